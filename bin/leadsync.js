@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+// The sources run as they are on Node 24; under an older Node the one from node_modules is used instead.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const node24 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
+
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  await import(main);
+} else if (existsSync(node24)) {
+  // The channel lets the child die with us even when we are killed by SIGKILL and can pass nothing on.
+  const child = spawn(node24, [main, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, LEADSYNC_PARENT: 'bin' },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === null ? 1 : 1);
+  });
+} else {
+  process.stderr.write(`leadsync needs Node 24 or newer; this is ${process.version}. Run "npm ci" first: it brings one.\n`);
+  process.exitCode = 2;
+}

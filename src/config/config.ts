@@ -1,0 +1,64 @@
+import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import type { Secret } from './secret.ts';
+
+export type OnDifference = 'hold' | 'leads-win' | 'target-wins';
+
+/** A limit as `10` (rows) or `10%` (of the known pairs). */
+export interface Limit {
+  readonly amount: number;
+  readonly percent: boolean;
+}
+
+export interface WorkbookConfig {
+  readonly type: 'workbook';
+  /** Absolute path, ending in .csv. */
+  readonly path: string;
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+  /** IANA zone in which a date without an offset is meant. */
+  readonly timeZone: string;
+}
+
+export interface ConnectionConfig {
+  readonly name: string;
+  readonly leads: {
+    /** Without a trailing slash. */
+    readonly baseUrl: string;
+    readonly apiKey: Secret;
+    readonly pageSize: number;
+    /** Passed through to `GET /v1/leads`; when set, absence never means deleted. */
+    readonly query: Readonly<Record<string, string>>;
+  };
+  readonly target: WorkbookConfig;
+  readonly fields: readonly FieldMapping[];
+  readonly sync: {
+    /** Cron pattern of five fields. */
+    readonly schedule: string;
+    readonly timeZone: string;
+    readonly direction: Direction;
+    readonly onConflict: OnDifference;
+    readonly onFirstSync: OnDifference;
+    readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
+    readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+    readonly limits: { readonly maxDeletes: Limit; readonly maxChanges: Limit };
+  };
+  /** Absent: no reminders. */
+  readonly reminders?: {
+    readonly from: string;
+    readonly to: readonly string[];
+    readonly timeZone: string;
+  };
+}
+
+/** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. */
+export interface Config {
+  readonly connections: readonly ConnectionConfig[];
+  /** Absolute. State, locks and outbox live here. */
+  readonly dataDir: string;
+  /** Unset: the embedded Postgres under dataDir. */
+  readonly databaseUrl?: Secret;
+  /** Unset: mails are written as .eml files under dataDir/outbox. */
+  readonly smtpUrl?: Secret;
+  readonly http: { readonly host: string; readonly port: number; readonly adminToken?: Secret };
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+}

@@ -1,0 +1,43 @@
+/**
+ * When the same attempt may succeed: `now` after a short backoff, `later` after `retryAfterMs` or a person's
+ * help from outside, `never` without a change of input or configuration.
+ */
+export type Retry = 'now' | 'later' | 'never';
+
+export interface LeadsyncErrorOptions {
+  readonly retry?: Retry;
+  /** Milliseconds that must pass before the next attempt, when the other side said so. */
+  readonly retryAfterMs?: number;
+  /** What the reader can do about it: a sentence or a command. */
+  readonly help?: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error family. `code` is stable and is what programs decide by; `message` is a sentence for people and
+ * holds no secret.
+ */
+export class LeadsyncError extends Error {
+  readonly code: string;
+  readonly retry: Retry;
+  readonly retryAfterMs: number | undefined;
+  readonly help: string | undefined;
+
+  constructor(code: string, message: string, options: LeadsyncErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'LeadsyncError';
+    this.code = code;
+    this.retry = options.retry ?? 'never';
+    this.retryAfterMs = options.retryAfterMs;
+    this.help = options.help;
+  }
+}
+
+/** Something that concerns one item or one field of a run; the run goes on. Part of the contract of `sync --json`. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly leadId?: string;
+  readonly row?: number;
+  readonly field?: string;
+}

@@ -1,0 +1,24 @@
+import type { FieldType } from './value.ts';
+
+/** Which way edits travel. `to-target`: only from lead to row; `to-leads`: only from row to lead. */
+export type Direction = 'two-way' | 'to-target' | 'to-leads';
+
+/** One lead field and the column it is kept in. */
+export interface FieldMapping {
+  /** Name in the Leads service. */
+  readonly field: string;
+  /** Heading in the target. */
+  readonly column: string;
+  readonly type: FieldType;
+  readonly direction: Direction;
+}
+
+/** The seven fields of the API reference (section 2) less the id, with readable headings. */
+export const defaultFields: readonly FieldMapping[] = [
+  { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
+  { field: 'segment', column: 'Segment', type: 'text', direction: 'two-way' },
+  { field: 'city', column: 'City', type: 'text', direction: 'two-way' },
+  { field: 'region', column: 'Region', type: 'text', direction: 'two-way' },
+  { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
+  { field: 'nextFollowUpAt', column: 'Next follow-up', type: 'instant', direction: 'two-way' },
+];

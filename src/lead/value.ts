@@ -1,0 +1,42 @@
+/** What a field holds on either side. Absent, null and empty text are all `null` ("none"). */
+export type Value = string | null;
+
+/** A value that is there but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere. */
+export interface Unreadable {
+  readonly unreadable: string;
+}
+
+export type Cell = Value | Unreadable;
+
+/** Values by lead field name. */
+export type Cells = Readonly<Record<string, Cell>>;
+export type Values = Readonly<Record<string, Value>>;
+
+export type FieldType = 'text' | 'instant';
+
+export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
+  return typeof cell === 'object' && cell !== null;
+}
+
+/**
+ * The form in which two values are compared: text in NFC with `\n` line ends, empty text as none. Instants are
+ * already in one form when they are read (see instant.ts), so they compare as text.
+ */
+export function canonical(value: Value): Value {
+  if (value === null || value === '') return null;
+  return value.normalize('NFC').replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+}
+
+/** Whether two cells mean the same. Two unreadable cells are the same when their text is. */
+export function sameCell(a: Cell, b: Cell): boolean {
+  if (isUnreadable(a) || isUnreadable(b)) {
+    return isUnreadable(a) && isUnreadable(b) && a.unreadable === b.unreadable;
+  }
+  return a === b || canonical(a) === canonical(b);
+}
+
+/** A cell as a person should see it in a message. */
+export function showCell(cell: Cell): string {
+  if (cell === null) return '(empty)';
+  return JSON.stringify(isUnreadable(cell) ? cell.unreadable : cell);
+}

@@ -1,0 +1,53 @@
+import type { Lead } from '../lead/lead.ts';
+
+/** One page of `GET /v1/leads`. `nextCursor` null: the last page. */
+export interface LeadPage {
+  readonly leads: readonly Lead[];
+  readonly nextCursor: string | null;
+  /** Items that were not usable (no id); a scan that met one is not complete. */
+  readonly invalidItems: number;
+}
+
+export interface ListRequest {
+  readonly cursor: string | null;
+  /** Items wanted on the page; null leaves the parameter out. */
+  readonly limit: number | null;
+}
+
+/**
+ * What a sync asks of the Leads service. Each call is at most one attempt: nothing is retried here. Faults are thrown
+ * as LeadsyncError:
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | leads.rate-limited | later, with retryAfterMs | 429, or a request that would leave before an earlier Retry-After has passed |
+ * | leads.unauthenticated | never | 401 |
+ * | leads.forbidden | never | 403 |
+ * | leads.rejected | never | any other 4xx: this item's fault |
+ * | leads.unavailable | now | 5xx, timeout, reset, unfinished body: the service may have acted on the request |
+ * | leads.unreachable | now | no connection was made: the service has certainly not acted |
+ * | leads.not-json | now | 2xx whose body is no JSON, or not the shape of a page |
+ * | leads.too-large | never | a body above the bound |
+ * | leads.redirected | never | any 3xx: the key is not sent elsewhere |
+ */
+export interface LeadsPort {
+  /** Requests sent so far by this object. */
+  readonly requests: number;
+  list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;
+  /** The lead, or null when the service answers 404 (or 410). */
+  get(id: string, signal: AbortSignal): Promise<Lead | null>;
+  /** The new lead, or its id alone when only Location tells it, or null when the reply does not tell which it is. */
+  create(fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | { readonly id: string } | null>;
+  /** The lead as the reply shows it, or null when the reply does not show it (the caller reads it back). */
+  update(id: string, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | null>;
+  /** True when deleted, false when it was gone already (404, 410). */
+  delete(id: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Keeps the moment before which no request may leave, shared by all processes that use one key. */
+export interface Throttle {
+  /** Epoch ms before which no request may leave; 0 when there is none. */
+  notBefore(): Promise<number>;
+  /** Moves the moment forward, never back. */
+  pauseUntil(epochMs: number): Promise<void>;
+}

@@ -1,0 +1,85 @@
+import type { Cells, Values } from '../lead/value.ts';
+
+/** A row of the target that carries data in at least one mapped column, or an id. */
+export interface TargetRow {
+  /** Where it stands now, as the target's own user would name it (1-based, the header is 1). For messages only. */
+  readonly row: number;
+  readonly leadId: string | null;
+  /** One cell for each readable mapped field. */
+  readonly cells: Cells;
+}
+
+export interface TargetSnapshot {
+  /** Mapped fields whose column is missing or doubled: left out of this run. */
+  readonly missing: readonly { readonly field: string; readonly message: string }[];
+  /** True when the target did not exist and was created with its headings. */
+  readonly created: boolean;
+  /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
+  readonly rows: AsyncIterable<readonly TargetRow[]>;
+}
+
+/**
+ * One change of one row. `expect` is what the plan saw: when the row no longer shows it the change is put off. Rows
+ * are found by their id, never by number; a row without id is found by its content.
+ */
+export type RowChange =
+  | { readonly kind: 'append'; readonly key: string; readonly leadId: string; readonly values: Values }
+  | {
+      readonly kind: 'update';
+      readonly key: string;
+      readonly leadId: string;
+      readonly expect: Cells;
+      readonly values: Values;
+    }
+  | {
+      /** Writes the id (and values) into a row that has none and shows exactly `expect` in all mapped columns. */
+      readonly kind: 'link';
+      readonly key: string;
+      readonly leadId: string;
+      readonly expect: Cells;
+      readonly values: Values;
+    }
+  | {
+      /** Writes a text into the status column. */
+      readonly kind: 'mark';
+      readonly key: string;
+      readonly leadId: string;
+      readonly expect: Cells;
+      readonly text: string;
+    }
+  | { readonly kind: 'remove'; readonly key: string; readonly leadId: string; readonly expect: Cells };
+
+/**
+ * What became of one change. `done` also when the row already showed the new values, so that a write that was
+ * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
+ * looks again. `held`: this change can never be written as it is (text too long for a cell, for example).
+ */
+export type RowOutcome =
+  | { readonly key: string; readonly status: 'done' }
+  | { readonly key: string; readonly status: 'put-off' | 'held'; readonly code: string; readonly message: string };
+
+/**
+ * What a sync asks of a spreadsheet or CRM. Faults are thrown as LeadsyncError:
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | target.busy | later | a person has it open (an editor's lock file), or another writer holds our lock |
+ * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
+ * | target.header-missing | never | no heading of the mapping is in the first row |
+ * | target.id-column-missing | never | headings are there but the id column is not, or it is there twice |
+ * | target.unreadable | never | broken or foreign file: what is wrong and where |
+ * | target.not-writable | never | read-only folder or file, missing folder |
+ * | target.disk-full | later | no space; the old file is untouched |
+ */
+export interface Target {
+  /** For messages: a path, a sheet's name. */
+  readonly name: string;
+  /** The most changes for one call of `write`. */
+  readonly batchSize: number;
+  /** Requests to the target so far (for a file: times it was read or written). */
+  readonly requests: number;
+  /** Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). */
+  open(options: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot>;
+  /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
+  write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
+}
