@@ -1,5 +1,59 @@
+import { readInstant } from './instant.ts';
+import type { FieldMapping } from './mapping.ts';
+import { type Cell, type Cells, canonical, type Value } from './value.ts';
+
 /** A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2). */
 export interface Lead {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The mapped fields of a lead as cells. A field that is null or absent is none; an instant is brought into its one form. */
+export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
+  return Object.fromEntries(fields.map((mapping) => [mapping.field, leadCell(lead.fields[mapping.field], mapping)]));
+}
+
+function leadCell(json: unknown, mapping: FieldMapping): Cell {
+  const text = jsonText(json);
+  if (text === null || mapping.type === 'text') return text;
+  return readInstant(text, 'UTC') ?? { unreadable: text };
+}
+
+function jsonText(json: unknown): Value {
+  if (json === null || json === undefined || json === '') return null;
+  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  // PostgreSQL stores neither NUL nor half a surrogate pair; a spreadsheet could not show them either.
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/**
+ * The JSON to send for a value, in the type that the lead's field has now: a number stays a number. The reference
+ * shows only strings; other types are met in fields that it does not list.
+ * Returns undefined when the value cannot be sent in that type (a list, an object, text for a number).
+ */
+export function fieldJson(value: Value, current: unknown): unknown {
+  if (value === null) return null;
+  if (typeof current === 'number') {
+    const number = Number(value);
+    return value.trim() === '' || !Number.isFinite(number) ? undefined : number;
+  }
+  if (typeof current === 'boolean') {
+    const known: Record<string, boolean> = { true: true, false: false };
+    return known[value.trim().toLowerCase()];
+  }
+  if (typeof current === 'object' && current !== null) return undefined;
+  return value;
+}
+
+/**
+ * When a time-ordered UUID (version 7, RFC 9562 section 5.7) was made: epoch ms. Null for any other id.
+ */
+export function leadIdTime(id: string): number | null {
+  const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id);
+  return match ? Number.parseInt(`${match[1]}${match[2]}`, 16) : null;
+}
+
+/** The canonical JSON text of a value: what two equal values share. */
+export function canonicalJson(cell: Cell): string {
+  return JSON.stringify(typeof cell === 'object' && cell !== null ? [cell.unreadable] : canonical(cell));
 }

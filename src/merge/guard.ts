@@ -1,0 +1,74 @@
+import type { ActionKind } from './action.ts';
+
+/** A limit as `10` (rows) or `10%` (of the known pairs). */
+export interface Limit {
+  readonly amount: number;
+  readonly percent: boolean;
+}
+
+/** What the guard looks at: the plan in numbers. */
+export interface PlanCounts {
+  /** Pairs that were in step before this run. */
+  readonly knownPairs: number;
+  readonly leads: number;
+  readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
+  /** For each field: known pairs in which the plan changes it. */
+  readonly byField: Readonly<Record<string, number>>;
+}
+
+export interface Refusal {
+  /** What `--allow` takes to override it. */
+  readonly code: GuardCode;
+  readonly message: string;
+}
+
+export const guardCodes = ['empty-scan', 'max-deletes', 'max-changes', 'whole-field'] as const;
+export type GuardCode = (typeof guardCodes)[number];
+
+/** Below this many records no share of the whole means anything: five leads may well all change in one day. */
+const smallNumber = 10;
+
+/**
+ * Looks at the plan as a whole before anything is written (DESIGN 6). Pure. Returns what it refuses and why; an empty
+ * list lets the plan pass. `allow` names the refusals that a person has overridden for this run.
+ */
+export function guard(
+  counts: PlanCounts,
+  limits: { readonly maxDeletes: Limit; readonly maxChanges: Limit },
+  allow: readonly string[],
+): readonly Refusal[] {
+  const { knownPairs, byKind } = counts;
+  const refusals: Refusal[] = [];
+  const refuse = (code: GuardCode, message: string): void => {
+    if (!allow.includes(code)) refusals.push({ code, message });
+  };
+  if (knownPairs === 0) return [];
+
+  if (counts.leads === 0) {
+    refuse('empty-scan', `the service returned no lead at all, but ${knownPairs} are known`);
+  }
+  const deletes = sum(byKind, ['delete-lead', 'remove-row', 'mark-row']);
+  const maxDeletes = allowed(limits.maxDeletes, knownPairs);
+  if (deletes > maxDeletes) {
+    refuse('max-deletes', `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`);
+  }
+  const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']);
+  const maxChanges = allowed(limits.maxChanges, knownPairs);
+  if (changes > maxChanges) {
+    refuse('max-changes', `${changes} changes for ${knownPairs} known pairs; the limit is ${maxChanges}`);
+  }
+  for (const [field, changed] of Object.entries(counts.byField)) {
+    if (changed >= knownPairs && knownPairs >= smallNumber) {
+      refuse('whole-field', `every known pair would change in ${field}: a column that was cleared or filled down?`);
+    }
+  }
+  return refusals;
+}
+
+function allowed(limit: Limit, known: number): number {
+  return limit.percent ? Math.max(smallNumber, Math.floor((known * limit.amount) / 100)) : limit.amount;
+}
+
+function sum(byKind: PlanCounts['byKind'], kinds: readonly ActionKind[]): number {
+  return kinds.reduce((total, kind) => total + (byKind[kind] ?? 0), 0);
+}

@@ -1,0 +1,106 @@
+import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import { type Cell, isUnreadable, sameCell, type Value } from '../lead/value.ts';
+import type { Policy } from './policy.ts';
+
+/** Why a value wins. Kept with each change and in the history. */
+export type Rule =
+  | 'lead-edited'
+  | 'row-edited'
+  | 'fills-empty'
+  | 'leads-win'
+  | 'target-wins'
+  | 'one-way'
+  | 'resolved';
+
+export type HoldCode =
+  | 'conflict.both-edited'
+  | 'conflict.first-sight'
+  | 'row.unreadable'
+  | 'lead.unreadable'
+  | 'row.company-name-empty'
+  | 'lead.field-refused';
+
+/**
+ * What is to happen with one field of one pair.
+ * `same`: nothing, the baseline is right. `agree`: both sides show `value`, only the baseline moves.
+ */
+export type FieldDecision =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'agree'; readonly value: Value }
+  | { readonly kind: 'to-row'; readonly value: Value; readonly rule: Rule }
+  | { readonly kind: 'to-lead'; readonly value: Value; readonly rule: Rule }
+  | { readonly kind: 'hold'; readonly code: HoldCode };
+
+/** What an earlier run left about this field, valid because both sides still show what they showed then. */
+export interface FieldMemo {
+  /** A person decided by `leadsync resolve`. */
+  readonly resolution?: 'lead' | 'target';
+  /** The service refused or ignored the row's value. */
+  readonly refused?: boolean;
+}
+
+/** One field of a pair. `base` undefined: the two sides were never in step in this field. */
+export interface FieldState {
+  readonly base: Value | undefined;
+  readonly lead: Cell;
+  readonly row: Cell;
+  readonly memo?: FieldMemo | undefined;
+}
+
+/** The merge rules of DESIGN 5, field by field. Pure. */
+export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
+  const decision = decide(state, mapping.direction, policy);
+  if (decision.kind !== 'to-lead') return decision;
+  if (mapping.field === 'companyName' && decision.value === null) return hold('row.company-name-empty');
+  return state.memo?.refused ? hold('lead.field-refused') : decision;
+}
+
+function decide(state: FieldState, direction: Direction, policy: Policy): FieldDecision {
+  const { base, lead, row, memo } = state;
+  if (isUnreadable(row)) {
+    if (memo?.resolution === 'lead' && !isUnreadable(lead)) return { kind: 'to-row', value: lead, rule: 'resolved' };
+    return hold('row.unreadable');
+  }
+  if (isUnreadable(lead)) {
+    if (memo?.resolution === 'target') return { kind: 'to-lead', value: row, rule: 'resolved' };
+    return hold('lead.unreadable');
+  }
+  if (sameCell(lead, row)) {
+    return base !== undefined && sameCell(base, lead) ? { kind: 'same' } : { kind: 'agree', value: lead };
+  }
+  const toRow = (rule: Rule): FieldDecision => ({ kind: 'to-row', value: lead, rule });
+  const toLead = (rule: Rule): FieldDecision => ({ kind: 'to-lead', value: row, rule });
+
+  if (memo?.resolution === 'lead') return toRow('resolved');
+  if (memo?.resolution === 'target' && direction !== 'to-target') return toLead('resolved');
+
+  if (base === undefined) return firstSight(state, direction, policy, toRow, toLead);
+  if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');
+  if (sameCell(row, base)) return direction === 'to-leads' ? toLead('one-way') : toRow('lead-edited');
+  if (direction === 'to-target') return toRow('one-way');
+  if (direction === 'to-leads') return toLead('one-way');
+  if (policy.onConflict === 'leads-win') return toRow('leads-win');
+  if (policy.onConflict === 'target-wins') return toLead('target-wins');
+  return hold('conflict.both-edited');
+}
+
+/** Two different values that were never in step: an empty side takes the other's, otherwise the user's policy decides. */
+function firstSight(
+  { lead, row }: FieldState,
+  direction: Direction,
+  policy: Policy,
+  toRow: (rule: Rule) => FieldDecision,
+  toLead: (rule: Rule) => FieldDecision,
+): FieldDecision {
+  const leadMayBeWritten = direction !== 'to-target';
+  const rowMayBeWritten = direction !== 'to-leads';
+  if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
+  if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
+  if (policy.onFirstSync === 'leads-win' && rowMayBeWritten) return toRow('leads-win');
+  if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
+  return hold('conflict.first-sight');
+}
+
+const isEmpty = (cell: Cell): boolean => sameCell(cell, null);
+
+const hold = (code: HoldCode): FieldDecision => ({ kind: 'hold', code });

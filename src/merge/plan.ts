@@ -1,0 +1,235 @@
+import { fingerprint } from '../lead/fingerprint.ts';
+import { type Cell, type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
+import type { ActionKind, Change, PlannedAction } from './action.ts';
+import { type FieldMemo, type HoldCode, mergeField } from './merge-field.ts';
+import type { Policy } from './policy.ts';
+
+/** Everything that is known of one lead id when a plan is made. */
+export interface PairState {
+  readonly leadId: string;
+  /** The baseline: the value both sides last agreed on, for each field that ever was in step. Null: never a pair. */
+  readonly base: Values | null;
+  /** The lead in the last complete scan. Null: not in it. */
+  readonly lead: Cells | null;
+  readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly memo: Readonly<Record<string, FieldMemo>>;
+  /** Complete scans of different runs, this one included, in which the lead (the row) was absent, one after the other. */
+  readonly leadAbsences: number;
+  readonly rowAbsences: number;
+  /** The deletion of the lead was carried out (row marked) in an earlier run. */
+  readonly deletionDone: boolean;
+}
+
+/** How many complete scans in different runs must miss an id before it counts as gone (DESIGN, promise 4). */
+export const absencesThatProve = 2;
+
+/** The first table of DESIGN 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */
+export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
+  const { base, lead, row } = state;
+  if (lead && row) return planBoth(state, lead, row, policy);
+  if (lead) return base === null ? planNewLead(state, lead, policy, 'new-lead') : planRowGone(state, base, lead, policy);
+  if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
+  const bothGone = state.leadAbsences >= absencesThatProve && state.rowAbsences >= absencesThatProve;
+  return base === null || bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
+}
+
+/** A lead that has no row yet. In direction `to-leads` rows are never created. */
+function planNewLead(state: PairState, lead: Cells, policy: Policy, reason: string): readonly PlannedAction[] {
+  if (policy.direction === 'to-leads') return [];
+  const changes: Record<string, Change> = {};
+  for (const { field } of policy.fields) {
+    const value = lead[field] ?? null;
+    if (!isUnreadable(value)) changes[field] = { from: null, to: value, rule: 'lead-edited' };
+  }
+  return [action('create-row', state, { changes, reason })];
+}
+
+function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
+  if (!sameRecord(lead, base, policy)) return planNewLead(state, lead, policy, 'row-deleted-but-lead-edited');
+  if (policy.onRowDeleted === 'ignore') return [];
+  if (policy.onRowDeleted === 'restore' || policy.direction === 'to-target') {
+    return planNewLead(state, lead, policy, 'row-deleted');
+  }
+  if (state.rowAbsences < absencesThatProve) return [];
+  return [action('delete-lead', state, { expect: base, reason: 'row-deleted' })];
+}
+
+function planLeadGone(
+  state: PairState,
+  base: Values,
+  row: NonNullable<PairState['row']>,
+  policy: Policy,
+): readonly PlannedAction[] {
+  if (state.leadAbsences < absencesThatProve) return [];
+  if (!sameRecord(row.cells, base, policy)) {
+    const changes: Record<string, Change> = {};
+    for (const { field } of policy.fields) {
+      const cell = row.cells[field] ?? null;
+      if (!sameCell(cell, base[field] ?? null)) changes[field] = { from: null, to: cell, base: base[field] ?? null };
+    }
+    const message =
+      'the lead was deleted in the service, but this row was edited since: nothing was changed. Delete the row, or clear its id to make a new lead of it';
+    return [action('hold', state, { changes, reason: 'conflict.edit-meets-delete', message })];
+  }
+  if (policy.onLeadDeleted === 'keep' || policy.direction === 'to-leads' || state.deletionDone) return [];
+  const kind = policy.onLeadDeleted === 'mark' ? 'mark-row' : 'remove-row';
+  return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
+}
+
+/** Both sides are there: the second table of DESIGN 5 for each field. */
+function planBoth(
+  state: PairState,
+  lead: Cells,
+  row: NonNullable<PairState['row']>,
+  policy: Policy,
+): readonly PlannedAction[] {
+  const toRow: Record<string, Change> = {};
+  const toLead: Record<string, Change> = {};
+  const agreed: Record<string, Change> = {};
+  const holds: PlannedAction[] = [];
+  for (const mapping of policy.fields) {
+    const { field } = mapping;
+    // A field whose column is missing is in no row: it is left out of this run.
+    if (!(field in row.cells)) continue;
+    const leadCell = lead[field] ?? null;
+    const rowCell = row.cells[field] ?? null;
+    const base = state.base?.[field];
+    const decision = mergeField({ base, lead: leadCell, row: rowCell, memo: state.memo[field] }, mapping, policy);
+    const known = base === undefined ? {} : { base };
+    switch (decision.kind) {
+      case 'same':
+        break;
+      case 'agree':
+        agreed[field] = { from: leadCell, to: decision.value, ...known };
+        break;
+      case 'to-row':
+        toRow[field] = { from: rowCell, to: decision.value, rule: decision.rule, ...known };
+        break;
+      case 'to-lead':
+        toLead[field] = { from: leadCell, to: decision.value, rule: decision.rule, ...known };
+        break;
+      case 'hold': {
+        const changes = { [field]: { from: leadCell, to: rowCell, ...known } };
+        const message = holdMessage(decision.code, field, leadCell, rowCell);
+        holds.push(action('hold', state, { changes, reason: decision.code, message }));
+        break;
+      }
+    }
+  }
+  const actions: PlannedAction[] = [];
+  if (Object.keys(agreed).length > 0) actions.push(action('agree', state, { changes: agreed, reason: 'in-step' }));
+  if (Object.keys(toLead).length > 0) actions.push(update('update-lead', state, toLead));
+  if (Object.keys(toRow).length > 0) actions.push(update('update-row', state, toRow));
+  return [...actions, ...holds];
+}
+
+/** A further row that carries an id which an earlier row has: never written, told. */
+export function planDuplicateRow(leadId: string, row: number): PlannedAction {
+  const message = `row ${row} carries an id that another row above it has: only the first is kept in step. Clear the id to make a new lead of this row, or delete the row`;
+  return {
+    kind: 'hold',
+    leadId,
+    row,
+    rowKey: `duplicate:${row}`,
+    changes: {},
+    expect: {},
+    reason: 'row.duplicate-id',
+    message,
+  };
+}
+
+/** A row without id that no intent explains. `refused`: the service refused exactly this content before. */
+export function planNewRow(row: number, cells: Cells, refused: string | null, policy: Policy): PlannedAction {
+  const rowKey = fingerprint(cells, policy.fields);
+  const common = { leadId: null, row, rowKey, changes: {}, expect: cells };
+  if (policy.direction === 'to-target') {
+    const message = `row ${row} has no id; direction is to-target, so no lead is made of it`;
+    return { ...common, kind: 'report', reason: 'row.without-id', message };
+  }
+  if ('companyName' in cells && sameCell(cells.companyName ?? null, null)) {
+    const message = `row ${row} is new but has no company name: no lead was made of it. Fill in the name, or empty the row`;
+    return { ...common, kind: 'hold', reason: 'row.company-name-empty', message };
+  }
+  if (refused !== null) return { ...common, kind: 'hold', reason: 'lead.create-refused', message: refused };
+  const changes: Record<string, Change> = {};
+  for (const { field, direction } of policy.fields) {
+    const cell = cells[field] ?? null;
+    if (direction === 'to-target' || isUnreadable(cell) || cell === null) continue;
+    changes[field] = { from: null, to: cell, rule: 'row-edited' };
+  }
+  return { ...common, kind: 'create-lead', changes, reason: 'new-row' };
+}
+
+/** The link of a row without id to the lead that was made of it, with whatever changed on either side since. */
+export function planLink(
+  leadId: string,
+  content: Values,
+  lead: Cells | null,
+  row: { readonly row: number; readonly cells: Cells },
+  policy: Policy,
+): readonly PlannedAction[] {
+  const pair: PairState = {
+    leadId,
+    base: content,
+    lead: lead ?? content,
+    row,
+    memo: {},
+    leadAbsences: 0,
+    rowAbsences: 0,
+    deletionDone: false,
+  };
+  const merged = planPair(pair, policy);
+  const toRow = merged.find((candidate) => candidate.kind === 'update-row');
+  const link: PlannedAction = {
+    kind: 'link',
+    leadId,
+    row: row.row,
+    rowKey: fingerprint(row.cells, policy.fields),
+    changes: toRow?.changes ?? {},
+    expect: row.cells,
+    reason: 'settled-create',
+  };
+  return [link, ...merged.filter((candidate) => candidate.kind === 'update-lead' || candidate.kind === 'hold')];
+}
+
+function orphan(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
+  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. Clear the id to make a new lead of it, or delete the row`;
+  return action('hold', state, { reason: 'row.orphan', message });
+}
+
+function update(kind: 'update-lead' | 'update-row', state: PairState, changes: Record<string, Change>): PlannedAction {
+  const expect = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.from]));
+  const rules = new Set(Object.values(changes).map((change) => change.rule ?? ''));
+  return action(kind, state, { changes, expect, reason: [...rules].join('+') });
+}
+
+function action(
+  kind: ActionKind,
+  state: PairState,
+  rest: { changes?: Record<string, Change>; expect?: Cells; reason: string; message?: string },
+): PlannedAction {
+  return { kind, leadId: state.leadId, row: state.row?.row ?? null, rowKey: '', changes: {}, expect: {}, ...rest };
+}
+
+/** Whether a record shows the baseline in every field that it has. */
+function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
+  return policy.fields.every(({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null));
+}
+
+function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell): string {
+  const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
+  switch (code) {
+    case 'conflict.both-edited':
+      return `${field} was edited on both sides: ${both}. Both were kept`;
+    case 'conflict.first-sight':
+      return `${field} differs and was never in step: ${both}. Both were kept`;
+    case 'row.unreadable':
+      return `${field} cannot be read in the row: ${showCell(row)}. Type a date such as 2026-11-21 09:30; the lead keeps ${showCell(lead)}`;
+    case 'lead.unreadable':
+      return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
+    case 'row.company-name-empty':
+      return `${field} was emptied in the row; a lead without a name is not sent. The lead keeps ${showCell(lead)}`;
+    case 'lead.field-refused':
+      return `the service does not take this value of ${field}: ${both}. It is not sent again until it changes`;
+  }
+}

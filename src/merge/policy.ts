@@ -1,0 +1,11 @@
+import type { Direction, FieldMapping } from '../lead/mapping.ts';
+
+/** What the user chose (DESIGN 5); the part of a connection's settings that decisions depend on. */
+export interface Policy {
+  readonly fields: readonly FieldMapping[];
+  readonly direction: Direction;
+  readonly onConflict: 'hold' | 'leads-win' | 'target-wins';
+  readonly onFirstSync: 'hold' | 'leads-win' | 'target-wins';
+  readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
+  readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+}

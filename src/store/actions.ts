@@ -1,0 +1,196 @@
+import type pg from 'pg';
+import type { Cells } from '../lead/value.ts';
+import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../merge/action.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RoundRef {
+  readonly id: number;
+  readonly round: number;
+}
+
+export type ActionState = 'planned' | 'proven' | 'done' | 'put-off' | 'held';
+
+/** A planned action as it stands in the database. */
+export interface Action extends PlannedAction {
+  readonly id: number;
+  readonly state: ActionState;
+  readonly tries: number;
+  readonly intentId: number | null;
+}
+
+/** An action to store; `intentId` ties a link to the create that it finishes. */
+export interface NewAction extends PlannedAction {
+  readonly intentId?: number;
+}
+
+const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
+  message, state, tries, intent_id as "intentId"`;
+
+export async function insertActions(db: Queryable, run: RoundRef, actions: readonly NewAction[]): Promise<void> {
+  await db.query(
+    `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id)
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::jsonb[], $8::jsonb[], $9::text[],
+       $10::text[], $11::bigint[])`,
+    [
+      run.id,
+      run.round,
+      actions.map((action) => action.kind),
+      actions.map((action) => action.leadId),
+      actions.map((action) => action.row),
+      actions.map((action) => action.rowKey),
+      actions.map((action) => JSON.stringify(action.changes)),
+      actions.map((action) => JSON.stringify(action.expect)),
+      actions.map((action) => action.reason),
+      actions.map((action) => action.message ?? null),
+      actions.map((action) => action.intentId ?? null),
+    ],
+  );
+}
+
+/** Drops the plan of a round, so that it can be made anew. */
+export async function clearActions(db: Queryable, run: RoundRef): Promise<void> {
+  await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
+}
+
+/** The next actions of these kinds that are still to be done, oldest first, with an id above `after`. */
+export async function pendingActions(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  limit: number,
+  after = 0,
+): Promise<readonly Action[]> {
+  const { rows } = await db.query<Action>(
+    `select ${columns} from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') and id > $5 order by id limit $4`,
+    [run.id, run.round, kinds, limit, after],
+  );
+  return rows;
+}
+
+/** All actions that are part of the plan which people see. */
+export async function visibleActions(db: Queryable, run: RoundRef): Promise<readonly Action[]> {
+  const { rows } = await db.query<Action>(
+    `select ${columns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
+    [run.id, run.round, silentKinds],
+  );
+  return rows;
+}
+
+/** Counts an attempt, so that an action that always fails does not hold up the others. Returns the attempts so far. */
+export async function countTry(db: Queryable, actionId: number): Promise<number> {
+  const { rows } = await db.query<{ tries: number }>(
+    `update actions set tries = tries + 1 where id = $1 returning tries`,
+    [actionId],
+  );
+  return rows[0]?.tries ?? 0;
+}
+
+export interface ActionOutcome {
+  readonly actionId: number;
+  readonly state: Exclude<ActionState, 'planned'>;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** Records what became of actions. */
+export async function settleActions(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
+  await db.query(
+    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, done_at = now()
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as o (id, state, code, message) where a.id = o.id`,
+    [
+      outcomes.map((outcome) => outcome.actionId),
+      outcomes.map((outcome) => outcome.state),
+      outcomes.map((outcome) => outcome.code ?? null),
+      outcomes.map((outcome) => outcome.message ?? null),
+    ],
+  );
+}
+
+export interface ActionCount {
+  readonly kind: ActionKind;
+  readonly state: ActionState;
+  readonly reason: string;
+  readonly round: number;
+  readonly count: number;
+}
+
+/** How many actions a run has, by kind, state, reason and round. */
+export async function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
+  const { rows } = await db.query<ActionCount>(
+    `select kind, state, reason, round, count(*)::int as count from actions where run_id = $1 group by 1, 2, 3, 4`,
+    [runId],
+  );
+  return rows;
+}
+
+/** How many known pairs the plan changes in each field; filling an empty side is no such change. */
+export async function countChangedFields(db: Queryable, run: RoundRef): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await db.query<{ field: string; count: number }>(
+    `select c.key as field, count(*)::int as count from actions, jsonb_each(changes) c
+     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->>'rule' <> 'fills-empty'
+     group by 1`,
+    [run.id, run.round],
+  );
+  return Object.fromEntries(rows.map((row) => [row.field, row.count]));
+}
+
+/** Actions that were put off, and reports, for the problems of a run. */
+export async function troubledActions(
+  db: Queryable,
+  run: RoundRef,
+  limit: number,
+): Promise<readonly { code: string; message: string; leadId: string | null; row: number | null; fields: string[] }[]> {
+  const { rows } = await db.query<{
+    code: string;
+    message: string;
+    leadId: string | null;
+    row: number | null;
+    fields: string[];
+  }>(
+    `select coalesce(outcome_code, reason) as code, coalesce(outcome_message, message, reason) as message,
+       lead_id as "leadId", row_number as row, array(select jsonb_object_keys(changes)) as fields
+     from actions where run_id = $1 and round = $2 and (state = 'put-off' or kind = 'report') order by id limit $3`,
+    [run.id, run.round, limit],
+  );
+  return rows;
+}
+
+/** What a change wrote, for the history. */
+export interface HistoryEntry {
+  readonly leadId: string;
+  readonly side: 'lead' | 'row';
+  readonly changes: Changes;
+}
+
+/** Keeps both values of each written field, so that what a policy overwrote can be found again. */
+export async function recordHistory(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  entries: readonly HistoryEntry[],
+): Promise<void> {
+  const lines = entries.flatMap(({ leadId, side, changes }) =>
+    Object.entries(changes).map(([field, change]) => ({ leadId, side, field, ...change })),
+  );
+  await db.query(
+    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule)
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[])`,
+    [
+      run.connection,
+      run.id,
+      lines.map((line) => line.leadId),
+      lines.map((line) => line.field),
+      lines.map((line) => line.side),
+      lines.map((line) => (line.base === undefined ? null : JSON.stringify(line.base))),
+      lines.map((line) => JSON.stringify(line.from)),
+      lines.map((line) => JSON.stringify(line.to)),
+      lines.map((line) => line.rule ?? 'lead-edited'),
+    ],
+  );
+}
+
+/** The values of an action's changes that are to be written. */
+export function writtenCells(changes: Changes): Cells {
+  return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
+}

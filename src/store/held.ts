@@ -1,0 +1,119 @@
+import type pg from 'pg';
+import type { Cell } from '../lead/value.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RoundRef {
+  readonly id: number;
+  readonly connection: string;
+  readonly round: number;
+}
+
+/** Something that stays as it is on both sides until a person decides or the sides change. */
+export interface Held {
+  readonly id: number;
+  readonly connection: string;
+  /** Empty for a row without id. */
+  readonly leadId: string;
+  readonly rowKey: string;
+  /** Empty when the whole record is held. */
+  readonly field: string;
+  readonly row: number | null;
+  readonly code: string;
+  readonly message: string;
+  readonly lead: Cell;
+  readonly rowValue: Cell;
+  readonly resolution: 'lead' | 'target' | null;
+  /** ISO instant. */
+  readonly since: string;
+}
+
+export interface NewHeld {
+  readonly leadId: string | null;
+  readonly rowKey: string;
+  readonly field: string;
+  readonly row: number | null;
+  readonly code: string;
+  readonly message: string;
+  readonly base?: Cell | undefined;
+  readonly lead: Cell;
+  readonly rowValue: Cell;
+}
+
+/**
+ * Holds items. One that is held already keeps its id and date; a person's decision on it is dropped when either side
+ * shows another value than the one decided on.
+ */
+export async function hold(db: Queryable, run: RoundRef, items: readonly NewHeld[]): Promise<void> {
+  await db.query(
+    `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)
+     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::jsonb[],
+       $11::jsonb[], $12::jsonb[])
+     on conflict (connection, lead_id, row_key, field) do update set
+       last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
+       code = excluded.code, message = excluded.message, base = excluded.base,
+       resolution = case when held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
+         then held.resolution end,
+       lead_value = excluded.lead_value, row_value = excluded.row_value`,
+    [
+      run.connection,
+      run.id,
+      run.round,
+      items.map((item) => item.leadId ?? ''),
+      items.map((item) => item.rowKey),
+      items.map((item) => item.field),
+      items.map((item) => item.row),
+      items.map((item) => item.code),
+      items.map((item) => item.message),
+      items.map((item) => (item.base === undefined ? null : JSON.stringify(item.base))),
+      items.map((item) => JSON.stringify(item.lead)),
+      items.map((item) => JSON.stringify(item.rowValue)),
+    ],
+  );
+}
+
+/** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
+export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
+  const { rows } = await db.query<NewHeld>(
+    `select a.lead_id as "leadId", a.row_key as "rowKey", coalesce(c.key, '') as field, a.row_number as row, a.reason as code,
+       coalesce(a.message, a.reason) as message, c.value->'base' as base, c.value->'from' as lead, c.value->'to' as "rowValue"
+     from actions a left join jsonb_each(a.changes) c on true
+     where a.run_id = $1 and a.round = $2 and a.kind = 'hold'`,
+    [run.id, run.round],
+  );
+  await hold(db, run, rows);
+  await db.query(
+    `delete from held where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
+    [run.connection, run.id, run.round],
+  );
+}
+
+const columns = `id, connection, lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message,
+  lead_value as lead, row_value as "rowValue", resolution,
+  to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
+
+export async function listHeld(db: Queryable, connection: string, limit: number | null = null): Promise<readonly Held[]> {
+  const { rows } = await db.query<Held>(
+    `select ${columns} from held where connection = $1 order by id limit $2`,
+    [connection, limit],
+  );
+  return rows;
+}
+
+export async function countHeld(db: Queryable, connection: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from held where connection = $1`,
+    [connection],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function findHeld(db: Queryable, id: number): Promise<Held | null> {
+  const { rows } = await db.query<Held>(`select ${columns} from held where id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/** Remembers a person's decision; the next sync carries it out. */
+export async function decideHeld(db: Queryable, id: number, use: 'lead' | 'target'): Promise<void> {
+  await db.query(`update held set resolution = $2 where id = $1`, [id, use]);
+}

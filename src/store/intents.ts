@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import type { Cells, Values } from '../lead/value.ts';
+import type { Intent } from '../merge/settle.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
+export async function beginIntent(
+  db: Queryable,
+  intent: { connection: string; actionId: number; rowKey: string; row: Cells; content: Values },
+): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    `insert into intents (connection, action_id, row_key, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
+    [intent.connection, intent.actionId, intent.rowKey, JSON.stringify(intent.row), JSON.stringify(intent.content)],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row.id;
+}
+
+/** The intent of an action, when one was begun and not abandoned. */
+export async function intentOfAction(db: Queryable, actionId: number): Promise<number | null> {
+  const { rows } = await db.query<{ id: number }>(
+    `select id from intents where action_id = $1 and state <> 'abandoned'`,
+    [actionId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Intents that are not finished, oldest first. */
+export async function openIntents(db: Queryable, connection: string): Promise<readonly Intent[]> {
+  const { rows } = await db.query<Intent>(
+    `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId",
+       (extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt"
+     from intents where connection = $1 and state in ('in-doubt', 'created') order by id`,
+    [connection],
+  );
+  return rows;
+}
+
+export async function countInDoubt(db: Queryable, connection: string): Promise<number> {
+  return (await openIntents(db, connection)).length;
+}
+
+/** The lead of an intent is known. */
+export async function intentCreated(db: Queryable, id: number, leadId: string): Promise<void> {
+  await db.query(`update intents set state = 'created', lead_id = $2 where id = $1`, [id, leadId]);
+}
+
+/** The id stands in the row: the create is finished. */
+export async function intentsLinked(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query(`update intents set state = 'linked' where id = any($1)`, [ids]);
+}
+
+/** The lead was certainly not made (refused, or looked for in vain), or its row is gone. */
+export async function abandonIntents(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query(`update intents set state = 'abandoned' where id = any($1)`, [ids]);
+}
+
+/** Another complete scan did not show the leads of these intents. */
+export async function countScanWithout(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query(`update intents set scans_without_it = scans_without_it + 1 where id = any($1)`, [ids]);
+}

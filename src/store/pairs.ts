@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import type { Value, Values } from '../lead/value.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+/** How many pairs were ever in step: what the guard measures against. */
+export async function countKnownPairs(db: Queryable, connection: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from pairs where connection = $1 and base is not null and lead_deleted_at is null`,
+    [connection],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Takes over what the scan proves by itself: a pair whose sides show the same is in step; every lead of the scan is
+ * known from now on; an id that was missed is counted as absent once for each run (leads only when `scanIsProof`).
+ */
+export async function adoptScan(db: Queryable, run: RunRef, scanIsProof: boolean): Promise<void> {
+  const scope = [run.id, run.connection];
+  await db.query(
+    `insert into pairs (connection, lead_id, base)
+     select $2, l.lead_id, l.cells from staged_leads l join staged_rows t on t.run_id = l.run_id and t.lead_id = l.lead_id
+     where l.run_id = $1 and not t.duplicate and l.hash = t.hash
+     on conflict (connection, lead_id) do update set base = excluded.base, lead_deleted_at = null
+     where pairs.base is distinct from excluded.base or pairs.lead_deleted_at is not null`,
+    scope,
+  );
+  await db.query(
+    `insert into pairs (connection, lead_id) select $2, lead_id from staged_leads where run_id = $1
+     on conflict (connection, lead_id) do update set lead_deleted_at = null where pairs.lead_deleted_at is not null`,
+    scope,
+  );
+  await db.query(
+    `update pairs p set
+       lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int end,
+       row_absences = case when seen.row then 0 else p.row_absences + 1 end,
+       absence_run = $1
+     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row
+           from pairs p
+           left join staged_leads l on l.run_id = $1 and l.lead_id = p.lead_id
+           left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
+           where p.connection = $2
+             and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0)) seen
+     where p.connection = $2 and p.lead_id = seen.lead_id and p.absence_run is distinct from $1`,
+    [...scope, scanIsProof ? 1 : 0],
+  );
+}
+
+/** Moves the baseline of one field or more of a pair: only for what both sides were seen to show. */
+export async function moveBase(
+  db: Queryable,
+  connection: string,
+  moves: readonly { readonly leadId: string; readonly values: Values }[],
+): Promise<void> {
+  const byLead = new Map<string, Record<string, Value>>();
+  for (const { leadId, values } of moves) byLead.set(leadId, { ...byLead.get(leadId), ...values });
+  await db.query(
+    `insert into pairs (connection, lead_id, base) select $1, * from unnest($2::text[], $3::jsonb[])
+     on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base`,
+    [connection, [...byLead.keys()], [...byLead.values()].map((values) => JSON.stringify(values))],
+  );
+}
+
+/** Remembers that a lead's deletion was carried out on the row. */
+export async function markLeadDeleted(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  await db.query(`update pairs set lead_deleted_at = now() where connection = $1 and lead_id = any($2)`, [
+    connection,
+    leadIds,
+  ]);
+}
+
+/** Drops pairs that are gone on both sides; what they were stays in the history. */
+export async function forgetPairs(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+  await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
+}

@@ -1,0 +1,181 @@
+import type pg from 'pg';
+import type { Problem } from '../errors.ts';
+import type { Refusal } from '../merge/guard.ts';
+
+export type RunMode = 'sync' | 'plan';
+export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'finish';
+export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'failed';
+
+/** One run as it stands in the database. Times are epoch ms. */
+export interface Run {
+  readonly id: number;
+  readonly connection: string;
+  readonly mode: RunMode;
+  readonly status: RunStatus;
+  readonly phase: Phase;
+  readonly round: number;
+  readonly settingsHash: string;
+  readonly allow: readonly string[];
+  readonly cursor: string | null;
+  readonly sendLimit: boolean;
+  readonly scanTorn: boolean;
+  readonly scanRestarted: boolean;
+  readonly pages: number;
+  readonly pulled: number;
+  readonly targetRows: number;
+  readonly tries: number;
+  readonly pausedAt: number | null;
+  readonly waitedMs: number;
+  readonly leadRequests: number;
+  readonly targetRequests: number;
+  readonly problems: readonly Problem[];
+  readonly refusals: readonly Refusal[];
+  readonly report: unknown;
+  readonly createdAt: number;
+  readonly progressAt: number;
+  readonly finishedAt: number | null;
+}
+
+const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, cursor,
+  send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
+  target_rows as "targetRows", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
+  ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
+  ${epochMs('finished_at')} as "finishedAt"`;
+
+function epochMs(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`;
+}
+
+/** The columns that a step of a run may set. */
+export interface RunPatch {
+  readonly status?: RunStatus;
+  readonly phase?: Phase;
+  readonly round?: number;
+  readonly cursor?: string | null;
+  readonly sendLimit?: boolean;
+  readonly scanTorn?: boolean;
+  readonly scanRestarted?: boolean;
+  readonly pages?: number;
+  readonly pulled?: number;
+  readonly targetRows?: number;
+  readonly tries?: number;
+  readonly problems?: readonly Problem[];
+  readonly refusals?: readonly Refusal[];
+  readonly report?: unknown;
+}
+
+const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
+  status: 'status',
+  phase: 'phase',
+  round: 'round',
+  cursor: 'cursor',
+  sendLimit: 'send_limit',
+  scanTorn: 'scan_torn',
+  scanRestarted: 'scan_restarted',
+  pages: 'pages',
+  pulled: 'pulled',
+  targetRows: 'target_rows',
+  tries: 'tries',
+  problems: 'problems',
+  refusals: 'refusals',
+  report: 'report',
+};
+
+const jsonColumns: ReadonlySet<string> = new Set(['problems', 'refusals', 'report']);
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** Starts a run. The database refuses a second open one of the same connection. */
+export async function insertRun(
+  db: Queryable,
+  run: { connection: string; mode: RunMode; settingsHash: string; allow: readonly string[] },
+): Promise<Run> {
+  const { rows } = await db.query<Run>(
+    `insert into runs (connection, mode, settings_hash, allow) values ($1, $2, $3, $4) returning ${columns}`,
+    [run.connection, run.mode, run.settingsHash, run.allow],
+  );
+  return expectOne(rows, 'run');
+}
+
+/** Sets columns of a run; any call counts as progress. */
+export async function updateRun(db: Queryable, id: number, patch: RunPatch): Promise<Run> {
+  const values: unknown[] = [id];
+  const sets = Object.entries(patch).map(([key, value]) => {
+    const column = patchColumns[key as keyof RunPatch];
+    values.push(jsonColumns.has(column) ? JSON.stringify(value) : value);
+    return `${column} = $${values.length}`;
+  });
+  const { rows } = await db.query<Run>(
+    `update runs set ${[...sets, 'progress_at = now()'].join(', ')} where id = $1 returning ${columns}`,
+    values,
+  );
+  return expectOne(rows, 'run');
+}
+
+/** Ends a run for good and drops what was staged for it. */
+export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
+  await clearStaging(db, id);
+  const { rows } = await db.query<Run>(
+    `update runs set status = $2, report = $3, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
+    [id, status, JSON.stringify(report)],
+  );
+  return expectOne(rows, 'run');
+}
+
+/** Drops the staged leads, rows and cursors of a run. */
+export async function clearStaging(db: Queryable, id: number): Promise<void> {
+  await db.query(`delete from staged_leads where run_id = $1`, [id]);
+  await db.query(`delete from staged_rows where run_id = $1`, [id]);
+  await db.query(`delete from scan_cursors where run_id = $1`, [id]);
+}
+
+/** Remembers that the run waits from now on, so that the time can be told. */
+export async function pauseRun(db: Queryable, id: number): Promise<void> {
+  await db.query(`update runs set paused_at = coalesce(paused_at, now()) where id = $1`, [id]);
+}
+
+/** Adds the time of a pause to `waitedMs`. */
+export async function resumeRun(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `update runs set waited_ms = waited_ms + (extract(epoch from now() - paused_at) * 1000)::bigint, paused_at = null
+     where id = $1 and paused_at is not null`,
+    [id],
+  );
+}
+
+/** Adds requests that were sent since the last call. */
+export async function countRequests(db: Queryable, id: number, leads: number, target: number): Promise<void> {
+  await db.query(
+    `update runs set lead_requests = lead_requests + $2, target_requests = target_requests + $3 where id = $1`,
+    [id, leads, target],
+  );
+}
+
+export async function getRun(db: Queryable, id: number): Promise<Run | null> {
+  const { rows } = await db.query<Run>(`select ${columns} from runs where id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+export async function openRun(db: Queryable, connection: string): Promise<Run | null> {
+  const { rows } = await db.query<Run>(
+    `select ${columns} from runs where connection = $1 and finished_at is null`,
+    [connection],
+  );
+  return rows[0] ?? null;
+}
+
+/** The newest finished run in this mode, or null. */
+export async function lastRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
+  const { rows } = await db.query<Run>(
+    `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is not null order by id desc limit 1`,
+    [connection, mode],
+  );
+  return rows[0] ?? null;
+}
+
+function expectOne<Row>(rows: readonly Row[], what: string): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error(`the ${what} is not in the database any more`);
+  return row;
+}

@@ -1,0 +1,186 @@
+import type pg from 'pg';
+import QueryStream from 'pg-query-stream';
+import type { Cells, Values } from '../lead/value.ts';
+import type { FieldMemo } from '../merge/merge-field.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+export interface StagedLead {
+  readonly leadId: string;
+  readonly cells: Cells;
+  /** Null when a cell is unreadable. */
+  readonly hash: string | null;
+}
+
+export interface StagedRow {
+  readonly row: number;
+  readonly leadId: string | null;
+  readonly cells: Cells;
+  readonly hash: string | null;
+  readonly rowKey: string;
+}
+
+/** Stages a page of leads; the last sight of an id wins. Returns how many of them were staged before. */
+export async function stageLeads(db: Queryable, runId: number, leads: readonly StagedLead[]): Promise<number> {
+  const { rows } = await db.query<{ repeated: boolean }>(
+    `insert into staged_leads (run_id, lead_id, cells, hash)
+     select $1, * from unnest($2::text[], $3::jsonb[], $4::text[])
+     on conflict (run_id, lead_id) do update set cells = excluded.cells, hash = excluded.hash
+     returning (xmax <> 0) as repeated`,
+    [
+      runId,
+      leads.map((lead) => lead.leadId),
+      leads.map((lead) => JSON.stringify(lead.cells)),
+      leads.map((lead) => lead.hash),
+    ],
+  );
+  return rows.filter((row) => row.repeated).length;
+}
+
+/** Remembers that the scan uses this cursor. False when it did before. */
+export async function useCursor(db: Queryable, runId: number, cursor: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into scan_cursors (run_id, cursor) values ($1, $2) on conflict do nothing`,
+    [runId, cursor],
+  );
+  return rowCount === 1;
+}
+
+export async function clearStagedRows(db: Queryable, runId: number): Promise<void> {
+  await db.query(`delete from staged_rows where run_id = $1`, [runId]);
+}
+
+/** Stages a batch of rows; `from` is the ordinal of the first one. */
+export async function stageRows(
+  db: Queryable,
+  runId: number,
+  from: number,
+  rows: readonly StagedRow[],
+): Promise<void> {
+  await db.query(
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key)
+     select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::text[])`,
+    [
+      runId,
+      rows.map((_, index) => from + index),
+      rows.map((row) => row.row),
+      rows.map((row) => row.leadId),
+      rows.map((row) => JSON.stringify(row.cells)),
+      rows.map((row) => row.hash),
+      rows.map((row) => row.rowKey),
+    ],
+  );
+}
+
+/** Flags every row whose id an earlier row has. Called once, after all rows are staged. */
+export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {
+  await db.query(
+    `update staged_rows r set duplicate = true
+     from (select lead_id, min(ordinal) as first from staged_rows
+           where run_id = $1 and lead_id is not null group by lead_id having count(*) > 1) d
+     where r.run_id = $1 and r.lead_id = d.lead_id and r.ordinal > d.first`,
+    [runId],
+  );
+}
+
+/** What a field of a lead was held for, with the values both sides showed then. */
+export interface HeldMemo extends FieldMemo {
+  readonly lead: unknown;
+  readonly row: unknown;
+}
+
+/** A lead id on which the two sides do not show the same. */
+export interface Difference {
+  readonly leadId: string;
+  readonly base: Values | null;
+  readonly lead: Cells | null;
+  readonly row: Cells | null;
+  readonly rowNumber: number | null;
+  readonly leadAbsences: number;
+  readonly rowAbsences: number;
+  readonly deletionDone: boolean;
+  readonly memo: Readonly<Record<string, HeldMemo>> | null;
+}
+
+/**
+ * Streams every lead id that needs a decision, in the order of the ids; a pair whose two sides show the same needs
+ * none. Absences count this run's scan when `scanIsProof`.
+ */
+export async function* differences(
+  db: pg.PoolClient,
+  run: { readonly id: number; readonly connection: string },
+  scanIsProof: boolean,
+): AsyncIterable<Difference> {
+  const query = new QueryStream(
+    `select lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
+       case when l.lead_id is not null then 0
+         else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
+       case when t.lead_id is not null then 0
+         else coalesce(p.row_absences, 0) + (p.absence_run is distinct from $1)::int end as "rowAbsences",
+       p.lead_deleted_at is not null as "deletionDone", h.memo
+     from (select * from staged_leads where run_id = $1) l
+     full join (select * from staged_rows where run_id = $1 and lead_id is not null and not duplicate) t using (lead_id)
+     full join (select * from pairs where connection = $2) p using (lead_id)
+     left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
+         'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) as memo
+       from held where connection = $2 and field <> '' group by lead_id) h using (lead_id)
+     where l.hash is null or t.hash is null or l.hash <> t.hash
+     order by lead_id`,
+    [run.id, run.connection, scanIsProof],
+    { batchSize: 500 },
+  );
+  yield* db.query(query) as AsyncIterable<Difference>;
+}
+
+/** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
+export async function* looseRows(
+  db: pg.PoolClient,
+  run: { readonly id: number; readonly connection: string },
+): AsyncIterable<StagedRow & { readonly duplicate: boolean; readonly refused: string | null }> {
+  const query = new QueryStream(
+    `select row_number as row, r.lead_id as "leadId", cells, hash, r.row_key as "rowKey", duplicate, h.message as refused
+     from staged_rows r
+     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
+     where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
+    [run.id, run.connection],
+    { batchSize: 500 },
+  );
+  yield* db.query(query) as AsyncIterable<StagedRow & { readonly duplicate: boolean; readonly refused: string | null }>;
+}
+
+/** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
+export async function unknownLeads(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+): Promise<readonly { readonly id: string; readonly cells: Cells }[]> {
+  const { rows } = await db.query<{ id: string; cells: Cells }>(
+    `select l.lead_id as id, l.cells from staged_leads l
+     left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
+     where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
+    [run.id, run.connection],
+  );
+  return rows;
+}
+
+/** The staged cells of some leads. */
+export async function stagedLeadCells(
+  db: Queryable,
+  runId: number,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, Cells>> {
+  const { rows } = await db.query<{ id: string; cells: Cells }>(
+    `select lead_id as id, cells from staged_leads where run_id = $1 and lead_id = any($2)`,
+    [runId, leadIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.cells]));
+}
+
+/** How many leads and rows are staged. */
+export async function stagedCounts(db: Queryable, runId: number): Promise<{ leads: number; rows: number }> {
+  const { rows } = await db.query<{ leads: number; rows: number }>(
+    `select (select count(*)::int from staged_leads where run_id = $1) as leads,
+            (select count(*)::int from staged_rows where run_id = $1) as rows`,
+    [runId],
+  );
+  return rows[0] ?? { leads: 0, rows: 0 };
+}
