@@ -1,0 +1,101 @@
+import { Temporal } from 'temporal-polyfill';
+
+const time = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:\s*(?<half>[AaPp])\.?[Mm]\.?)?(?:\s*Uhr)?`;
+const zone = String.raw`\s*(?<zone>[Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)`;
+const rest = String.raw`(?:(?:[Tt]|,?\s+)${time}(?:${zone})?)?`;
+
+const isoDate = /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/;
+const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4})/;
+const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<second_>\d{1,2})\k<separator>(?<year>\d{4})/;
+
+const yearFirst = new RegExp(isoDate.source + rest + '$');
+const dayFirst = new RegExp(dottedDate.source + rest + '$');
+const eitherFirst = new RegExp(slashedDate.source + rest + '$');
+const basicIso = new RegExp(
+  String.raw`^(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})` +
+    String.raw`(?:[Tt](?<hour>\d{2})(?<minute>\d{2})(?:(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:${zone})?)?$`,
+);
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The moment that a text means, as canonical ISO text in UTC with milliseconds (`2026-03-29T00:30:00.000Z`), or null
+ * when it cannot be understood: not a date, a date that does not exist, or one with two meanings (`03/04/2026`,
+ * two-digit years), because a guess would be a lost edit.
+ *
+ * Understood are year-first dates (`2026-11-21`, `2026/11/21`, `20261121`), German ones (`21.11.2026`) and
+ * `11/21/2026` or `21/11/2026` when only one order is possible; each alone or with a time (`T` or a space, 24 or 12
+ * hours, seconds optional) and then with or without `Z` or an offset. A text without offset is meant in `timeZone`
+ * (IANA); a date alone is the start of that day there. A local time that a clock change skips is moved forward by
+ * the gap, one that comes twice is the earlier (Temporal's `compatible`). Digits after milliseconds are cut off.
+ */
+export function readInstant(text: string, timeZone: string): string | null {
+  const trimmed = text.trim();
+  // The form we write ourselves, without the cost of the general way.
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(trimmed)) {
+    const date = new Date(trimmed);
+    return !Number.isNaN(date.getTime()) && date.toISOString() === trimmed ? trimmed : null;
+  }
+  const groups = readGroups(trimmed);
+  if (groups === null) return null;
+  try {
+    return toCanonical(groups, timeZone);
+  } catch (error) {
+    // Temporal's way to say that the date, the time or the offset does not exist.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function readGroups(text: string): Groups | null {
+  const known = yearFirst.exec(text) ?? dayFirst.exec(text) ?? basicIso.exec(text);
+  if (known?.groups !== undefined) return known.groups;
+  const either = eitherFirst.exec(text)?.groups;
+  if (either === undefined) return null;
+  const first = Number(either['first']);
+  const second = Number(either['second_']);
+  if (first !== second && first <= 12 && second <= 12) return null;
+  const [day, month] = first > 12 ? [first, second] : [second, first];
+  return { ...either, day: String(day), month: String(month) };
+}
+
+function toCanonical(groups: Groups, timeZone: string): string | null {
+  if (groups['year'] === '-000000') return null;
+  const date = Temporal.PlainDate.from(
+    { year: number(groups['year']), month: number(groups['month']), day: number(groups['day']) },
+    { overflow: 'reject' },
+  );
+  if (groups['hour'] === undefined) return canonicalInstant(date.toZonedDateTime({ timeZone }));
+  const hour = hourOfDay(number(groups['hour']), groups['half']);
+  if (hour === null) return null;
+  const millisecond = number((groups['fraction'] ?? '').padEnd(3, '0').slice(0, 3));
+  const clock = Temporal.PlainTime.from(
+    { hour, minute: number(groups['minute']), second: number(groups['second']), millisecond },
+    { overflow: 'reject' },
+  );
+  return canonicalInstant(
+    date
+      .toPlainDateTime(clock)
+      .toZonedDateTime(zoneOf(groups['zone'], timeZone), { disambiguation: 'compatible' }),
+  );
+}
+
+function number(digits: string | undefined): number {
+  return Number(digits ?? '0');
+}
+
+/** 12 AM is midnight, 12 PM is noon; null for an hour that no clock shows. */
+function hourOfDay(hour: number, half: string | undefined): number | null {
+  if (half === undefined) return hour;
+  if (hour < 1 || hour > 12) return null;
+  return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+}
+
+function zoneOf(written: string | undefined, timeZone: string): string {
+  if (written === undefined) return timeZone;
+  return /^[+-]/.test(written) ? written : 'UTC';
+}
+
+function canonicalInstant(moment: Temporal.ZonedDateTime): string {
+  return new Date(moment.epochMilliseconds).toISOString();
+}

@@ -1,0 +1,120 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { FieldMapping } from '../../lead/mapping.ts';
+import type { FieldType } from '../../lead/value.ts';
+
+export interface ColumnMapping {
+  readonly fields: readonly FieldMapping[];
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+}
+
+/** Where each mapped column stands; positions are 0-based. */
+export interface Columns {
+  readonly id: number;
+  /** Null when there is no status column, or two of them. */
+  readonly status: number | null;
+  /** By lead field, only those whose column was found once. */
+  readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
+  readonly missing: readonly { readonly field: string; readonly message: string }[];
+}
+
+/**
+ * Finds the mapped columns by heading, in any order: NFC and trimmed, exactly first, then without regard to case.
+ * A field whose column is missing or there twice is listed in `missing` and left alone.
+ * @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing` when the id
+ * column is missing or there twice.
+ */
+export function locateColumns(headings: readonly string[], mapping: ColumnMapping, name: string): Columns {
+  const positions = findAll(headings, [
+    mapping.idColumn,
+    ...mapping.fields.map((field) => field.column),
+    ...(mapping.statusColumn === undefined ? [] : [mapping.statusColumn]),
+  ]);
+  if ([...positions.values()].every((found) => found.length === 0))
+    throw headerMissing(headings, mapping, name);
+
+  const [id, secondId] = positions.get(mapping.idColumn) ?? [];
+  if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
+
+  const fields = new Map<string, { index: number; type: FieldType }>();
+  const missing: { field: string; message: string }[] = [];
+  for (const { field, column, type } of mapping.fields) {
+    const [index, second] = positions.get(column) ?? [];
+    if (index !== undefined && second === undefined) fields.set(field, { index, type });
+    else missing.push({ field, message: missingMessage(column, index !== undefined, name) });
+  }
+  const status = mapping.statusColumn === undefined ? [] : (positions.get(mapping.statusColumn) ?? []);
+  return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
+}
+
+/** All positions of each wanted heading. A column that one heading fits exactly is not given to another. */
+function findAll(headings: readonly string[], wanted: readonly string[]): Map<string, readonly number[]> {
+  const shown = headings.map(normalized);
+  const taken = new Set<number>();
+  const found = new Map<string, readonly number[]>();
+  for (const heading of wanted) {
+    const exact = positionsOf(shown, (text) => text === normalized(heading));
+    for (const position of exact) taken.add(position);
+    found.set(heading, exact);
+  }
+  for (const heading of wanted) {
+    if (found.get(heading)?.length !== 0) continue;
+    const folded = normalized(heading).toLowerCase();
+    const alike = positionsOf(shown, (text) => text.toLowerCase() === folded).filter((at) => !taken.has(at));
+    for (const position of alike) taken.add(position);
+    found.set(heading, alike);
+  }
+  return found;
+}
+
+function positionsOf(texts: readonly string[], matches: (text: string) => boolean): number[] {
+  return texts.flatMap((text, position) => (matches(text) ? [position] : []));
+}
+
+function normalized(heading: string): string {
+  return heading.normalize('NFC').trim();
+}
+
+function headerMissing(headings: readonly string[], mapping: ColumnMapping, name: string): LeadsyncError {
+  const shown = headings.map(normalized).filter((heading) => heading !== '');
+  const seen =
+    shown.length === 0
+      ? 'is empty'
+      : `reads ${shown
+          .slice(0, 8)
+          .map((text) => JSON.stringify(text.slice(0, 60)))
+          .join(', ')}`;
+  return new LeadsyncError(
+    'target.header-missing',
+    `The first row of ${name} ${seen} and has none of the headings that are mapped. Nothing was changed.`,
+    {
+      help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
+    },
+  );
+}
+
+function idColumnMissing(doubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {
+  const column = JSON.stringify(mapping.idColumn);
+  return doubled
+    ? new LeadsyncError(
+        'target.id-column-missing',
+        `${name} has two columns headed ${column}. Nothing was changed.`,
+        {
+          help: 'Rename one of them.',
+        },
+      )
+    : new LeadsyncError(
+        'target.id-column-missing',
+        `${name} has no column headed ${column}. Nothing was changed.`,
+        {
+          help: `Put the heading ${column} back above the ids, or name the column in the configuration (idColumn).`,
+        },
+      );
+}
+
+function missingMessage(column: string, doubled: boolean, name: string): string {
+  const heading = JSON.stringify(column);
+  return doubled
+    ? `${name} has more than one column headed ${heading}; the field is left out until one of them is renamed.`
+    : `${name} has no column headed ${heading}; the field is left out until the column is back.`;
+}

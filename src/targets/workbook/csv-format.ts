@@ -1,0 +1,71 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { LeadsyncError } from '../../errors.ts';
+
+/** How a CSV file is written, as far as its first bytes tell. */
+export interface CsvFormat {
+  readonly bom: boolean;
+  readonly delimiter: string;
+}
+
+/** How much of a file `detectCsvFormat` wants to see. */
+export const csvHeadBytes = 64 * 1024;
+
+export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
+
+const foreign: readonly { readonly start: readonly number[]; readonly what: string }[] = [
+  { start: [0x50, 0x4b, 0x03, 0x04], what: 'an Excel workbook (.xlsx) or another zip file, not a CSV file' },
+  { start: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel workbook (.xls), not a CSV file' },
+  { start: [0xff, 0xfe], what: 'in UTF-16 ("Unicode text"), not in UTF-8' },
+  { start: [0xfe, 0xff], what: 'in UTF-16 ("Unicode text"), not in UTF-8' },
+];
+
+const delimiters = [',', ';', '\t', '|'];
+
+/**
+ * Finds the delimiter by which most of the known headings appear in the first row; equal: the one that makes most
+ * cells; none: comma.
+ * @throws LeadsyncError `target.unreadable` for another kind of file.
+ */
+export function detectCsvFormat(head: Buffer, headings: readonly string[], name: string): CsvFormat {
+  for (const { start, what } of foreign) {
+    if (head.subarray(0, start.length).equals(Buffer.from(start))) throw unreadableCsv(name, `is ${what}`);
+  }
+  const bom = head.subarray(0, utf8Bom.length).equals(utf8Bom);
+  const known = new Set(headings.map(folded));
+  const scored = delimiters.map((delimiter) => {
+    const cells = firstRow(head, delimiter);
+    return { delimiter, known: cells.filter((cell) => known.has(folded(cell))).length, cells: cells.length };
+  });
+  const [best] = scored.toSorted((a, b) => b.known - a.known || b.cells - a.cells);
+  return { bom, delimiter: best?.delimiter ?? ',' };
+}
+
+/** The error for a file that is not a CSV file we can understand. `fault` continues "The file …". */
+export function unreadableCsv(name: string, fault: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError('target.unreadable', `${name} ${fault}. Nothing was read or written.`, {
+    help: 'Open it in your spreadsheet program and save it as "CSV UTF-8 (comma delimited)".',
+    cause,
+  });
+}
+
+function firstRow(head: Buffer, delimiter: string): readonly string[] {
+  try {
+    const rows = parse(head, {
+      bom: true,
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_quotes: true,
+      relax_column_count: true,
+      to: 1,
+    });
+    return rows[0] ?? [];
+  } catch (error) {
+    // A first row that cannot be read is reported by the reading of the whole file, with its line.
+    if (error instanceof CsvError) return [];
+    throw error;
+  }
+}
+
+function folded(heading: string): string {
+  return heading.normalize('NFC').trim().toLowerCase();
+}

@@ -1,0 +1,141 @@
+import { isUtf8 } from 'node:buffer';
+import { CsvError, parse, type Parser } from 'csv-parse';
+import { unreadableCsv, utf8Bom, type CsvFormat } from './csv-format.ts';
+
+/** A cell and the bytes of the file that it takes, quotes included. */
+export interface CsvCell {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly quoted: boolean;
+}
+
+/** A row of the file; a blank line is a row with one empty cell. */
+export interface CsvRecord {
+  /** 1 for the header, then on as a spreadsheet program counts. */
+  readonly row: number;
+  readonly cells: readonly CsvCell[];
+  readonly start: number;
+  /** Where the last cell ends. */
+  readonly contentEnd: number;
+  /** Where the next record starts: after the line end, if there is one. */
+  readonly end: number;
+}
+
+/** Bytes of one record; a longer one is the sign of a quote that was never closed. */
+const longestRecord = 16 * 1024 * 1024;
+
+/**
+ * Reads a CSV file row by row, each with the place of its bytes, a batch for each chunk.
+ * @throws LeadsyncError `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
+ * are not closed or go on after they closed (the usual sign of one that was not closed further up).
+ */
+export async function* readCsvRecords(
+  chunks: AsyncIterable<Buffer>,
+  format: CsvFormat,
+  name: string,
+): AsyncGenerator<readonly CsvRecord[]> {
+  let line = 1;
+  const faultAt = (fault: string, cause?: unknown) => unreadableCsv(name, `${fault} (line ${line})`, cause);
+  const collected: { texts: string[]; cells: Omit<CsvCell, 'text' | 'start'>[]; end: number }[] = [];
+  let cells: Omit<CsvCell, 'text' | 'start'>[] = [];
+  const parser = parse({
+    bom: true,
+    delimiter: format.delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_quotes: true,
+    relax_column_count: true,
+    max_record_size: longestRecord,
+    cast: (text, { bytes, quoting }) => {
+      cells.push({ end: bytes, quoted: quoting });
+      return text;
+    },
+    // Nothing is passed on through the stream: what one chunk gives is taken from here.
+    on_record: (texts: string[], { bytes }) => {
+      collected.push({ texts, cells, end: bytes });
+      cells = [];
+      return null;
+    },
+  });
+  parser.on('error', () => undefined);
+
+  /** Bytes of the file from `position` on: those of records that are not complete yet. */
+  let rest: Buffer = Buffer.alloc(0);
+  let position = format.bom ? utf8Bom.length : 0;
+  let row = 0;
+  const complete = (): CsvRecord[] =>
+    collected.splice(0).map(({ texts, cells: found, end }) => {
+      const bytes = rest.subarray(0, end - position);
+      if (!isUtf8(bytes)) throw faultAt('is not in UTF-8');
+      const record = toRecord(++row, position, end, texts, found);
+      if (record.cells.some(isMisquoted)) throw faultAt('has a quoted cell that does not end with its quote');
+      line += lineEnds(bytes);
+      rest = rest.subarray(bytes.length);
+      position = end;
+      return record;
+    });
+
+  let first = true;
+  try {
+    for await (const chunk of chunks) {
+      if (chunk.includes(0))
+        throw faultAt('contains NUL bytes, so it is not a CSV file in UTF-8; they follow');
+      rest = Buffer.concat([rest, first && format.bom ? chunk.subarray(utf8Bom.length) : chunk]);
+      first = false;
+      await step(parser, chunk, faultAt);
+      yield complete();
+    }
+    await step(parser, null, faultAt);
+    yield complete();
+  } finally {
+    parser.destroy();
+  }
+}
+
+/** Gives one chunk (null: the end) to the parser and waits until it has been worked through. */
+async function step(
+  parser: Parser,
+  chunk: Buffer | null,
+  faultAt: (fault: string, cause: unknown) => Error,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const done = (error?: Error | null) => (error instanceof Error ? reject(error) : resolve());
+  if (chunk === null) parser.end(done);
+  else parser.write(chunk, done);
+  try {
+    await promise;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw error.code === 'CSV_MAX_RECORD_SIZE'
+      ? faultAt('has a row that is too long, probably after a quote that is not closed', error)
+      : faultAt('has a quote that is not closed', error);
+  }
+}
+
+function toRecord(
+  row: number,
+  start: number,
+  end: number,
+  texts: readonly string[],
+  found: readonly Omit<CsvCell, 'text' | 'start'>[],
+): CsvRecord {
+  let next = start;
+  const cells = found.map((cell, index) => {
+    const placed = { ...cell, text: texts[index] ?? '', start: next };
+    next = cell.end + 1;
+    return placed;
+  });
+  return { row, cells, start, contentEnd: next - 1, end };
+}
+
+/** Whether text follows the closing quote: the parser then keeps the quotes in the text instead of counting them. */
+function isMisquoted(cell: CsvCell): boolean {
+  if (!cell.quoted) return false;
+  const quotes = cell.text.split('"').length - 1;
+  return cell.end - cell.start !== Buffer.byteLength(cell.text) + quotes + 2;
+}
+
+/** Lines as a text editor counts them: also those inside a quoted cell. */
+function lineEnds(bytes: Buffer): number {
+  return bytes.toString('latin1').split(/\r\n|\r|\n/).length - 1;
+}

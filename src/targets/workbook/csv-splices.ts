@@ -1,0 +1,84 @@
+import type { Values } from '../../lead/value.ts';
+import type { Columns } from './columns.ts';
+import type { CsvRecord } from './csv-records.ts';
+import { csvCell, guarded } from './csv-text.ts';
+import type { RowDecisions, RowWrite } from './row-changes.ts';
+import type { Splice } from './splice.ts';
+
+/** How new text is to be written into a file so that it looks like the rest. */
+export interface CsvStyle {
+  readonly delimiter: string;
+  readonly lineEnd: string;
+  /** Whether cells are quoted that need not be. */
+  readonly allQuoted: boolean;
+}
+
+export interface CsvEnd {
+  /** The last record that is not blank: new rows go behind it, before blank lines at the end. */
+  readonly last: CsvRecord;
+  readonly width: number;
+}
+
+/** The changes of bytes that carry out what was decided; empty when there is nothing to write. */
+export function csvSplices(
+  decisions: RowDecisions<CsvRecord>,
+  columns: Columns,
+  style: CsvStyle,
+  end: CsvEnd,
+): readonly Splice[] {
+  const splices = decisions.writes.flatMap((write) =>
+    write.remove ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
+  );
+  const lines = decisions.appends.map(({ leadId, values }) =>
+    newLine(cellsToWrite({ leadId, values, status: null }, columns), end.width, style),
+  );
+  if (lines.length === 0) return splices;
+  const { last } = end;
+  const unended =
+    last.contentEnd === last.end && !decisions.writes.some((write) => write.remove && write.place === last);
+  return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
+}
+
+/** The line of a new file's headings, or of a new row: cells by position, the others empty, with its line end. */
+export function newLine(cells: ReadonlyMap<number, string>, width: number, style: CsvStyle): string {
+  const texts = Array.from({ length: width }, (_, index) =>
+    csvCell(guarded(cells.get(index) ?? ''), style.delimiter, style.allQuoted),
+  );
+  return texts.join(style.delimiter) + style.lineEnd;
+}
+
+/** Texts by position of their column. */
+function cellsToWrite(
+  write: Pick<RowWrite<unknown>, 'leadId' | 'status'> & { readonly values: Values },
+  columns: Columns,
+): Map<number, string> {
+  const cells = new Map<number, string>();
+  if (write.leadId !== null) cells.set(columns.id, write.leadId);
+  if (write.status !== null && columns.status !== null) cells.set(columns.status, write.status);
+  for (const [field, value] of Object.entries(write.values)) {
+    const column = columns.fields.get(field);
+    if (column !== undefined) cells.set(column.index, value ?? '');
+  }
+  return cells;
+}
+
+function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyle): Splice[] {
+  const { place } = write;
+  const splices: Splice[] = [];
+  const beyond = new Map<number, string>();
+  for (const [index, text] of cellsToWrite(write, columns)) {
+    const cell = place.cells[index];
+    if (cell === undefined) beyond.set(index, text);
+    else splices.push(splice(cell.start, cell.end, csvCell(guarded(text), style.delimiter, cell.quoted)));
+  }
+  const filled = [...beyond].filter(([, text]) => text !== '').map(([index]) => index);
+  let padding = '';
+  for (let index = place.cells.length; index <= Math.max(...filled); index++) {
+    padding += style.delimiter + csvCell(guarded(beyond.get(index) ?? ''), style.delimiter, style.allQuoted);
+  }
+  return padding === '' ? splices : [...splices, splice(place.contentEnd, place.contentEnd, padding)];
+}
+
+function splice(start: number, end: number, text: string): Splice {
+  return { start, end, bytes: Buffer.from(text, 'utf8') };
+}

@@ -1,0 +1,56 @@
+import { open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { LeadsyncError } from '../../errors.ts';
+import { hasCode, readFault } from './file-fault.ts';
+
+/**
+ * Looks for the lock file that a spreadsheet program puts beside a file that a person has open.
+ * @throws LeadsyncError `target.busy` (retry later), naming the person when the lock file tells.
+ */
+export async function assertNotOpenInEditor(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  await refuse(path, join(folder, `.~lock.${name}#`), libreOfficeUser);
+  await refuse(path, join(folder, `~$${name}`), excelUser);
+}
+
+async function refuse(path: string, lockPath: string, userOf: (content: Buffer) => string): Promise<void> {
+  const content = await contentOf(lockPath);
+  if (content === null) return;
+  const user = userOf(content)
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim();
+  throw new LeadsyncError(
+    'target.busy',
+    `${path} is open in a spreadsheet program${user === '' ? '' : ` (${user})`}. Nothing was written.`,
+    {
+      retry: 'later',
+      help: `Save and close it. If nobody has it open, the program crashed: delete ${lockPath}.`,
+    },
+  );
+}
+
+/** The first bytes; empty when the file is there but may not be read (Excel keeps it locked on Windows). */
+async function contentOf(lockPath: string): Promise<Buffer | null> {
+  try {
+    await using handle = await open(lockPath, 'r');
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1024), 0, 1024, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
+    if (hasCode(error, 'EACCES', 'EPERM', 'EBUSY', 'EISDIR')) return Buffer.alloc(0);
+    throw readFault(error, lockPath);
+  }
+}
+
+/** `Full name,login,host,date,profile;` with the first part empty when no name is set in the program. */
+function libreOfficeUser(content: Buffer): string {
+  const [fullName = '', login = '', host = ''] = content.toString('utf8').split(',');
+  const user = fullName.trim() === '' ? login : fullName;
+  return host === '' ? user : `${user} on ${host}`;
+}
+
+/** One byte of length, then the name. */
+function excelUser(content: Buffer): string {
+  const length = content[0] ?? 0;
+  return content.toString('latin1', 1, 1 + Math.min(length, 54));
+}

@@ -1,0 +1,88 @@
+import { LeadsyncError } from '../../errors.ts';
+
+const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);
+const noPath = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
+
+/** Whether this is a fault of the operating system with one of the codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
+  );
+}
+
+/** A fault met while a file was written or replaced, in the terms of the target port; what is not of the system stays. */
+export function writeFault(error: unknown, path: string): unknown {
+  const code = systemCode(error);
+  if (code === null) return error;
+  if (noSpace.has(code)) {
+    return new LeadsyncError(
+      'target.disk-full',
+      `No space to write ${path} (${code}). The file is as it was.`,
+      {
+        retry: 'later',
+        help: 'Free some space on that disk; the next run writes what is left.',
+        cause: error,
+      },
+    );
+  }
+  if (noPermission.has(code)) {
+    return new LeadsyncError(
+      'target.not-writable',
+      `${path} may not be written (${code}). The file is as it was.`,
+      {
+        help: 'Give the user that runs leadsync write permission on the file and on its folder.',
+        cause: error,
+      },
+    );
+  }
+  if (noPath.has(code)) {
+    return new LeadsyncError(
+      'target.not-writable',
+      `${path} cannot be written: its folder does not exist (${code}).`,
+      {
+        help: 'Create the folder, or correct the path of the target.',
+        cause: error,
+      },
+    );
+  }
+  return otherFault(error, code, path);
+}
+
+/** A fault met while a file was read, in the terms of the target port; what is not of the system stays as it is. */
+export function readFault(error: unknown, path: string): unknown {
+  const code = systemCode(error);
+  if (code === null) return error;
+  if (noPermission.has(code)) {
+    return new LeadsyncError('target.unreadable', `${path} may not be read (${code}).`, {
+      help: 'Give the user that runs leadsync read permission on the file and on its folder.',
+      cause: error,
+    });
+  }
+  return otherFault(error, code, path);
+}
+
+function otherFault(error: unknown, code: string, path: string): LeadsyncError {
+  if (code === 'EBUSY' || code === 'ETXTBSY') {
+    return new LeadsyncError(
+      'target.busy',
+      `Another program holds ${path} (${code}). The file is as it was.`,
+      {
+        retry: 'later',
+        help: 'Close the program that has it open.',
+        cause: error,
+      },
+    );
+  }
+  return new LeadsyncError('target.io', `The system failed on ${path} (${code}).`, {
+    retry: 'later',
+    help: 'Look at the disk or the network share that holds the file.',
+    cause: error,
+  });
+}
+
+function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
+}

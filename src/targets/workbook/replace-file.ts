@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { constants, type BigIntStats } from 'node:fs';
+import { access, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hasCode, writeFault } from './file-fault.ts';
+
+export interface Replacement {
+  /** Without symbolic links. */
+  readonly path: string;
+  /** The file that is replaced, whose mode and owner are kept; null when there is none. */
+  readonly original: BigIntStats | null;
+  readonly content: AsyncIterable<Buffer>;
+  /** Asked when all is written and only the renaming is left; false leaves the old file in place. */
+  readonly mayReplace: () => Promise<boolean>;
+}
+
+/**
+ * Puts new content in a file's place at one stroke: a temporary file beside it, synced, renamed, the folder synced.
+ * Whatever fails before leaves the old file as it was. Returns false when `mayReplace` said no.
+ * The owner is kept when the system allows it; extended attributes and hard links are not.
+ * @throws LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
+ */
+export async function replaceFile(replacement: Replacement): Promise<boolean> {
+  const { path, original, content, mayReplace } = replacement;
+  const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
+  try {
+    // A file that its owner made read-only could still be replaced in a folder that is not.
+    if (original !== null) await access(path, constants.W_OK);
+    await fill(temporary, original, content);
+    const replaced = await mayReplace();
+    if (replaced) {
+      await rename(temporary, path);
+      await syncFolder(dirname(path));
+    } else {
+      await rm(temporary, { force: true });
+    }
+    return replaced;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw writeFault(error, path);
+  }
+}
+
+/** Removes temporary files that a killed run left beside the file. Only for the holder of the file's lock. */
+export async function removeLeftovers(path: string): Promise<void> {
+  const folder = dirname(path);
+  try {
+    for (const name of await readdir(folder)) {
+      if (name.startsWith(temporaryPrefix(path))) await rm(join(folder, name), { force: true });
+    }
+  } catch (error) {
+    throw writeFault(error, path);
+  }
+}
+
+function temporaryPrefix(path: string): string {
+  return `.${basename(path)}.leadsync-tmp-`;
+}
+
+async function fill(
+  temporary: string,
+  original: BigIntStats | null,
+  content: AsyncIterable<Buffer>,
+): Promise<void> {
+  // Until it has the mode of the original nobody else may read it.
+  await using handle = await open(temporary, 'wx', original === null ? 0o666 : 0o600);
+  for await (const chunk of content) await writeAll(handle, chunk);
+  if (original !== null) {
+    await keepOwner(handle, original);
+    await handle.chmod(Number(original.mode) & 0o7777);
+  }
+  await handle.sync();
+}
+
+async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await handle.write(chunk, written)).bytesWritten;
+  }
+}
+
+async function keepOwner(handle: FileHandle, original: BigIntStats): Promise<void> {
+  const current = await handle.stat({ bigint: true });
+  if (current.uid === original.uid && current.gid === original.gid) return;
+  try {
+    await handle.chown(Number(original.uid), Number(original.gid));
+  } catch (error) {
+    if (!hasCode(error, 'EPERM', 'EINVAL', 'ENOSYS')) throw error;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    await using handle = await open(folder, 'r');
+    await handle.sync();
+  } catch (error) {
+    // Windows and some network shares cannot sync a folder.
+    if (!hasCode(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES', 'ENOTSUP')) throw error;
+  }
+}

@@ -1,0 +1,223 @@
+import {
+  canonical,
+  isUnreadable,
+  sameCell,
+  type Cell,
+  type Cells,
+  type Value,
+  type Values,
+} from '../../lead/value.ts';
+import type { RowChange, RowOutcome } from '../target.ts';
+
+/** A row as it stands now, with whatever its file format needs to write to it. */
+export interface PresentRow<Place> {
+  readonly leadId: string | null;
+  readonly cells: Cells;
+  /** Text of the status column. */
+  readonly status: Value;
+  readonly place: Place;
+}
+
+/** What is to be written to one row that is there; only what differs from what it shows. */
+export interface RowWrite<Place> {
+  readonly place: Place;
+  readonly leadId: string | null;
+  readonly values: Values;
+  readonly status: string | null;
+  readonly remove: boolean;
+}
+
+export interface RowDecisions<Place> {
+  readonly outcomes: readonly RowOutcome[];
+  readonly writes: readonly RowWrite<Place>[];
+  readonly appends: readonly { readonly leadId: string; readonly values: Values }[];
+}
+
+export interface RowRules {
+  /** Lead fields that have a column now. */
+  readonly fields: ReadonlySet<string>;
+  readonly hasStatus: boolean;
+  /** Why a text cannot be kept in a cell of this format, as a sentence; null when it can. */
+  readonly notStorable: (text: string) => string | null;
+}
+
+type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'> | 'done';
+
+const changed: Verdict = {
+  status: 'put-off',
+  code: 'row.changed',
+  message: 'The row no longer shows what the plan saw. It was left as it is; the next run looks again.',
+};
+const gone: Verdict = {
+  status: 'put-off',
+  code: 'row.gone',
+  message: 'No row has this id any more. Nothing was written; the next run looks again.',
+};
+const exists: Verdict = {
+  status: 'put-off',
+  code: 'row.exists',
+  message: 'A row with this id is there already and shows something else. It was left as it is.',
+};
+const duplicated: Verdict = {
+  status: 'put-off',
+  code: 'row.duplicated',
+  message: 'More than one row has this id, so none was removed. Remove the copies by hand.',
+};
+const noStatusColumn: Verdict = {
+  status: 'held',
+  code: 'target.no-status-column',
+  message: 'There is no single status column to mark the row in. The row was left as it is.',
+};
+
+/**
+ * Decides what becomes of a batch of changes, in any format of file: show it all present rows with `see`, in their
+ * order, then ask `decide` once. Holds only the rows that the changes are about. Rules: DESIGN.md sections 5 and 6,
+ * RowChange and RowOutcome in target.ts. Of two rows with one id only the first is written.
+ */
+export class RowChanges<Place> {
+  readonly #changes: readonly RowChange[];
+  readonly #rules: RowRules;
+  readonly #byId = new Map<string, { row: PresentRow<Place> | null; count: number }>();
+  /** Rows without id, by their content, as many as links could use. */
+  readonly #byContent = new Map<string, { readonly rows: PresentRow<Place>[]; wanted: number }>();
+  readonly #writes = new Map<Place, RowWrite<Place>>();
+  readonly #added = new Map<string, Values>();
+  readonly #appends: { leadId: string; values: Values }[] = [];
+
+  constructor(changes: readonly RowChange[], rules: RowRules) {
+    this.#changes = changes;
+    this.#rules = rules;
+    for (const change of changes) {
+      this.#byId.set(change.leadId.trim(), { row: null, count: 0 });
+      if (change.kind === 'link') this.#want(this.#contentKey(change.expect));
+    }
+  }
+
+  see(row: PresentRow<Place>): void {
+    if (row.leadId !== null) {
+      const known = this.#byId.get(row.leadId);
+      if (known === undefined) return;
+      known.row ??= row;
+      known.count++;
+      return;
+    }
+    if (this.#byContent.size === 0) return;
+    const slot = this.#byContent.get(this.#contentKey(row.cells));
+    if (slot !== undefined && slot.rows.length < slot.wanted) slot.rows.push(row);
+  }
+
+  decide(): RowDecisions<Place> {
+    const outcomes = this.#changes.map((change): RowOutcome => {
+      const verdict = this.#verdict(change);
+      return verdict === 'done' ? { key: change.key, status: 'done' } : { key: change.key, ...verdict };
+    });
+    return { outcomes, writes: [...this.#writes.values()], appends: this.#appends };
+  }
+
+  #verdict(change: RowChange): Verdict {
+    const known = this.#byId.get(change.leadId.trim());
+    const row = known?.row ?? null;
+    switch (change.kind) {
+      case 'append':
+        return this.#notWritable(change.values) ?? this.#append(change.leadId, change.values, row);
+      case 'update':
+        if (row === null) return gone;
+        if (shows(row.cells, change.values)) return 'done';
+        return (
+          this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
+        );
+      case 'link':
+        if (row !== null || this.#added.has(change.leadId.trim())) return 'done';
+        return this.#notWritable(change.values) ?? this.#link(change.leadId, change.expect, change.values);
+      case 'mark':
+        if (!this.#rules.hasStatus) return noStatusColumn;
+        if (row === null) return gone;
+        if (sameCell(row.status, change.text)) return 'done';
+        return this.#ifExpected(row, change.expect, { status: change.text });
+      case 'remove':
+        if (row === null) return 'done';
+        // Removing one and leaving its copy would let a repeated call remove the copy too.
+        if ((known?.count ?? 0) > 1) return duplicated;
+        return this.#ifExpected(row, change.expect, { remove: true });
+    }
+  }
+
+  #append(leadId: string, values: Values, row: PresentRow<Place> | null): Verdict {
+    const present = row?.cells ?? this.#added.get(leadId.trim());
+    if (present !== undefined) return shows(present, values) ? 'done' : exists;
+    this.#added.set(leadId.trim(), values);
+    this.#appends.push({ leadId, values });
+    return 'done';
+  }
+
+  #link(leadId: string, expect: Cells, values: Values): Verdict {
+    const row = this.#byContent.get(this.#contentKey(expect))?.rows.shift();
+    if (row === undefined) return changed;
+    this.#added.set(leadId.trim(), values);
+    this.#write(row, { leadId, values });
+    return 'done';
+  }
+
+  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict {
+    if (!shows(row.cells, expect)) return changed;
+    this.#write(row, write);
+    return 'done';
+  }
+
+  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): void {
+    const before = this.#writes.get(row.place);
+    const differing = Object.entries(write.values ?? {}).filter(
+      ([field, value]) => !sameCell(cellOf(row.cells, field), value),
+    );
+    this.#writes.set(row.place, {
+      place: row.place,
+      leadId: write.leadId ?? before?.leadId ?? null,
+      values: { ...before?.values, ...Object.fromEntries(differing) },
+      status: write.status ?? before?.status ?? null,
+      remove: write.remove ?? before?.remove ?? false,
+    });
+  }
+
+  #notWritable(values: Values): Verdict | null {
+    for (const [field, value] of Object.entries(values)) {
+      if (value === null || value === '') continue;
+      if (!this.#rules.fields.has(field)) {
+        const message = `The column of the field ${field} is missing or there twice. Nothing was written.`;
+        return { status: 'put-off', code: 'target.column-missing', message };
+      }
+      const reason = this.#rules.notStorable(value);
+      if (reason !== null) {
+        return {
+          status: 'held',
+          code: 'target.value-not-storable',
+          message: `${field}: ${reason} The row was left as it is.`,
+        };
+      }
+    }
+    return null;
+  }
+
+  #want(content: string): void {
+    const slot = this.#byContent.get(content);
+    if (slot === undefined) this.#byContent.set(content, { rows: [], wanted: 1 });
+    else slot.wanted++;
+  }
+
+  /** Equal for two sets of cells that mean the same in every column that is there. */
+  #contentKey(cells: Cells): string {
+    return JSON.stringify(
+      [...this.#rules.fields].map((field) => {
+        const cell = cellOf(cells, field);
+        return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
+      }),
+    );
+  }
+}
+
+function shows(cells: Cells, wanted: Cells): boolean {
+  return Object.entries(wanted).every(([field, cell]) => sameCell(cellOf(cells, field), cell));
+}
+
+function cellOf(cells: Cells, field: string): Cell {
+  return cells[field] ?? null;
+}
