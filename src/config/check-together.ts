@@ -1,0 +1,141 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { defaultFields } from '../lead/mapping.ts';
+import type { Mistake } from './config-error.ts';
+import { effectiveDirection } from './direction.ts';
+import { connectionNamePattern, directionSchema } from './schema.ts';
+import type { Path } from './settings-lookup.ts';
+import { mistakeAt, type Source } from './source.ts';
+import { realTargetPath, targetPathMistake } from './target-path.ts';
+
+const lenientField = z
+  .union([
+    z.string(),
+    z.object({
+      column: z.string().optional().catch(undefined),
+      direction: directionSchema.optional().catch(undefined),
+    }),
+  ])
+  .optional()
+  .catch(undefined);
+
+/** Reads past what is wrong: each rule below looks at the settings it needs, whatever else is wrong. */
+const lenientConnection = z.object({
+  target: z
+    .object({
+      path: z.string().optional().catch(undefined),
+      idColumn: z.string().catch('Lead ID'),
+      statusColumn: z.string().optional().catch(undefined),
+    })
+    .catch({ path: undefined, idColumn: 'Lead ID', statusColumn: undefined }),
+  fields: z.record(z.string(), lenientField).optional().catch({}),
+  sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
+  reminders: z.object({ from: z.unknown() }).optional().catch(undefined),
+});
+const lenientFile = z.object({
+  connections: z.record(z.string(), lenientConnection.optional().catch(undefined)),
+});
+
+type Lenient = z.output<typeof lenientConnection>;
+
+/** Mistakes that only show when several settings are seen together. */
+export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mistake[] {
+  const file = lenientFile.safeParse(source.raw);
+  if (!file.success) return [];
+  const connections = Object.entries(file.data.connections);
+  return [
+    ...connections.flatMap(([name, connection]) => {
+      const path = ['connections', name];
+      return [
+        ...nameMistakes(source, path, name),
+        ...(connection === undefined
+          ? []
+          : [
+              ...columnMistakes(source, path, connection),
+              ...directionMistakes(source, path, connection),
+              ...senderMistakes(source, path, connection, smtpIsSet),
+            ]),
+      ];
+    }),
+    ...sharedTargets(source, connections),
+  ];
+}
+
+function nameMistakes(source: Source, path: Path, name: string): readonly Mistake[] {
+  if (connectionNamePattern.test(name)) return [];
+  return [{ ...source.locate(path), message: 'must have a name of 1 to 64 letters, digits, "_" and "-"' }];
+}
+
+function columnMistakes(source: Source, path: Path, { target, fields }: Lenient): readonly Mistake[] {
+  const mapped =
+    fields === undefined
+      ? defaultFields.map(({ field, column }) => ({ use: field, column, path: [...path, 'fields'] }))
+      : Object.entries(fields).flatMap(([field, entry]) => {
+          const place = [...path, 'fields', field];
+          if (typeof entry === 'string') return [{ use: field, column: entry, path: place }];
+          return entry?.column === undefined
+            ? []
+            : [{ use: field, column: entry.column, path: [...place, 'column'] }];
+        });
+  const own = [{ use: 'the id', column: target.idColumn, path: [...path, 'target', 'idColumn'] }];
+  if (target.statusColumn !== undefined) {
+    own.push({ use: 'the status', column: target.statusColumn, path: [...path, 'target', 'statusColumn'] });
+  }
+  // Columns of the default mapping stand nowhere in the file, so the blame goes to the one that does.
+  const uses = fields === undefined ? [...mapped, ...own] : [...own, ...mapped];
+  const first = new Map<string, string>();
+  return uses.flatMap((use) => {
+    const key = use.column.normalize('NFC').trim().toLowerCase();
+    const earlier = first.get(key);
+    if (earlier === undefined) {
+      first.set(key, use.use);
+      return [];
+    }
+    return report(source, use.path, `must be a column of its own: it is the column of ${earlier} already`);
+  });
+}
+
+function directionMistakes(source: Source, path: Path, { fields, sync }: Lenient): readonly Mistake[] {
+  return Object.entries(fields ?? {}).flatMap(([field, entry]) => {
+    if (typeof entry !== 'object' || entry.direction === undefined) return [];
+    if (effectiveDirection(sync.direction, entry.direction) !== null) return [];
+    const message = `must be ${sync.direction} or two-way, because the connection's sync.direction is ${sync.direction}`;
+    return report(source, [...path, 'fields', field, 'direction'], message);
+  });
+}
+
+function senderMistakes(
+  source: Source,
+  path: Path,
+  connection: Lenient,
+  smtpIsSet: boolean,
+): readonly Mistake[] {
+  const { reminders } = connection;
+  if (!smtpIsSet || reminders === undefined || reminders.from !== undefined) return [];
+  const message =
+    'is missing: a mail server is set (SMTP_URL), so reminders need a sender such as Sales <sales@example.com>';
+  return report(source, [...path, 'reminders', 'from'], message);
+}
+
+function sharedTargets(
+  source: Source,
+  connections: readonly (readonly [string, Lenient | undefined])[],
+): readonly Mistake[] {
+  const first = new Map<string, string>();
+  return connections.flatMap(([name, connection]) => {
+    const path = connection?.target.path;
+    if (path === undefined || targetPathMistake(path) !== null) return [];
+    const file = realTargetPath(resolve(source.folder, path));
+    const earlier = first.get(file);
+    if (earlier === undefined) {
+      first.set(file, name);
+      return [];
+    }
+    const message = `must be a file of its own: connection ${earlier} writes to the same one`;
+    return report(source, ['connections', name, 'target', 'path'], message);
+  });
+}
+
+function report(source: Source, path: Path, message: string): readonly Mistake[] {
+  return source.isKnownBad(path) ? [] : [mistakeAt(source, path, message)];
+}

@@ -1,0 +1,34 @@
+import { LeadsyncError } from '../errors.ts';
+
+/** One wrong setting. Nothing in it is a secret: such values are shown as `[secret]`. */
+export interface Mistake {
+  /** The environment variable's name, or the file as it should be shown. */
+  readonly where: string;
+  /** 1-based line of the file. */
+  readonly line?: number;
+  /** The setting's place in the file, such as `connections.berlin.sync.schedule`; empty for a variable or the whole file. */
+  readonly path: string;
+  /** The value that was found, as a person should see it. */
+  readonly found?: string;
+  /** What is wrong and what is allowed. */
+  readonly message: string;
+}
+
+/** `config.invalid`: every mistake of the environment and the file at once; `message` is the list for people. */
+export class ConfigError extends LeadsyncError {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+    super('config.invalid', `The configuration has ${count}:\n${mistakes.map(describeMistake).join('\n')}`, {
+      help: 'Nothing was started, read or written. leadsync.example.yaml and the README explain each setting.',
+    });
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+function describeMistake({ where, line, path, found, message }: Mistake): string {
+  const place = `${where}${line === undefined ? '' : `:${line}`}${path === '' ? '' : ` ${path}`}`;
+  return `  ${place}: ${message}${found === undefined ? '' : ` (found ${found})`}`;
+}

@@ -1,0 +1,50 @@
+import type { Environment } from './environment.ts';
+import { settingAround, settingOf } from './settings-lookup.ts';
+import type { Source } from './source.ts';
+
+/** The environment's one connection, `default`, in the form of leadsync.yaml. Its target is relative to `cwd`. */
+export function environmentSource(environment: Environment, cwd: string): Source {
+  const to = environment.get('REMINDER_TO');
+  const raw = {
+    connections: {
+      default: present({
+        leads: present({
+          baseUrl: environment.get('LEADS_BASE_URL'),
+          apiKey: environment.get('LEADS_API_KEY'),
+        }),
+        target: present({ type: 'workbook', path: environment.get('TARGET') }),
+        sync: present({
+          schedule: environment.get('SCHEDULE'),
+          timeZone: environment.get('TZ_NAME'),
+          direction: environment.get('DIRECTION'),
+        }),
+        reminders:
+          to === undefined
+            ? undefined
+            : present({ from: environment.get('REMINDER_FROM'), to: splitList(to) }),
+      }),
+    },
+  };
+  const variableAt: (path: Parameters<Source['locate']>[0]) => string = (path) =>
+    settingAround(path)?.variable ?? 'environment';
+  return {
+    raw,
+    folder: cwd,
+    locate: (path) => ({ where: variableAt(path), path: '' }),
+    hint: (path) => environment.hint(variableAt(path)),
+    isSecret: (path) => settingOf(variableAt(path))?.secret === true,
+    isKnownBad: (path) =>
+      environment.mistakes.some(({ where }) => where.replace(/_FILE$/, '') === variableAt(path)),
+  };
+}
+
+function present(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+function splitList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

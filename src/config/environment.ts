@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import type { Mistake } from './config-error.ts';
+import { didYouMean } from './nearest-name.ts';
+import { readFault } from './read-fault.ts';
+import type { Variable } from './settings.ts';
+import { settingOf, soundsSecret } from './settings-lookup.ts';
+
+/** `failed`: it is set but cannot be used, and the mistake is in `mistakes` already. */
+export type Lookup =
+  | { readonly status: 'found'; readonly value: string; readonly secret: boolean }
+  | { readonly status: 'unset' }
+  | { readonly status: 'failed' };
+
+/** The environment it is given, with `NAME_FILE` read. An empty variable counts as unset, as compose files leave them. */
+export class Environment {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #looked = new Map<string, Lookup>();
+  readonly #mistakes: Mistake[] = [];
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** What was wrong with the variables that were asked for so far. */
+  get mistakes(): readonly Mistake[] {
+    return this.#mistakes;
+  }
+
+  /** One of our own settings; undefined when unset or failed. */
+  get(name: Variable): string | undefined {
+    if (settingOf(name)?.secret !== true) return this.#plain(name);
+    const looked = this.lookup(name);
+    return looked.status === 'found' ? looked.value : undefined;
+  }
+
+  /** Any variable, also through `NAME_FILE`. */
+  lookup(name: string): Lookup {
+    const known = this.#looked.get(name);
+    if (known !== undefined) return known;
+    const looked = this.#look(name);
+    this.#looked.set(name, looked);
+    return looked;
+  }
+
+  /** Whether a variable, or its `NAME_FILE`, holds anything at all. */
+  isSet(name: Variable): boolean {
+    return this.lookup(name).status !== 'unset';
+  }
+
+  /** `; did you mean "NAME"?` for a variable that is missing while one of a similar name is set. */
+  hint(name: string): string {
+    const others = Object.keys(this.#env).filter(
+      (other) => other !== name && other !== `${name}_FILE` && this.#plain(other),
+    );
+    return didYouMean(name, others);
+  }
+
+  #look(name: string): Lookup {
+    const value = this.#plain(name);
+    const file = this.#plain(`${name}_FILE`);
+    if (file === undefined) {
+      if (value === undefined) return { status: 'unset' };
+      return { status: 'found', value, secret: settingOf(name)?.secret === true || soundsSecret(name) };
+    }
+    if (value !== undefined) {
+      return this.#fail(name, `is set and so is ${name}_FILE: unset one of them`);
+    }
+    try {
+      const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+      if (content !== '') return { status: 'found', value: content, secret: true };
+      return this.#fail(`${name}_FILE`, 'must name a file that holds the value; this one is empty', file);
+    } catch (error) {
+      return this.#fail(`${name}_FILE`, `must name a file that can be read; ${readFault(error)}`, file);
+    }
+  }
+
+  #fail(where: string, message: string, file?: string): Lookup {
+    this.#mistakes.push({
+      where,
+      path: '',
+      message,
+      ...(file === undefined ? {} : { found: JSON.stringify(file) }),
+    });
+    return { status: 'failed' };
+  }
+
+  #plain(name: string): string | undefined {
+    const value = this.#env[name];
+    return value === '' ? undefined : value;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Path } from './settings-lookup.ts';
+import { valueAt } from './source.ts';
+
+/** Keys of the design that a later version brings. They are refused: a setting that does nothing would be a lie. */
+const keys = [
+  'alerts',
+  'connections.*.target.sheet',
+  'connections.*.reminders.before',
+  'connections.*.reminders.quietHours',
+  'connections.*.reminders.digest',
+  'connections.*.reminders.skipStages',
+  'connections.*.reminders.routes',
+  'connections.*.reminders.onUnknown',
+];
+
+const targetTypes: readonly unknown[] = ['google-sheets', 'hubspot'];
+
+export function isKeyToCome(path: Path): boolean {
+  return keys.includes(path.map((key, index) => (index === 1 ? '*' : key)).join('.'));
+}
+
+/** What to say of a target of a later version; undefined for anything else. */
+export function typeToComeMessage(path: Path, value: unknown): string | undefined {
+  if (!isBelowTarget(path) || !targetTypes.includes(value)) return undefined;
+  return 'is not supported yet by this version; supported: workbook with a path ending in .csv';
+}
+
+/** Whether this is another key of a target of a later version, of which nothing more can be said. */
+export function isOfTargetToCome(raw: unknown, path: Path): boolean {
+  return (
+    isBelowTarget(path) &&
+    path[3] !== 'type' &&
+    targetTypes.includes(valueAt(raw, [...path.slice(0, 3), 'type']))
+  );
+}
+
+function isBelowTarget(path: Path): boolean {
+  return path[0] === 'connections' && path[2] === 'target';
+}

@@ -1,0 +1,86 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { Config } from './config.ts';
+import type { Mistake } from './config-error.ts';
+import type { Environment } from './environment.ts';
+import { schemaMistakes } from './schema-mistakes.ts';
+import { secretToken, text } from './schema.ts';
+import { Secret } from './secret.ts';
+import { settingOf } from './settings-lookup.ts';
+import type { Source } from './source.ts';
+
+function secretUrl(protocols: readonly string[], example: string) {
+  const allowed = `must be an address such as ${example}; write characters such as # @ / in the password as %23 %40 %2F`;
+  return text((value) => {
+    if (!URL.canParse(value)) return allowed;
+    return protocols.includes(new URL(value).protocol) ? null : allowed;
+  }).transform((value) => new Secret(value));
+}
+
+const schema = z.object({
+  DATABASE_URL: secretUrl(
+    ['postgres:', 'postgresql:'],
+    'postgres://user:password@host:5432/database',
+  ).optional(),
+  REDIS_URL: text(
+    () => 'is not supported yet by this version: unset it, jobs run on the same Postgres',
+  ).optional(),
+  DATA_DIR: text((value) => (value.includes('\0') ? 'must be the path of a folder' : null)).default('./data'),
+  SMTP_URL: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').optional(),
+  HOST: text((value) =>
+    isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
+      ? null
+      : 'must be an IP address or a host name',
+  ).default('127.0.0.1'),
+  PORT: text((value) =>
+    /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? null : 'must be a whole number from 0 to 65535',
+  )
+    .transform(Number)
+    .prefault('3000'),
+  ADMIN_TOKEN: secretToken('the token for the status page').optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export type ProcessSettings = Omit<Config, 'connections'>;
+
+export interface ProcessRead {
+  /** Absent when there are mistakes. */
+  readonly settings?: ProcessSettings;
+  readonly mistakes: readonly Mistake[];
+  readonly smtpIsSet: boolean;
+}
+
+/** The settings of the process as a whole, which stand in the environment alone. */
+export function readProcessSettings(environment: Environment, cwd: string): ProcessRead {
+  const names = schema.keyof().options;
+  const entries = names.map((name) => [name, environment.get(name)] as const);
+  const raw = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const smtpIsSet = environment.isSet('SMTP_URL');
+  const parsed = schema.safeParse(raw);
+  if (!parsed.success)
+    return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
+  const { DATABASE_URL, DATA_DIR, SMTP_URL, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
+  return {
+    settings: {
+      dataDir: resolve(cwd, DATA_DIR),
+      ...(DATABASE_URL === undefined ? {} : { databaseUrl: DATABASE_URL }),
+      ...(SMTP_URL === undefined ? {} : { smtpUrl: SMTP_URL }),
+      http: { host: HOST, port: PORT, ...(ADMIN_TOKEN === undefined ? {} : { adminToken: ADMIN_TOKEN }) },
+      logLevel: LOG_LEVEL,
+    },
+    mistakes: [],
+    smtpIsSet,
+  };
+}
+
+function variables(raw: unknown, folder: string): Source {
+  return {
+    raw,
+    folder,
+    locate: ([name]) => ({ where: String(name), path: '' }),
+    hint: () => '',
+    isSecret: ([name]) => settingOf(String(name))?.secret === true,
+    isKnownBad: () => false,
+  };
+}

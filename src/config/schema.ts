@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { recipientMistake, senderMistake } from './email-address.ts';
+import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
+import { scheduleMistake, timeZoneMistake } from './schedule.ts';
+import { Secret } from './secret.ts';
+import { targetPathMistake } from './target-path.ts';
+
+/** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
+type Check<T> = (value: T) => string | null;
+
+function rule<T>(check: Check<T>): z.core.CheckFn<T> {
+  return (context) => {
+    const message = check(context.value);
+    if (message !== null) context.issues.push({ code: 'custom', message, input: context.value });
+  };
+}
+
+export function text(check: Check<string>) {
+  return z.string().check(rule(check));
+}
+
+/** A header value: the Leads client could not send anything else. */
+export function secretToken(meaning: string) {
+  return text((value) =>
+    /^[\x21-\x7e]+$/.test(value)
+      ? null
+      : `must be ${meaning}: one line of visible ASCII characters, no blanks`,
+  ).transform((value) => new Secret(value));
+}
+
+const heading = text((value) => (value.trim() === '' ? 'must be the heading of a column' : null));
+const timeZone = text(timeZoneMistake);
+const onDifference = z.enum(['hold', 'leads-win', 'target-wins']);
+const limit = z
+  .union([z.number(), z.string()], { error: limitAllowed })
+  .check(rule(limitMistake))
+  .transform(parseLimit);
+
+export const directionSchema = z.enum(['two-way', 'to-target', 'to-leads']);
+
+const pageSizeAllowed = 'must be a whole number from 1 to 1000';
+const pageSize = z
+  .union([z.int(pageSizeAllowed).min(1, pageSizeAllowed).max(1000, pageSizeAllowed), z.string()], {
+    error: pageSizeAllowed,
+  })
+  .check(
+    rule((value) => (/^[1-9]\d{0,3}$/.test(String(value)) && Number(value) <= 1000 ? null : pageSizeAllowed)),
+  )
+  .transform(Number);
+
+const leads = z.strictObject({
+  baseUrl: text(baseUrlMistake).transform(normalizeBaseUrl),
+  apiKey: secretToken('the key of the Leads service'),
+  pageSize: pageSize.prefault(100),
+  query: z
+    .record(
+      z.string().refine((name) => name !== 'limit' && name !== 'cursor', 'is set by paging itself'),
+      z.string(),
+    )
+    .default({}),
+});
+
+const target = z.strictObject({
+  type: z.literal('workbook'),
+  path: text(targetPathMistake),
+  idColumn: heading.default('Lead ID'),
+  statusColumn: heading.optional(),
+  timeZone: timeZone.optional(),
+});
+
+const field = z.union([
+  heading,
+  z.strictObject({
+    column: heading,
+    direction: directionSchema.optional(),
+    type: z.enum(['text', 'instant']).optional(),
+  }),
+]);
+
+const fieldName = text((name) => {
+  if (name === 'id') return "cannot be mapped: the id has a column of its own (the target's idColumn)";
+  return name.trim() === '' ? 'must be the name of a lead field' : null;
+});
+
+const fields = z
+  .record(fieldName, field)
+  .check(rule((value) => (Object.keys(value).length === 0 ? 'must map at least one field' : null)));
+
+const sync = z.strictObject({
+  schedule: text(scheduleMistake).default('0 2 * * *'),
+  timeZone: timeZone.default('UTC'),
+  direction: directionSchema.default('two-way'),
+  onConflict: onDifference.default('hold'),
+  onFirstSync: onDifference.default('hold'),
+  onLeadDeleted: z.enum(['mark', 'keep', 'remove']).default('mark'),
+  onRowDeleted: z.enum(['restore', 'ignore', 'delete-lead']).default('restore'),
+  limits: z.strictObject({ maxDeletes: limit.optional(), maxChanges: limit.prefault('50%') }).prefault({}),
+});
+
+const reminders = z.strictObject({
+  from: text(senderMistake).optional(),
+  to: z.array(text(recipientMistake)).check(
+    rule((list) => {
+      if (list.length === 0) return 'must name at least one recipient';
+      return new Set(list.map((one) => one.toLowerCase())).size < list.length
+        ? 'must name nobody twice'
+        : null;
+    }),
+  ),
+  timeZone: timeZone.optional(),
+});
+
+const connection = z.strictObject({
+  leads,
+  target,
+  fields: fields.optional(),
+  sync: sync.prefault({}),
+  reminders: reminders.optional(),
+});
+
+/** A name becomes part of queue names, where `:` is not allowed. */
+export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** leadsync.yaml. The environment alone is brought into the same form, so both are judged by the same rules. */
+export const fileSchema = z.strictObject({
+  connections: z
+    // The pattern is for editors. zod would not look into a connection whose name is wrong, so checkTogether judges names.
+    .record(z.string().meta({ pattern: connectionNamePattern.source }), connection)
+    .check(rule((value) => (Object.keys(value).length === 0 ? 'must hold at least one connection' : null))),
+});
+
+export type ConnectionSettings = z.output<typeof connection>;

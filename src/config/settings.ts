@@ -1,0 +1,194 @@
+/** One setting: what the README lists, the editor's schema explains, and the loader knows a key by. */
+export interface Setting {
+  /** Environment variable. Secrets are also taken from the file that `<variable>_FILE` names. */
+  readonly variable?: string;
+  /** Place in leadsync.yaml; a segment in capitals stands for any name. */
+  readonly path?: string;
+  /** As one would write it. Absent: required, or nothing happens without it (the meaning says which). */
+  readonly default?: string;
+  readonly meaning: string;
+  readonly secret?: true;
+}
+
+/** Every setting, once. Process-wide ones have no path; those without a variable exist in the file only. */
+export const settings = [
+  {
+    variable: 'LEADS_BASE_URL',
+    path: 'connections.NAME.leads.baseUrl',
+    meaning:
+      'Address of the Leads service, such as https://api.example.com. Required. http:// only for this machine.',
+  },
+  {
+    variable: 'LEADS_API_KEY',
+    path: 'connections.NAME.leads.apiKey',
+    secret: true,
+    meaning: 'Organization key or personal access token of the Leads service. Required.',
+  },
+  {
+    path: 'connections.NAME.leads.pageSize',
+    default: '100',
+    meaning: 'Leads asked for on one page, 1 to 1000.',
+  },
+  {
+    path: 'connections.NAME.leads.query.PARAMETER',
+    meaning:
+      'Filter passed on to GET /v1/leads as it is. With one set, a lead that is absent never counts as deleted.',
+  },
+  {
+    path: 'connections.NAME.target.type',
+    meaning: 'Kind of target: workbook. Required.',
+  },
+  {
+    variable: 'TARGET',
+    path: 'connections.NAME.target.path',
+    meaning:
+      'The file kept in step, a path ending in .csv. Required. Relative to the folder of leadsync.yaml, or for the variable to the current one.',
+  },
+  {
+    path: 'connections.NAME.target.idColumn',
+    default: 'Lead ID',
+    meaning: "Heading of the column that holds the lead's id.",
+  },
+  {
+    path: 'connections.NAME.target.statusColumn',
+    meaning:
+      'Heading of the column in which a deleted lead is marked. Without it such rows stay as they are.',
+  },
+  {
+    path: 'connections.NAME.target.timeZone',
+    meaning: 'IANA time zone of dates without an offset in the file. Default: that of sync.timeZone.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD',
+    meaning:
+      'Lead field and the heading of its column; order is column order. Without `fields`: the fields of the API reference.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.column',
+    meaning: 'Heading of the column. Required in this form.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.direction',
+    meaning:
+      'Which way edits of this field travel: two-way, to-target, to-leads. Default: that of sync.direction.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.type',
+    meaning: 'text, or instant (a moment in time). Default: instant for nextFollowUpAt, otherwise text.',
+  },
+  {
+    variable: 'SCHEDULE',
+    path: 'connections.NAME.sync.schedule',
+    default: '0 2 * * *',
+    meaning: 'When the worker syncs: a cron pattern of five fields.',
+  },
+  {
+    variable: 'TZ_NAME',
+    path: 'connections.NAME.sync.timeZone',
+    default: 'UTC',
+    meaning: 'IANA time zone of the schedule.',
+  },
+  {
+    variable: 'DIRECTION',
+    path: 'connections.NAME.sync.direction',
+    default: 'two-way',
+    meaning: 'Which way edits travel: two-way, to-target (lead to row only), to-leads (row to lead only).',
+  },
+  {
+    path: 'connections.NAME.sync.onConflict',
+    default: 'hold',
+    meaning:
+      'When both sides changed a field differently: hold, leads-win, target-wins. The loser is kept in the history.',
+  },
+  {
+    path: 'connections.NAME.sync.onFirstSync',
+    default: 'hold',
+    meaning: 'When a lead and its row differ at first sight: hold, leads-win, target-wins.',
+  },
+  {
+    path: 'connections.NAME.sync.onLeadDeleted',
+    default: 'mark',
+    meaning: 'What becomes of the row of a deleted lead: mark, keep, remove.',
+  },
+  {
+    path: 'connections.NAME.sync.onRowDeleted',
+    default: 'restore',
+    meaning: 'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
+  },
+  {
+    path: 'connections.NAME.sync.limits.maxDeletes',
+    meaning:
+      'A run with more deletes stops before it writes: rows (10) or a share (10%). Default: the larger of 10 and 10%.',
+  },
+  {
+    path: 'connections.NAME.sync.limits.maxChanges',
+    default: '50%',
+    meaning: 'A run with more changes stops before it writes; does not count on a first sync.',
+  },
+  {
+    variable: 'REMINDER_FROM',
+    path: 'connections.NAME.reminders.from',
+    meaning:
+      'Sender of reminders, such as Sales <sales@example.com>. Required when SMTP_URL is set, otherwise leadsync@localhost.',
+  },
+  {
+    variable: 'REMINDER_TO',
+    path: 'connections.NAME.reminders.to',
+    meaning:
+      'Recipients of reminders; several with commas in the variable, a list in the file. Without it: no reminders.',
+  },
+  {
+    path: 'connections.NAME.reminders.timeZone',
+    meaning: 'IANA time zone in which reminders show dates. Default: that of sync.timeZone.',
+  },
+  {
+    variable: 'LEADSYNC_CONFIG',
+    meaning:
+      'The configuration file, as --config. Default: leadsync.yaml in the current folder when it exists.',
+  },
+  {
+    variable: 'DATABASE_URL',
+    secret: true,
+    meaning:
+      'Postgres for state and jobs: postgres://user:password@host/database. Without it: one is started under DATA_DIR.',
+  },
+  {
+    variable: 'REDIS_URL',
+    secret: true,
+    meaning: 'Not supported yet by this version: leave it unset, jobs run on the same Postgres.',
+  },
+  {
+    variable: 'DATA_DIR',
+    default: './data',
+    meaning: 'Folder for state, locks and the outbox.',
+  },
+  {
+    variable: 'SMTP_URL',
+    secret: true,
+    meaning:
+      'Mail server: smtp://user:password@host:587 or smtps://…. Without it: mails become .eml files under DATA_DIR/outbox.',
+  },
+  {
+    variable: 'HOST',
+    default: '127.0.0.1',
+    meaning: "Address that the worker's HTTP port is bound to.",
+  },
+  {
+    variable: 'PORT',
+    default: '3000',
+    meaning: "The worker's HTTP port; 0 takes a free one.",
+  },
+  {
+    variable: 'ADMIN_TOKEN',
+    secret: true,
+    meaning: 'Token asked for by all pages but the two probes when HOST is set.',
+  },
+  {
+    variable: 'LOG_LEVEL',
+    default: 'info',
+    meaning: 'fatal, error, warn, info, debug, trace or silent.',
+  },
+] as const satisfies readonly Setting[];
+
+/** The environment variables that leadsync itself reads. */
+export type Variable = Extract<(typeof settings)[number], { variable: string }>['variable'];
