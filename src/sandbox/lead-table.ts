@@ -1,0 +1,115 @@
+import { LeadsyncError } from '../errors.ts';
+import { createLeadId, type IdKind } from './lead-id.ts';
+import { Places } from './places.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** The fields of a lead (API reference, section 2) and any others. */
+export interface LeadFields {
+  readonly companyName: string;
+  readonly segment: string;
+  readonly city: string;
+  readonly region: string;
+  readonly stage: string;
+  /** ISO 8601, UTC; how it is shown is up to the options. */
+  readonly nextFollowUpAt: string | null;
+  readonly [field: string]: unknown;
+}
+
+export interface SandboxLead extends LeadFields {
+  readonly id: string;
+}
+
+/** What a new lead holds in fields that were not given. */
+const emptyFields: LeadFields = {
+  companyName: '',
+  segment: '',
+  city: '',
+  region: '',
+  stage: '',
+  nextFollowUpAt: null,
+};
+
+/** The stored leads. Changes made here take effect as if a person had made them in the service's web app: unchecked. */
+export class LeadTable {
+  readonly #leads = new Map<string, SandboxLead>();
+  readonly #created = new Places();
+  readonly #idKind: IdKind;
+  readonly #random: Random;
+  readonly #seed: number;
+  #shuffled: Places | undefined;
+
+  constructor(seeded: readonly SandboxLead[], options: { readonly seed: number; readonly idKind: IdKind }) {
+    this.#idKind = options.idKind;
+    this.#seed = options.seed;
+    this.#random = createRandom(options.seed, 'new ids');
+    for (const lead of seeded) this.#put(lead);
+  }
+
+  get size(): number {
+    return this.#leads.size;
+  }
+
+  /** All leads, oldest first. */
+  list(): SandboxLead[] {
+    return [...this.#leads.values()];
+  }
+
+  get(id: string): SandboxLead | undefined {
+    return this.#leads.get(id);
+  }
+
+  /** Adds a lead and returns it. Fields that are not given are empty; an `id` may be given. */
+  add(fields: Partial<SandboxLead>): SandboxLead {
+    const id = fields.id ?? createLeadId(this.#idKind, Date.now(), this.#random);
+    if (this.#leads.has(id)) {
+      throw new LeadsyncError(
+        'sandbox.lead-exists',
+        `The sandbox already has a lead ${id}; nothing was added.`,
+      );
+    }
+    const lead = { ...emptyFields, ...fields, id };
+    this.#put(lead);
+    return lead;
+  }
+
+  /** Changes fields of a lead and returns it as it is now. Throws `sandbox.lead-unknown`. */
+  edit(id: string, fields: Partial<LeadFields>): SandboxLead {
+    const before = this.#leads.get(id);
+    if (before === undefined) {
+      throw new LeadsyncError('sandbox.lead-unknown', `The sandbox has no lead ${id}; nothing was changed.`);
+    }
+    const lead = { ...before, ...fields, id };
+    this.#leads.set(id, lead);
+    return lead;
+  }
+
+  /** Returns whether there was such a lead. */
+  remove(id: string): boolean {
+    this.#created.remove(id);
+    this.#shuffled?.remove(id);
+    return this.#leads.delete(id);
+  }
+
+  /** The order in which they were created, or one that the seed shuffled; later ones come at the end of both. */
+  places(order: 'created' | 'shuffled'): Places {
+    if (order === 'created') return this.#created;
+    this.#shuffled ??= shuffle([...this.#leads.keys()], this.#seed);
+    return this.#shuffled;
+  }
+
+  #put(lead: SandboxLead): void {
+    this.#leads.set(lead.id, lead);
+    this.#created.add(lead.id);
+    this.#shuffled?.add(lead.id);
+  }
+}
+
+function shuffle(ids: readonly string[], seed: number): Places {
+  const random = createRandom(seed, 'order');
+  const places = new Places();
+  for (const [place, id] of ids.entries()) {
+    places.add(id);
+    places.swap(place, random.below(place + 1));
+  }
+  return places;
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { FaultSchedule } from './fault-schedule.ts';
+import type { Fault } from './faults.ts';
+import type { SandboxBehaviour } from './options.ts';
+import { createRandom, type Random } from './random.ts';
+import { RateWindow } from './rate-window.ts';
+import { Records } from './records.ts';
+import { errorReply, type Reply } from './reply.ts';
+import { readRequestBody } from './request-body.ts';
+import { sendReply } from './send-reply.ts';
+import { answer, findRoute, invalidCursor, type Service, unauthenticated } from './service.ts';
+
+/** What is to be sent, and whom to tell that it was. */
+interface Decision {
+  readonly reply: Reply;
+  readonly delivered?: (epochMs: number) => void;
+}
+
+/** Takes each request through the rate window, the faults and the service, and sends what comes out. */
+export class RequestHandler {
+  readonly records = new Records();
+  readonly #window = new RateWindow();
+  readonly #random: Random;
+  #service: Service;
+  #schedule: FaultSchedule;
+
+  constructor(service: Service, seed: number) {
+    this.#service = service;
+    this.#random = createRandom(seed, 'faults');
+    this.#schedule = new FaultSchedule(service.options.faults, this.#random);
+  }
+
+  get options(): Service['options'] {
+    return this.#service.options;
+  }
+
+  /** Changes behaviour from the next request on; new faults start to count at 0. */
+  set(changes: Partial<SandboxBehaviour>): void {
+    const options = { ...this.#service.options, ...changes };
+    this.#service = {
+      ...this.#service,
+      options: { ...options, apiKey: options.apiKey ?? this.options.apiKey },
+    };
+    if (changes.faults !== undefined) this.#schedule = new FaultSchedule(changes.faults, this.#random);
+  }
+
+  /** Handles one request to its end. Rejects when the client goes away or `signal` is aborted before that, or on a bug. */
+  async handle(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const at = Date.now();
+    const method = request.method ?? '';
+    const [path = '', search] = (request.url ?? '').split('?', 2);
+    const query = new URLSearchParams(search);
+    const { route, id } = findRoute(method, path);
+    const replied = (status: number | null): void =>
+      this.records.replied({ at, method, path, query: search === undefined ? '' : `?${search}`, status });
+    this.records.arrived(route);
+
+    const tooEarly = this.#checkWindow(at);
+    if (tooEarly !== null) {
+      replied(sendReply(response, tooEarly, undefined));
+      return;
+    }
+
+    const due = this.#schedule.due({ method, route, hasCursor: query.has('cursor') });
+    const extras = due.filter((fault) => fault.kind === 'slow' || fault.kind === 'moving');
+    const main = due.find((fault) => !extras.includes(fault));
+    this.records.faults(extras.length + (main === undefined ? 0 : 1));
+    if (main?.kind === 'reset') {
+      replied(null);
+      request.socket.resetAndDestroy();
+      return;
+    }
+
+    const moving = extras.some((fault) => fault.kind === 'moving');
+    const authorization = request.headers.authorization;
+    const decision =
+      this.#refuse(main) ??
+      (await this.#answer(request, (body) => ({ route, id, query, authorization, body, moving }), main));
+    for (const fault of extras) {
+      if (fault.kind === 'slow') await delay(fault.ms, undefined, { signal });
+    }
+    response.once('finish', () => decision.delivered?.(Date.now()));
+    replied(sendReply(response, decision.reply, main));
+  }
+
+  /** The reply for a request that came too early, or null when it is to be handled. */
+  #checkWindow(at: number): Reply | null {
+    const { waitMs, early } = this.#window.check(at, this.options.earlyGraceMs);
+    if (early) this.records.early();
+    if (waitMs === 0 || this.options.rateWindow === 'count') return null;
+    return this.#rateLimited(String(Math.ceil(waitMs / 1000)));
+  }
+
+  /** Faults that replace the answer: nothing is done. */
+  #refuse(fault: Fault | undefined): Decision | null {
+    switch (fault?.kind) {
+      case 'status': {
+        if (fault.status !== 429) return { reply: this.#statusReply(fault.status) };
+        const announcement = this.#window.announce(fault.retryAfter ?? 'none', Date.now());
+        return { reply: this.#rateLimited(announcement.retryAfter), delivered: announcement.delivered };
+      }
+      case 'revoked':
+        return { reply: unauthenticated(this.options) };
+      case 'expired-cursor':
+        return { reply: invalidCursor(this.options) };
+      default:
+        return null;
+    }
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    toCall: (body: string) => Parameters<typeof answer>[0],
+    fault: Fault | undefined,
+  ): Promise<Decision> {
+    const body = await readRequestBody(request);
+    if (body === null) {
+      return { reply: errorReply(this.options, 413, 'request.tooLarge', 'The body is above 1 MB.') };
+    }
+    const reply = answer(toCall(body), this.#service);
+    return { reply: fault?.kind === 'error-after-write' ? this.#statusReply(500) : reply };
+  }
+
+  #rateLimited(retryAfter: string | null): Reply {
+    const reply = errorReply(this.options, 429, 'request.rateLimited', 'Rate limit exceeded.');
+    return retryAfter === null
+      ? reply
+      : { ...reply, headers: { ...reply.headers, 'retry-after': retryAfter } };
+  }
+
+  #statusReply(status: number): Reply {
+    const code =
+      status === 401 ? 'auth.unauthenticated' : status === 403 ? 'auth.forbidden' : 'sandbox.fault';
+    const reply = errorReply(this.options, status, code, `The sandbox plays a fault: status ${status}.`);
+    if (status >= 400) return reply;
+    return { ...reply, headers: { ...reply.headers, location: '/elsewhere' } };
+  }
+}
