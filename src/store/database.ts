@@ -1,0 +1,106 @@
+import pg from 'pg';
+import { LeadsyncError } from '../errors.ts';
+
+const connectTimeoutMs = 10_000;
+const int8 = 20;
+
+/**
+ * A pool of at most 10 connections, in which unqualified names mean the schema `leadsync`. Nothing is connected before
+ * the first query. int8 is read as a number where that is exact, else as text; timestamptz as Date.
+ *
+ * A connection that cannot be made within 10 s rejects with `database.unreachable`, and so does opening a URL that
+ * cannot be understood (retry never). A statement that fails rejects with pg's own error, whose `code` is the SQLSTATE.
+ */
+export function openDatabase(options: { readonly connectionString: string }): pg.Pool {
+  const { connectionString } = options;
+  const place = placeOf(connectionString);
+  class Client extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      // Here and not for the pool, where it would also end the wait for a connection that is only busy.
+      super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
+    }
+
+    override connect(): Promise<this>;
+    override connect(callback: (error: Error | null) => void): void;
+    override connect(callback?: (error: Error | null) => void): Promise<this> | void {
+      const connected = super.connect().then(
+        () => this,
+        (cause: unknown) => {
+          throw unreachable(place, cause);
+        },
+      );
+      if (callback === undefined) return connected;
+      connected.then(() => callback(null), callback);
+    }
+  }
+  const pool = new pg.Pool({
+    connectionString,
+    Client,
+    max: 10,
+    keepAlive: true,
+    application_name: 'leadsync',
+    options: '-c search_path=leadsync',
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === int8 && format !== 'binary' ? exactNumber : pg.types.getTypeParser(oid, format),
+    },
+  });
+  // A connection that breaks is dropped by the pool, and its query, if it has one, rejects. Without these listeners
+  // the same error would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/**
+ * Runs `fn` in a transaction and commits it, or rolls it back and rejects with what `fn` threw. Rejects as well when
+ * `fn` swallowed a failed statement, because Postgres then answers COMMIT with a rollback.
+ */
+export async function transaction<T>(pool: pg.Pool, fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query('begin');
+    const result = await fn(client);
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT')
+      throw new Error('The transaction was rolled back: a statement in it had failed.');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function exactNumber(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+}
+
+/** Host, port and name of a database, for messages: no user and no password. */
+function placeOf(connectionString: string): string {
+  try {
+    const { host, port, database } = new pg.Client({ connectionString });
+    return `${database ?? 'the default database'} at ${host}:${port}`;
+  } catch {
+    // The cause holds the URL with its password.
+    throw new LeadsyncError('database.unreachable', 'DATABASE_URL cannot be understood as a Postgres URL.', {
+      help: 'Set it to postgres://USER:PASSWORD@HOST:5432/DATABASE, with special characters in the password percent-encoded.',
+    });
+  }
+}
+
+function unreachable(place: string, cause: unknown): LeadsyncError {
+  const code =
+    cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
+  return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {
+    retry: 'later',
+    help: 'Check that Postgres is running and that DATABASE_URL names the right host, user, password and database.',
+    cause,
+  });
+}

@@ -1,0 +1,170 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { resolve } from 'node:path';
+import pg from 'pg';
+import { type Cluster, clusterUser, openCluster, readPidFile, serverFolder } from './postgres-cluster.ts';
+import { isServer, type ServerProcess, startFault, startServer } from './postgres-server.ts';
+
+/** A running Postgres of our own. */
+export interface EmbeddedPostgres {
+  /** `postgres://` URL with password, of a superuser. */
+  readonly connectionString: string;
+  /** Says that this process is done with it. The last one that does stops the server. Close your pools first. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** False (for tests only): faster, and a power failure destroys the database. */
+  readonly durable?: boolean;
+}
+
+/** A connection that holds the shared lock which says "this server is in use". */
+interface Session {
+  readonly client: pg.Client;
+  readonly pid: number;
+  readonly port: number;
+}
+
+const deadlineMs = 60_000;
+const pollMs = 50;
+const failedStartsAllowed = 5;
+/** Two-part key of the advisory lock in the database `postgres`: "lead", "use". */
+const useLock = [0x6c656164, 0x757365];
+
+/**
+ * The Postgres under `dataDir`: created when missing, started when stopped, joined when another process has it running.
+ * It keeps running when this process is killed; the next one joins it. While we use it and it dies, it is started
+ * again on the same port. All processes must be on one machine (or in one container): Postgres cannot see from one
+ * container that another has the same folder open.
+ *
+ * Throws `database.not-writable`, `database.disk-full`, `database.unsupported-platform`, `database.other-version`,
+ * and `database.not-started` with the end of the server's log.
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  options: EmbeddedPostgresOptions = {},
+): Promise<EmbeddedPostgres> {
+  const durable = options.durable ?? true;
+  const cluster = await openCluster(resolve(dataDir), durable);
+  let session = await join(cluster, durable);
+  const { port } = session;
+  let closed: Promise<void> | null = null;
+  let reviving: Promise<void> = Promise.resolve();
+
+  function reviveWhenLost(): void {
+    session.client.once('end', () => {
+      if (closed !== null) return;
+      reviving = join(cluster, durable).then(
+        (next) => {
+          session = next;
+          reviveWhenLost();
+        },
+        // Nobody waits for us here; the next query says that the database cannot be reached.
+        () => {},
+      );
+    });
+  }
+  reviveWhenLost();
+
+  return {
+    connectionString: `postgres://${clusterUser}:${cluster.password}@127.0.0.1:${port}/postgres`,
+    close() {
+      closed ??= reviving.then(() => leave(cluster, session));
+      return closed;
+    },
+  };
+}
+
+/** Connects to the running server, or starts it and connects, until the deadline. */
+async function join(cluster: Cluster, durable: boolean): Promise<Session> {
+  const deadline = Date.now() + deadlineMs;
+  let server: ServerProcess | null = null;
+  let failedStarts = 0;
+  while (Date.now() < deadline) {
+    const pidFile = await readPidFile(cluster);
+    const running = pidFile !== null && (await isServer(cluster, pidFile.pid));
+    const session = running ? await connect(cluster, pidFile.pid, pidFile.port) : null;
+    if (session !== null) return session;
+    if (!running && server?.exitCode !== null) {
+      if (server !== null && server.exitCode !== 0) {
+        failedStarts += 1;
+        if (failedStarts >= failedStartsAllowed) break;
+        await sleep(pollMs * 2 ** failedStarts);
+      }
+      // The port of the server that died first, so that those who used it find the new one; others if it is taken.
+      const port =
+        failedStarts === 0 && pidFile !== null && pidFile.port > 0 ? pidFile.port : await freePort();
+      server = await startServer(cluster, port, pidFile?.pid ?? null, durable);
+    }
+    await sleep(pollMs);
+  }
+  throw await startFault(cluster, server);
+}
+
+/** Null when this server does not (or not yet, or no longer) take us. */
+async function connect(cluster: Cluster, pid: number, port: number): Promise<Session | null> {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: clusterUser,
+    password: cluster.password,
+    database: 'postgres',
+    application_name: 'leadsync in use',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+    keepAlive: true,
+  });
+  // A lost connection shows as `end` as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ folder: string; joined: boolean }>(
+      `select current_setting('data_directory') as folder, pg_try_advisory_lock_shared($1, $2) as joined`,
+      useLock,
+    );
+    // Not joined: the last user is just about to stop it.
+    if (rows[0]?.joined === true && rows[0].folder === serverFolder(cluster)) return { client, pid, port };
+  } catch {
+    // Starting, stopping, or gone.
+  }
+  await client.end().catch(() => {});
+  return null;
+}
+
+/** Gives up the shared lock, and stops the server when nobody else holds it. */
+async function leave(cluster: Cluster, { client, pid }: Session): Promise<void> {
+  if (await isLastUser(client)) {
+    // Fast shutdown: ends all sessions, then a checkpoint.
+    process.kill(pid, 'SIGINT');
+    const deadline = Date.now() + deadlineMs;
+    while ((await isServer(cluster, pid)) && Date.now() < deadline) await sleep(pollMs);
+  }
+  await client.end().catch(() => {});
+}
+
+/** True with the exclusive lock, so that nobody joins in between. False also when the server is gone already. */
+async function isLastUser(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query('select pg_advisory_unlock_shared($1, $2)', useLock);
+    const { rows } = await client.query<{ last: boolean }>(
+      'select pg_try_advisory_lock($1, $2) as last',
+      useLock,
+    );
+    return rows[0]?.last === true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((done, fail) => {
+    server.once('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      done(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  await new Promise((done) => server.close(done));
+  return port;
+}

@@ -1,0 +1,54 @@
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LeadsyncError } from '../errors.ts';
+
+const enoughSpace = 64 * 1024 * 1024;
+const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/**
+ * What a failure in the database's folder means: `database.disk-full`, `database.not-writable`, or else
+ * `database.not-started`. Told by the system's error code and by what the disk
+ * has left, never by the text of a message.
+ */
+export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
+  const code = errnoOf(cause);
+  const space = await statfs(folder).catch(() => null);
+  const free = space === null ? Number.POSITIVE_INFINITY : space.bavail * space.bsize;
+  // A program that failed for want of space has removed its files by now, so that some space is free again.
+  if (code === 'ENOSPC' || code === 'EDQUOT' || free < enoughSpace) {
+    return new LeadsyncError(
+      'database.disk-full',
+      `There is not enough disk space for the database under ${folder}.`,
+      {
+        retry: 'later',
+        help: 'Free at least 100 MB there, or set DATA_DIR to a folder on another disk.',
+        cause,
+      },
+    );
+  }
+  if (code !== null && unusable.has(code)) {
+    return new LeadsyncError(
+      'database.not-writable',
+      `The folder ${folder} cannot be used for the database: ${code}.`,
+      {
+        help: 'Set DATA_DIR to a folder that this user owns and can write, or set DATABASE_URL to a Postgres of your own.',
+        cause,
+      },
+    );
+  }
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new LeadsyncError(
+    'database.not-started',
+    `The database under ${folder} could not be started: ${detail}`,
+    {
+      retry: 'later',
+      help: `See ${join(folder, 'server.log')}, or set DATABASE_URL to a Postgres of your own.`,
+      cause,
+    },
+  );
+}
+
+/** The system's error code (`ENOENT`); null for anything else, such as a program that failed. */
+export function errnoOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import { LeadsyncError } from '../errors.ts';
+
+interface Migration {
+  /** File name. */
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the text with `\n` line ends, so that a checkout on Windows is no change. */
+  readonly checksum: string;
+}
+
+const ownMigrations = fileURLToPath(new URL('./migrations', import.meta.url));
+/** Two-part key of the advisory lock: "lead", "migr". */
+const migrateLock = [0x6c656164, 0x6d696772];
+
+/**
+ * Brings the schema `leadsync` up to date: runs each `.sql` file of the folder that has not run yet, in the order of
+ * their names, each in a transaction of its own with `leadsync` as its search path. Any number of processes may do
+ * this at once; each file runs once. Returns the names of the files that ran here.
+ *
+ * Throws, all with retry never: `database.newer-schema` when files have run that are not in the folder,
+ * `database.migration-changed` when a file that has run is another one now, `database.migration-failed` when a file
+ * fails (it is rolled back, those before it stay).
+ */
+export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<readonly string[]> {
+  const migrations = await readMigrations(folder);
+  const client = await pool.connect();
+  let clean = false;
+  try {
+    await client.query('select pg_advisory_lock($1, $2)', migrateLock);
+    const ran = await runPending(client, migrations);
+    await client.query('select pg_advisory_unlock($1, $2)', migrateLock);
+    clean = true;
+    return ran;
+  } finally {
+    // After a failure the connection is closed, which gives up the lock and the transaction whatever their state.
+    client.release(!clean);
+  }
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function runPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
+  const applied = await readLedger(client);
+  const unknown = [...applied.keys()].filter((name) =>
+    migrations.every((migration) => migration.name !== name),
+  );
+  if (unknown.length > 0) {
+    throw new LeadsyncError(
+      'database.newer-schema',
+      `The database was set up by a newer leadsync (${unknown.join(', ')}). Nothing was changed.`,
+      { help: 'Run that version again, or restore the backup of the database from before the update.' },
+    );
+  }
+  const changed = migrations.find(
+    ({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum,
+  );
+  if (changed !== undefined) {
+    throw new LeadsyncError(
+      'database.migration-changed',
+      `The migration ${changed.name} is not the one that this database was set up with. Nothing was changed.`,
+      { help: 'Restore the file as it was released; a change of the schema goes into a new file.' },
+    );
+  }
+  const pending = migrations.filter(({ name }) => !applied.has(name));
+  for (const migration of pending) await run(client, migration);
+  return pending.map(({ name }) => name);
+}
+
+/** Checksums of the files that have run, by name. Creates schema and ledger when they are missing. */
+async function readLedger(client: pg.PoolClient): Promise<Map<string, string>> {
+  const { rows: schemas } = await client.query(`select from pg_namespace where nspname = 'leadsync'`);
+  // Not "if not exists", which needs the right to create schemas even when there is nothing to create.
+  if (schemas.length === 0) await client.query('create schema leadsync');
+  await client.query(
+    `create table if not exists leadsync.migrations (
+       name text primary key,
+       checksum text not null,
+       applied_at timestamptz not null default now()
+     )`,
+  );
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from leadsync.migrations',
+  );
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}
+
+async function run(client: pg.PoolClient, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('begin; set local search_path to leadsync');
+    await client.query(sql);
+    await client.query('insert into leadsync.migrations (name, checksum) values ($1, $2)', [name, checksum]);
+    await client.query('commit');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LeadsyncError(
+      'database.migration-failed',
+      `The migration ${name} failed and was rolled back: ${reason}`,
+      {
+        help: 'Check that the user of DATABASE_URL may create tables in the schema leadsync.',
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import {
+  constants,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { LeadsyncError } from '../errors.ts';
+import { errnoOf, folderFault } from './folder-fault.ts';
+import { loadPostgresBinaries } from './postgres-binaries.ts';
+import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
+
+/** Name of the superuser of an embedded cluster. */
+export const clusterUser = 'leadsync';
+
+/** One Postgres cluster on disk: `data` is Postgres' own folder, next to it `password` and `server.log`. */
+export interface Cluster {
+  /** Absolute, without symbolic links. */
+  readonly folder: string;
+  readonly password: string;
+}
+
+/** What a server writes about itself into postmaster.pid. */
+export interface PidFile {
+  readonly pid: number;
+  readonly port: number;
+}
+
+const unfinishedPrefix = 'postgres.new-';
+
+/** Where the cluster of a data folder is. */
+export function clusterFolder(dataDir: string): string {
+  return join(dataDir, 'postgres');
+}
+
+export function serverFolder(cluster: Cluster): string {
+  return join(cluster.folder, 'data');
+}
+
+/**
+ * The cluster under `dataDir`, created when there is none. It is built in a sibling folder and renamed, so that it is
+ * there with its password or not at all, whenever we are killed and however many processes try at once.
+ * Throws `database.not-writable`, `database.disk-full`, `database.unsupported-platform`, `database.not-started`.
+ */
+export async function openCluster(dataDir: string, durable: boolean): Promise<Cluster> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    const folder = clusterFolder(dataDir);
+    const cluster = (await readCluster(folder)) ?? (await createCluster(dataDir, folder, durable));
+    // What a killed process left behind. One that is still at it fails, and then finds the cluster we have.
+    for (const name of await readdir(dataDir)) {
+      if (name.startsWith(unfinishedPrefix))
+        await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
+    }
+    return cluster;
+  } catch (error) {
+    throw error instanceof LeadsyncError ? error : await folderFault(dataDir, error);
+  }
+}
+
+async function readCluster(folder: string): Promise<Cluster | null> {
+  try {
+    const password = await readFile(join(folder, 'password'), 'utf8');
+    return { folder: await realpath(folder), password: password.trim() };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function createCluster(dataDir: string, folder: string, durable: boolean): Promise<Cluster> {
+  const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix));
+  try {
+    const binaries = await loadPostgresBinaries();
+    const user = await findPostgresUser(folder);
+    const password = randomBytes(24).toString('base64url');
+    const passwordFile = join(unfinished, 'password');
+    await writeFile(passwordFile, password, { mode: 0o600, flush: true });
+    await handOver(unfinished, user, binaries);
+    const [program = '', ...args] = [
+      ...user.prefix,
+      binaries.initdb,
+      `--pgdata=${join(unfinished, 'data')}`,
+      `--username=${clusterUser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      ...(durable ? [] : ['--no-sync']),
+    ];
+    await runProgram(program, args, { ...programOptions, ...user.ids });
+    await rename(unfinished, folder);
+    await syncFolder(dataDir);
+    return { folder: await realpath(folder), password };
+  } catch (error) {
+    // Somebody else was faster, or removed what we had begun because they were.
+    const winner = await readCluster(folder);
+    if (winner !== null) return winner;
+    throw error;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Makes a rename in the folder survive a power failure. */
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, constants.O_RDONLY);
+  await handle.sync();
+}
+
+/** What the last server wrote into its pid file, also when it is gone; null when there is no file. */
+export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
+  try {
+    const lines = (await readFile(join(serverFolder(cluster), 'postmaster.pid'), 'utf8')).split('\n');
+    return { pid: Number.parseInt(lines[0] ?? '', 10), port: Number.parseInt(lines[3] ?? '', 10) };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw await folderFault(cluster.folder, error);
+  }
+}
