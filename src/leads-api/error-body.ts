@@ -1,0 +1,61 @@
+/** What the body of an error reply says, as far as it can be found. */
+export interface ErrorBody {
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+const codePaths = [['code'], ['error', 'code'], ['errors', 0, 'code'], ['error']] as const;
+const messagePaths = [
+  ['message'],
+  ['error', 'message'],
+  ['errors', 0, 'message'],
+  ['detail'],
+  ['errors', 0, 'detail'],
+  ['error'],
+] as const;
+
+/**
+ * Looks for a code and a message for people. The shape is an open point of the API reference (section 7); `error` as
+ * a text is a code when it is one word, else a message. A body that is plain text is itself the message.
+ */
+export function readErrorBody(body: string): ErrorBody {
+  const text = body.trim();
+  const json = parseJson(text);
+  if (json === undefined) return { code: null, message: text === '' || text.startsWith('<') ? null : text };
+  return {
+    code: firstText(json, codePaths, (found) => !/\s/.test(found)),
+    message: firstText(
+      json,
+      messagePaths,
+      (found, path) => path.length > 1 || path[0] !== 'error' || /\s/.test(found),
+    ),
+  };
+}
+
+type Path = readonly (string | number)[];
+
+function firstText(
+  json: unknown,
+  paths: readonly Path[],
+  fits: (text: string, path: Path) => boolean,
+): string | null {
+  for (const path of paths) {
+    const found = path.reduce(member, json);
+    if (typeof found === 'string' && found.trim() !== '' && fits(found.trim(), path)) return found.trim();
+  }
+  return null;
+}
+
+function member(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? Reflect.get(value, key)
+    : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

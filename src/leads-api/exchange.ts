@@ -1,0 +1,221 @@
+import type { Client, Dispatcher } from 'undici';
+import { LeadsApiError } from './leads-api-error.ts';
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With prefix and query, encoded. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+export interface ExchangeBounds {
+  /** From the request being written to the reply's headers, ms. */
+  readonly headersMs: number;
+  /** From the call to the last byte of the reply, ms. */
+  readonly totalMs: number;
+  /** Bytes of a 2xx body. Of other replies only the first 64 KiB are read, since their status tells the outcome. */
+  readonly bodyBytes: number;
+}
+
+export interface ReplyHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Epoch ms at which the headers were here. */
+  readonly receivedAt: number;
+}
+
+const errorBodyBytes = 64 * 1024;
+
+/**
+ * One request and its reply on an undici client: exactly one attempt. undici itself sends a request again only when it
+ * was pipelined behind another or goes over HTTP/2; the owner of the client turns both off, and a second start is
+ * refused here all the same.
+ * `head` and `body` reject with `leads.unreachable` when nothing was sent, `leads.unavailable` when the reply failed
+ * afterwards, `leads.too-large`, or with the signal's reason as it is. The body of a reply that is not 2xx never fails:
+ * it is what was there of it.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #head = Promise.withResolvers<ReplyHead>();
+  readonly #body = Promise.withResolvers<Buffer>();
+  readonly #bounds: ExchangeBounds;
+  readonly #origin: string;
+  readonly #onSent: () => void;
+  readonly #release: () => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #ended = false;
+  #status = 0;
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  /** Sends the request as soon as the client has a connection; `onSent` is called when it begins to be written. */
+  static start(
+    client: Client,
+    request: ExchangeRequest,
+    options: {
+      readonly origin: string;
+      readonly bounds: ExchangeBounds;
+      readonly signal: AbortSignal;
+      readonly onSent: () => void;
+    },
+  ): Exchange {
+    const exchange = new Exchange(options);
+    const headersTimeout = options.bounds.headersMs;
+    try {
+      client.dispatch(
+        { ...request, headers: { ...request.headers }, headersTimeout, bodyTimeout: 0 },
+        exchange,
+      );
+    } catch (error) {
+      exchange.#fail(exchange.#translate(error));
+    }
+    return exchange;
+  }
+
+  private constructor(options: Parameters<typeof Exchange.start>[2]) {
+    const { bounds, signal } = options;
+    this.#bounds = bounds;
+    this.#origin = options.origin;
+    this.#onSent = options.onSent;
+    const onAbort = (): void => this.#fail(signal.reason);
+    const timer = setTimeout(
+      () => this.#break(`no complete reply within ${bounds.totalMs} ms`),
+      bounds.totalMs,
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#release = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    // Whoever awaits these sees the error; until then a rejection is not an unhandled one.
+    this.head.catch(() => {});
+    this.body.catch(() => {});
+    if (signal.aborted) onAbort();
+  }
+
+  get head(): Promise<ReplyHead> {
+    return this.#head.promise;
+  }
+
+  get body(): Promise<Buffer> {
+    return this.#body.promise;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended || this.#controller !== null) {
+      controller.abort(new Error('This request has ended already.'));
+      return;
+    }
+    this.#controller = controller;
+    this.#onSent();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ReplyHead['headers'],
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#head.resolve({ status, headers, receivedAt: Date.now() });
+    if (this.#isSuccess() && Number(headers['content-length']) > this.#bounds.bodyBytes) this.#failTooLarge();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#isSuccess()) {
+      if (this.#size > this.#bounds.bodyBytes) this.#failTooLarge();
+    } else if (this.#size >= errorBodyBytes) {
+      this.#finish();
+      this.#controller?.abort(new Error('The rest of the body is not needed.'));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#finish();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#status !== 0 && !this.#isSuccess()) this.#finish();
+    else this.#fail(this.#translate(error));
+  }
+
+  #isSuccess(): boolean {
+    return this.#status >= 200 && this.#status < 300;
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#body.resolve(
+      Buffer.concat(this.#chunks).subarray(0, this.#isSuccess() ? undefined : errorBodyBytes),
+    );
+    this.#chunks = [];
+  }
+
+  /** The deadline has passed. */
+  #break(reason: string): void {
+    if (this.#status !== 0 && !this.#isSuccess()) this.#finish();
+    else this.#fail(this.#translate(new Error(reason)));
+    this.#controller?.abort(new Error(reason));
+  }
+
+  #failTooLarge(): void {
+    this.#fail(
+      new LeadsApiError(
+        'leads.too-large',
+        `The Leads service sent more than ${this.#bounds.bodyBytes} bytes for one reply; the rest was not read.`,
+        { status: this.#status, help: 'Is the base URL right? For a list, a smaller pageSize helps.' },
+      ),
+    );
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#chunks = [];
+    this.#head.reject(error);
+    this.#body.reject(error);
+    this.#controller?.abort(error instanceof Error ? error : new Error('The request was given up.'));
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#release();
+  }
+
+  /** Whether a request was begun decides, not the kind of error: before that the service has certainly not acted. */
+  #translate(error: unknown): LeadsApiError {
+    const reason = describe(error);
+    const cause = withoutData(error);
+    if (this.#controller === null) {
+      return new LeadsApiError(
+        'leads.unreachable',
+        `No connection to the Leads service at ${this.#origin} (${reason}). Nothing was sent.`,
+        {
+          retry: 'now',
+          cause,
+          help: 'Check the base URL, the network and the certificate; it is tried again.',
+        },
+      );
+    }
+    return new LeadsApiError(
+      'leads.unavailable',
+      `The Leads service at ${this.#origin} did not send a complete reply (${reason}). It may have acted on the request.`,
+      { retry: 'now', cause, status: this.#status === 0 ? null : this.#status, help: 'It is tried again.' },
+    );
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' && code !== '' ? code : error.message;
+}
+
+/** undici's parser error carries the bytes that the service sent, which may repeat the key. */
+function withoutData(error: unknown): unknown {
+  return error instanceof Error && Reflect.has(error, 'data') ? new Error(error.message) : error;
+}

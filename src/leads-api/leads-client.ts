@@ -1,0 +1,121 @@
+import type { Lead } from '../lead/lead.ts';
+import type { LeadPage, LeadsPort, ListRequest } from '../sync/leads-port.ts';
+import { LeadsApiError } from './leads-api-error.ts';
+import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
+import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';
+
+export interface LeadsClientOptions extends LeadsHttpOptions {
+  /** Passed through to `GET /v1/leads`; `cursor` and `limit` in it are ignored. */
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/**
+ * A client of the Leads service (API reference, sections 4 to 8). Each call is at most one attempt, and calls of one
+ * object leave one at a time, so that after a 429 no other request is under way. Faults: see `LeadsPort`, as
+ * LeadsApiError. Throws `leads.insecure-url`, `leads.bad-url`, or `leads.bad-key` for a key that no header can carry.
+ * Disposing it ends the requests under way; later calls throw `leads.closed`.
+ */
+export function createLeadsClient(options: LeadsClientOptions): LeadsPort & AsyncDisposable {
+  return new LeadsClient(options);
+}
+
+class LeadsClient implements LeadsPort, AsyncDisposable {
+  readonly #query: Readonly<Record<string, string>>;
+  readonly #http: LeadsHttp;
+
+  constructor({ query, ...options }: LeadsClientOptions) {
+    this.#query = query;
+    this.#http = new LeadsHttp(options);
+  }
+
+  get requests(): number {
+    return this.#http.requests;
+  }
+
+  async list({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<LeadPage> {
+    const query = new URLSearchParams(this.#query);
+    query.delete('cursor');
+    query.delete('limit');
+    if (limit !== null) query.set('limit', String(limit));
+    if (cursor !== null) query.set('cursor', cursor);
+    // %20 is a space to every server, "+" only to those that read the query as a form.
+    const search = query.size === 0 ? '' : `?${query.toString().replaceAll('+', '%20')}`;
+    const path = `/v1/leads${search}`;
+    const answer = await this.#http.ask({ operation: 'list', method: 'GET', path }, signal);
+    return readPage(answer.json) ?? notJson(answer, 'a page of leads');
+  }
+
+  async get(id: string, signal: AbortSignal): Promise<Lead | null> {
+    const path = leadPath(id);
+    const answer = await this.#http.ask({ operation: 'get', method: 'GET', path, mayBeGone: true }, signal);
+    if (answer.gone) return null;
+    return findLead(answer.json, id) ?? notJson(answer, 'the lead that was asked for');
+  }
+
+  async create(
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Lead | { readonly id: string } | null> {
+    const { json, head } = await this.#http.ask(
+      { operation: 'create', method: 'POST', path: '/v1/leads', json: fields },
+      signal,
+    );
+    const shown = findCreatedLead(json, fields);
+    if (shown !== null) return shown;
+    const { location } = head.headers;
+    const id = idFromLocation(typeof location === 'string' ? location : undefined);
+    return id === null ? null : { id };
+  }
+
+  async update(
+    id: string,
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Lead | null> {
+    const path = leadPath(id);
+    const { json } = await this.#http.ask(
+      { operation: 'update', method: 'PATCH', path, json: fields },
+      signal,
+    );
+    return findUpdatedLead(json, id, fields);
+  }
+
+  async delete(id: string, signal: AbortSignal): Promise<boolean> {
+    const path = leadPath(id);
+    const answer = await this.#http.ask(
+      { operation: 'delete', method: 'DELETE', path, mayBeGone: true },
+      signal,
+    );
+    return !answer.gone;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#http[Symbol.asyncDispose]();
+  }
+}
+
+/**
+ * The path of one lead. Ids come from cells that people edit: one that would name another resource (`/v1/leads/`,
+ * `/v1/leads/..`) is refused here as `leads.rejected`, and no request is sent.
+ */
+function leadPath(id: string): string {
+  if (id.trim() === '' || id === '.' || id === '..' || !id.isWellFormed()) {
+    throw new LeadsApiError(
+      'leads.rejected',
+      `${JSON.stringify(id)} cannot be the id of a lead. No request was sent.`,
+    );
+  }
+  return `/v1/leads/${encodeURIComponent(id)}`;
+}
+
+function notJson({ head, excerpt }: Answer, wanted: string): never {
+  throw new LeadsApiError(
+    'leads.not-json',
+    `The Leads service answered ${head.status}, but not with ${wanted} as JSON: ${excerpt || '(nothing)'}`,
+    {
+      status: head.status,
+      retry: 'now',
+      help: 'Is the base URL right? A proxy or a login page may answer in its place.',
+    },
+  );
+}

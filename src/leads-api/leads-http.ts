@@ -1,0 +1,189 @@
+import { Client } from 'undici';
+import type { Secret } from '../config/secret.ts';
+import type { Throttle } from '../sync/leads-port.ts';
+import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { Exchange, type ExchangeBounds, type ExchangeRequest, type ReplyHead } from './exchange.ts';
+import { LeadsApiError } from './leads-api-error.ts';
+import { Pause } from './pause.ts';
+import { type Operation, replyFault } from './reply-fault.ts';
+import { parseServiceAddress, type ServiceAddress } from './service-address.ts';
+import { Turns } from './turns.ts';
+import { visibleText } from './visible-text.ts';
+
+export interface LeadsHttpOptions {
+  /** https, or http to this machine; may carry a path prefix. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+  readonly throttle: Throttle;
+  /** Fields and message never hold the key. */
+  readonly log?: (
+    level: 'debug' | 'warn',
+    fields: Readonly<Record<string, unknown>>,
+    message: string,
+  ) => void;
+  /** Milliseconds; defaults: connect 10 s, headers 30 s, whole reply 60 s. */
+  readonly timeouts?: { readonly connectMs?: number; readonly headersMs?: number; readonly totalMs?: number };
+}
+
+export interface Call {
+  readonly operation: Operation;
+  readonly method: ExchangeRequest['method'];
+  /** From `/v1` on, encoded. */
+  readonly path: string;
+  /** The body, when there is one. */
+  readonly json?: unknown;
+  /** True: 404 and 410 are an answer, not a fault. */
+  readonly mayBeGone?: boolean;
+}
+
+export interface Answer {
+  readonly head: ReplyHead;
+  /** True: 404 or 410, for a call with `mayBeGone`. */
+  readonly gone: boolean;
+  /** Undefined: the body is empty or no JSON. */
+  readonly json: unknown;
+  /** At most 200 characters of the body, without the key. */
+  readonly excerpt: string;
+}
+
+const bodyBytes = 16 * 1024 * 1024;
+
+/** Sends one request at a time, with the key, and turns every reply that is no answer into a LeadsApiError. */
+export class LeadsHttp implements AsyncDisposable {
+  readonly #apiKey: Secret;
+  readonly #log: NonNullable<LeadsHttpOptions['log']>;
+  readonly #address: ServiceAddress;
+  readonly #bounds: ExchangeBounds;
+  readonly #client: Client;
+  readonly #pause: Pause;
+  readonly #turns = new Turns();
+  #requests = 0;
+
+  constructor(options: LeadsHttpOptions) {
+    const { timeouts = {} } = options;
+    this.#address = parseServiceAddress(options.baseUrl);
+    this.#apiKey = options.apiKey;
+    if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
+      throw new LeadsApiError('leads.bad-key', 'The key is empty or has a character that no key has.', {
+        help: 'Copy the key again, without spaces, quotes and line breaks.',
+      });
+    }
+    this.#log = options.log ?? (() => {});
+    this.#bounds = {
+      headersMs: timeouts.headersMs ?? 30_000,
+      totalMs: timeouts.totalMs ?? 60_000,
+      bodyBytes,
+    };
+    this.#pause = new Pause(options.throttle);
+    // One connection, HTTP/1.1, nothing pipelined: undici then never sends a request a second time by itself.
+    this.#client = new Client(this.#address.origin, {
+      allowH2: false,
+      pipelining: 1,
+      connect: { timeout: timeouts.connectMs ?? 10_000 },
+    });
+  }
+
+  /** Requests that began to be written so far. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** At most one attempt, when all earlier ones have ended. Throws what `LeadsPort` lists, or the signal's reason. */
+  ask(call: Call, signal: AbortSignal): Promise<Answer> {
+    return this.#turns.run(signal, () => this.#attempt(call, signal));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client.destroy();
+  }
+
+  async #attempt(call: Call, signal: AbortSignal): Promise<Answer> {
+    if (this.#client.destroyed) {
+      throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
+    }
+    await this.#pause.check();
+    signal.throwIfAborted();
+    const started = performance.now();
+    const exchange = Exchange.start(this.#client, this.#request(call), {
+      origin: this.#address.origin,
+      bounds: this.#bounds,
+      signal,
+      onSent: () => {
+        this.#requests += 1;
+      },
+    });
+    const head = await exchange.head;
+    // Before the body is read: other processes must know of a pause at once.
+    const limited = await this.#pause.note(head);
+    const text = decode(await exchange.body);
+    const { operation, method } = call;
+    const fields = { operation, method, path: this.#redact(call.path), status: head.status };
+    this.#log(
+      'debug',
+      { ...fields, ms: Math.round(performance.now() - started) },
+      'The Leads service replied',
+    );
+    const excerpt = visibleText(this.#redact(text), 200);
+    if (head.status < 300) return { head, gone: false, json: parseJson(text), excerpt };
+
+    const said = this.#readError(text, fields);
+    if (call.mayBeGone === true && (head.status === 404 || head.status === 410)) {
+      return { head, gone: true, json: undefined, excerpt };
+    }
+    if (limited === null) throw replyFault(operation, head, said);
+    if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
+    throw this.#pause.error(said.code);
+  }
+
+  #request({ method, path, json }: Call): ExchangeRequest {
+    const headers = {
+      authorization: `Bearer ${this.#apiKey.reveal()}`,
+      accept: 'application/json',
+      // A bound on the bytes received is a bound on the body only when nothing is compressed.
+      'accept-encoding': 'identity',
+      'user-agent': 'leadsync',
+    };
+    const fullPath = this.#address.pathPrefix + path;
+    if (json === undefined) return { method, path: fullPath, headers, body: null };
+    return {
+      method,
+      path: fullPath,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    };
+  }
+
+  /** What an error body says, short and without the key; the body itself goes to the debug log alone. */
+  #readError(text: string, fields: Readonly<Record<string, unknown>>): ErrorBody {
+    const body = this.#redact(text);
+    if (body !== '') {
+      this.#log('debug', { ...fields, body: visibleText(body, 2000) }, 'What the Leads service said');
+    }
+    const { code, message } = readErrorBody(body);
+    return {
+      code: code === null ? null : visibleText(code, 100),
+      message: message === null ? null : visibleText(message, 300),
+    };
+  }
+
+  #redact(text: string): string {
+    return text.replaceAll(this.#apiKey.reveal(), '[secret]');
+  }
+}
+
+/** Bytes that are not UTF-8 make a body that is no JSON: replaced characters could reach a person's sheet. */
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return `(not UTF-8) ${body.toString('latin1')}`;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Throttle } from '../sync/leads-port.ts';
+import type { ReplyHead } from './exchange.ts';
+import { LeadsApiError } from './leads-api-error.ts';
+import { backoffMs, retryAfterMs } from './retry-after.ts';
+
+/** Added to every wait: what clocks and timers may differ by, so that no request is early. */
+const marginMs = 100;
+
+/** Obeys 429 (API reference, sections 7 and 8) through the throttle that all processes with this key share. */
+export class Pause {
+  readonly #throttle: Throttle;
+  /** As the throttle's, for this object: holds even when the throttle could not be written. */
+  #until = 0;
+  #consecutive = 0;
+
+  constructor(throttle: Throttle) {
+    this.#throttle = throttle;
+  }
+
+  /** Throws `leads.rate-limited` when no request may leave yet. */
+  async check(): Promise<void> {
+    const until = Math.max(this.#until, await this.#throttle.notBefore());
+    const remaining = until - Date.now();
+    if (remaining > 0) {
+      throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
+    }
+  }
+
+  /**
+   * Takes note of a reply; for a 429 the throttle is moved before this returns. The wait counts from the moment the
+   * headers were here, which is later than the moment the service meant.
+   */
+  async note(head: ReplyHead): Promise<{ readonly asked: boolean } | null> {
+    if (head.status !== 429) {
+      this.#consecutive = 0;
+      return null;
+    }
+    this.#consecutive += 1;
+    const date = head.headers['date'];
+    const asked = retryAfterMs(
+      head.headers['retry-after'],
+      typeof date === 'string' ? date : undefined,
+      head.receivedAt,
+    );
+    this.#until = head.receivedAt + (asked ?? backoffMs(this.#consecutive, Math.random)) + marginMs;
+    await this.#throttle.pauseUntil(this.#until);
+    return { asked: asked !== null };
+  }
+
+  /** The error for the 429 that was noted last. */
+  error(apiCode: string | null): LeadsApiError {
+    const remaining = Math.max(0, this.#until - Date.now());
+    return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {
+      status: 429,
+      apiCode,
+    });
+  }
+}
+
+function rateLimited(
+  retryMs: number,
+  sentence: string,
+  reply: { readonly status?: number; readonly apiCode?: string | null },
+): LeadsApiError {
+  return new LeadsApiError('leads.rate-limited', `${sentence}; ${Math.ceil(retryMs / 1000)} s remain.`, {
+    ...reply,
+    retry: 'later',
+    retryAfterMs: Math.ceil(retryMs),
+  });
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Lead } from '../lead/lead.ts';
+import type { LeadPage } from '../sync/leads-port.ts';
+
+/** The list envelope (API reference, section 2). Items are looked at one by one, so that one bad item costs no page. */
+const envelope = z.object({ items: z.array(z.unknown()), nextCursor: z.string().nullish() });
+const withId = z.looseObject({ id: z.string().min(1) });
+
+/** A page from parsed JSON, or null when it has not the shape of one. An absent or empty cursor is none. */
+export function readPage(json: unknown): LeadPage | null {
+  const page = envelope.safeParse(json);
+  if (!page.success) return null;
+  const leads = page.data.items.map(readLead).filter((lead) => lead !== null);
+  return {
+    leads,
+    nextCursor: page.data.nextCursor || null,
+    invalidItems: page.data.items.length - leads.length,
+  };
+}
+
+/** The lead with this id, shown at the top of the JSON or one level down under any key; null when it is not there. */
+export function findLead(json: unknown, id: string): Lead | null {
+  return candidates(json).find((lead) => sameId(lead.id, id)) ?? null;
+}
+
+/**
+ * As `findLead`, for the reply to an update: null also when the object with this id shows nothing of the lead, neither
+ * the company's name nor a field that was written.
+ */
+export function findUpdatedLead(
+  json: unknown,
+  id: string,
+  written: Readonly<Record<string, unknown>>,
+): Lead | null {
+  const lead = findLead(json, id);
+  return lead !== null && showsLead(lead, written) ? lead : null;
+}
+
+/**
+ * The lead that the reply to a create shows, or its id alone when an object with an id shows nothing else of the lead
+ * (the caller reads it back); null when there is none, or several and nothing tells which of them it is.
+ */
+export function findCreatedLead(
+  json: unknown,
+  written: Readonly<Record<string, unknown>>,
+): Lead | { readonly id: string } | null {
+  const found = candidates(json);
+  const shown = found.filter((lead) => showsLead(lead, written));
+  if (shown.length === 1) return shown[0] ?? null;
+  const [only, ...others] = found;
+  return shown.length === 0 && only !== undefined && others.length === 0 ? { id: only.id } : null;
+}
+
+/** The id that a Location header (absolute or relative, with or without a query) ends with; null when it names none. */
+export function idFromLocation(location: string | undefined): string | null {
+  if (location === undefined) return null;
+  const path = location.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  const segment = path.slice(path.lastIndexOf('/') + 1);
+  if (segment === '' || segment === 'leads') return null;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+/** Objects with an id: the JSON itself when it is one, else those one level down. */
+function candidates(json: unknown): Lead[] {
+  const top = readLead(json);
+  if (top !== null) return [top];
+  if (typeof json !== 'object' || json === null) return [];
+  return Object.values(json)
+    .map(readLead)
+    .filter((lead) => lead !== null);
+}
+
+function readLead(value: unknown): Lead | null {
+  const parsed = withId.safeParse(value);
+  if (!parsed.success) return null;
+  const { id, ...fields } = parsed.data;
+  return { id, fields };
+}
+
+function showsLead(lead: Lead, written: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(lead.fields).some((field) => field === 'companyName' || Object.hasOwn(written, field));
+}
+
+/** Ids are UUIDs (API reference, section 2): upper and lower case are one. */
+function sameId(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

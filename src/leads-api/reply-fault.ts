@@ -1,0 +1,70 @@
+import type { ErrorBody } from './error-body.ts';
+import type { ReplyHead } from './exchange.ts';
+import { LeadsApiError } from './leads-api-error.ts';
+
+/** The five endpoints (API reference, section 4). */
+export type Operation = 'list' | 'get' | 'create' | 'update' | 'delete';
+
+/**
+ * What each needs, in words for people. Only `leads:read` for the list is known by name (API reference, sections 4, 5).
+ */
+const permissions: Readonly<Record<Operation, string>> = {
+  list: 'the permission leads:read',
+  get: 'the permission to read leads',
+  create: 'the permission to create leads',
+  update: 'the permission to update leads',
+  delete: 'the permission to delete leads',
+};
+
+const attempts: Readonly<Record<Operation, string>> = {
+  list: 'to list leads',
+  get: 'to read a lead',
+  create: 'to create a lead',
+  update: 'to update a lead',
+  delete: 'to delete a lead',
+};
+
+/**
+ * The fault that a reply other than 2xx and 429 means. Its status alone decides the code, whatever the body says (API
+ * reference, section 7; the statuses it leaves open are read as HTTP defines them). `said` is printed: it must be
+ * short and hold no secret.
+ */
+export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBody): LeadsApiError {
+  const { status } = head;
+  const reply = { status, apiCode: said.code };
+  const details = [said.code, said.message].filter((part) => part !== null).join(': ');
+  const named = `${status}${details === '' ? '' : `, ${details}`}`;
+  if (status === 401) {
+    return new LeadsApiError(
+      'leads.unauthenticated',
+      `The Leads service does not accept the key (${named}): it is missing, mistyped, revoked or expired. Nothing was changed.`,
+      { ...reply, help: 'Create a key in the app under Settings, API keys, and set it as LEADS_API_KEY.' },
+    );
+  }
+  if (status === 403) {
+    return new LeadsApiError(
+      'leads.forbidden',
+      `The key lacks ${permissions[operation]} (${named}). Nothing was changed.`,
+      { ...reply, help: `Use a key that has ${permissions[operation]}.` },
+    );
+  }
+  if (status >= 300 && status < 400) {
+    return new LeadsApiError(
+      'leads.redirected',
+      `The Leads service answered the request ${attempts[operation]} with a redirect (${status}), which was not followed: the key is sent to no other address.`,
+      { ...reply, help: 'Set the base URL to the address of the service itself.' },
+    );
+  }
+  if (status >= 400 && status < 500 && status !== 408 && status !== 425) {
+    return new LeadsApiError(
+      'leads.rejected',
+      `The Leads service rejected the request ${attempts[operation]} (${named}).`,
+      reply,
+    );
+  }
+  return new LeadsApiError(
+    'leads.unavailable',
+    `The Leads service failed at the request ${attempts[operation]} (${named}). It may have acted on it.`,
+    { ...reply, retry: 'now', help: 'It is tried again.' },
+  );
+}

@@ -1,0 +1,46 @@
+/** Latest instant that a Date can hold. */
+const maxEpochMs = 8.64e15;
+const longestBackoffMs = 60_000;
+
+/** The three forms of a date in HTTP (RFC 9110, section 5.6.7). All are UTC, though asctime's does not say so. */
+const httpDate = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? .*\d\d:\d\d:\d\d/;
+
+/**
+ * How long a reply asks to wait: the Retry-After header as seconds (API reference, section 8; decimals are rounded up)
+ * or as an HTTP date. A date counts from the reply's own Date header when it has one, since the service's clock and
+ * ours may differ; else from `receivedAt`. Of several values the longest counts.
+ * Returns milliseconds, or null when the header is missing or senseless (not above zero, no number, beyond what a date
+ * can hold). A very long wait is valid and kept.
+ */
+export function retryAfterMs(
+  header: string | readonly string[] | undefined,
+  dateHeader: string | undefined,
+  receivedAt: number,
+): number | null {
+  const values = header === undefined ? [] : typeof header === 'string' ? [header] : header;
+  const waits = values
+    .map((value) => waitMs(value.trim(), dateHeader, receivedAt))
+    .filter((ms) => ms > 0 && receivedAt + ms <= maxEpochMs);
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+function waitMs(value: string, dateHeader: string | undefined, receivedAt: number): number {
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value)) * 1000;
+  const since = dateHeader === undefined ? Number.NaN : parseHttpDate(dateHeader);
+  return parseHttpDate(value) - (Number.isNaN(since) ? receivedAt : since);
+}
+
+/** Epoch ms, or NaN. The form is checked first: Date.parse takes almost anything, such as "-5", for a date. */
+function parseHttpDate(value: string): number {
+  if (!httpDate.test(value)) return Number.NaN;
+  return Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
+}
+
+/**
+ * How long to wait in ms after the given number of 429 in a row (from 1) without a usable Retry-After: 1 s, doubling
+ * up to 60 s, less up to a quarter at random. `random` returns 0 to 1.
+ */
+export function backoffMs(consecutive: number, random: () => number): number {
+  const whole = Math.min(longestBackoffMs, 1000 * 2 ** (consecutive - 1));
+  return Math.round(whole * (1 - random() / 4));
+}
