@@ -98,6 +98,9 @@ describe('rules for values', () => {
     const body = { id: 'mine', city: 'Nowhere', segment: ' Retail ' };
     const reply = await send(sandbox, `/v1/leads/${before?.id}`, { method: 'PATCH', body });
     expect(reply.json).toMatchObject({ id: before?.id, city: before?.city, segment: 'Retail' });
+    sandbox.set({ extraFields: true });
+    const created = await send(sandbox, '/v1/leads', { method: 'POST', body: { ...body, companyName: 'A' } });
+    expect(created.json).toMatchObject({ id: expect.not.stringMatching('mine') });
   });
 
   test('text is kept as it was sent, null is empty text', async () => {

@@ -137,6 +137,10 @@ describe('pages', () => {
     const seen = await pages(sandbox, 20);
     expect(seen.map((ids) => new Set(ids).size)).toEqual(Array<number>(10).fill(20));
     expect(new Set(seen.flat()).size).toBeLessThan(200);
+    for (let time = 0; time < 20; time++) {
+      const [whole] = await pages(sandbox, 200);
+      expect(new Set(whole).size).toBe(200);
+    }
   });
 
   test('every page repeats the last items of the page before it', async () => {
@@ -151,20 +155,26 @@ describe('pages', () => {
     expect(new Set((await pages(sandbox, 5)).flat()).size).toBe(30);
   });
 
-  test('leads removed and added while paging lose no other lead', async () => {
-    await using sandbox = await startSandbox({ leads: 30 });
-    const first = await page(sandbox, '?limit=10');
-    sandbox.leads.remove(first.items[0]?.id ?? '');
-    const added = sandbox.leads.add({ companyName: 'Added' });
-    const rest = await page(sandbox, `?limit=30&cursor=${first.nextCursor}`);
-    expect(rest.items.map((item) => item.id)).toEqual([
-      ...sandbox.leads
-        .list()
-        .slice(9, 29)
-        .map((lead) => lead.id),
-      added.id,
-    ]);
-  });
+  test.each(['created', 'random'] as const)(
+    '%s order: leads removed and added while paging lose no other',
+    async (order) => {
+      await using sandbox = await startSandbox({ leads: 30, order });
+      const first = (await pages(sandbox, 30)).flat();
+      const { items, nextCursor } = await page(sandbox, '?limit=10');
+      const back = sandbox.leads.get(first[20] ?? '');
+      for (const id of [first[0], first[15], back?.id]) sandbox.leads.remove(id ?? '');
+      const added = sandbox.leads.add({ companyName: 'Added' });
+      sandbox.leads.add({ ...back });
+      const rest = await page(sandbox, `?limit=30&cursor=${nextCursor}`);
+      expect([...items, ...rest.items].map((item) => item.id)).toEqual([
+        ...first.slice(0, 15),
+        ...first.slice(16, 20),
+        ...first.slice(21),
+        added.id,
+        back?.id,
+      ]);
+    },
+  );
 
   test('default, cap and refusal of limit', async () => {
     await using sandbox = await startSandbox({ leads: 100, defaultLimit: 7, maxLimit: 25 });
