@@ -48,7 +48,7 @@ export const plainFaults = [
   'not-json',
   'huge',
 ] as const;
-export type PlainFault = (typeof plainFaults)[number];
+type PlainFault = (typeof plainFaults)[number];
 
 /**
  * One fault as plain data. `status`: nothing is done, the reply has this status (300 to 599; `retryAfter` with 429).
