@@ -13,11 +13,10 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   // The channel lets the child die with us even when we are killed by SIGKILL and can pass nothing on.
   const child = spawn(node24, [main, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, LEADSYNC_PARENT: 'bin' },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === null ? 1 : 1);
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1;
   });
 } else {
   process.stderr.write(`leadsync needs Node 24 or newer; this is ${process.version}. Run "npm ci" first: it brings one.\n`);

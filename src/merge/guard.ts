@@ -18,7 +18,7 @@ export interface PlanCounts {
 
 export interface Refusal {
   /** What `--allow` takes to override it. */
-  readonly code: GuardCode;
+  readonly code: string;
   readonly message: string;
 }
 

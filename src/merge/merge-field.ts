@@ -34,7 +34,7 @@ export type FieldDecision =
 /** What an earlier run left about this field, valid because both sides still show what they showed then. */
 export interface FieldMemo {
   /** A person decided by `leadsync resolve`. */
-  readonly resolution?: 'lead' | 'target';
+  readonly resolution?: 'lead' | 'target' | null;
   /** The service refused or ignored the row's value. */
   readonly refused?: boolean;
 }

@@ -37,8 +37,25 @@ export type Settlement =
 /** How far the service's clock may be behind ours, in ms, when the age of a time-ordered id is compared. */
 const clockMargin = 5 * 60_000;
 
+/**
+ * How long after the last attempt a service may still act on a request whose reply was lost, in ms. A scan that began
+ * earlier than that proves nothing by not showing the lead.
+ */
+export const attemptOverAfter = 10_000;
+
 /** A create is looked for in this many complete scans before it is made again: one scan may miss a lead that moved. */
 const scansThatProve = 2;
+
+/** The scan that is asked: whether it is complete, and when it began (epoch ms). */
+export interface ScanProof {
+  readonly complete: boolean;
+  readonly startedAt: number;
+}
+
+/** Whether a scan that does not show the lead of this intent speaks against its existence. */
+export function speaksAgainst(intent: Intent, scan: ScanProof): boolean {
+  return scan.complete && scan.startedAt >= intent.attemptedAt + attemptOverAfter;
+}
 
 /**
  * Settles creates whose reply was lost (DESIGN 6) by the leads that a complete scan shows and that were not known
@@ -48,7 +65,7 @@ const scansThatProve = 2;
 export function settle(
   intents: readonly Intent[],
   unknown: readonly UnknownLead[],
-  scanIsProof: boolean,
+  scan: ScanProof,
 ): ReadonlyMap<number, Settlement> {
   const settled = new Map<number, Settlement>();
   const taken = new Set<string>();
@@ -62,7 +79,7 @@ export function settle(
     const rivals = inDoubt.filter((other) => !settled.has(other.id) && sameContent(other.content, intent.content));
     const [first] = candidates.toSorted();
     if (first === undefined) {
-      const proven = scanIsProof && intent.scansWithoutIt + 1 >= scansThatProve;
+      const proven = speaksAgainst(intent, scan) && intent.scansWithoutIt + 1 >= scansThatProve;
       settled.set(intent.id, proven ? { kind: 'again' } : { kind: 'wait' });
     } else if (candidates.length > rivals.length) {
       settled.set(intent.id, { kind: 'ambiguous', candidates });
@@ -86,22 +103,19 @@ function sameContent(a: Values, b: Values): boolean {
 }
 
 /**
- * Which row without id an intent belongs to: the one that shows exactly what it showed then; else the only one that
- * still shares at least half of its filled cells (somebody edited it while the lead was being made). `rows` are those
- * that no other intent has taken. Null: none; 'several': more than one fits.
+ * Which rows without id an intent may belong to: the one that shows exactly what it showed then; else those that still
+ * share at least half of its filled cells (somebody edited it while the lead was being made). `rows` are those that no
+ * other intent has taken.
  */
-export function findIntentRow<Row extends { readonly rowKey: string; readonly cells: Cells }>(
+export function findIntentRows<Row extends { readonly rowKey: string; readonly cells: Cells }>(
   intent: Intent,
   rows: readonly Row[],
-): Row | 'several' | null {
+): readonly Row[] {
   const exact = rows.find((row) => row.rowKey === intent.rowKey);
-  if (exact) return exact;
+  if (exact) return [exact];
   const filled = Object.entries(intent.row).filter(([, cell]) => !sameCell(cell, null));
-  const similar = rows.filter((row) => {
+  return rows.filter((row) => {
     const shared = filled.filter(([field, cell]) => sameCell(row.cells[field] ?? null, cell));
     return shared.length > 0 && shared.length * 2 >= filled.length;
   });
-  const [only] = similar;
-  if (only === undefined) return null;
-  return similar.length === 1 ? only : 'several';
 }

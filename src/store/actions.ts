@@ -194,3 +194,26 @@ export async function recordHistory(
 export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
 }
+
+/** Holds every action of a kind that is still to be done: the key lacks the permission. */
+export async function holdRemaining(
+  db: Queryable,
+  run: RoundRef & { readonly connection: string },
+  kind: ActionKind,
+  code: string,
+  message: string,
+): Promise<void> {
+  await db.query(
+    `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message)
+     select $3, $1, $2, coalesce(lead_id, ''), row_key, '', row_number, $5, $6 from actions
+     where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
+     on conflict (connection, lead_id, row_key, field) do update set last_run = excluded.last_run,
+       last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
+    [run.id, run.round, run.connection, kind, code, message],
+  );
+  await db.query(
+    `update actions set state = 'held', outcome_code = $4, outcome_message = $5, done_at = now()
+     where run_id = $1 and round = $2 and kind = $3 and state = 'planned'`,
+    [run.id, run.round, kind, code, message],
+  );
+}

@@ -6,7 +6,7 @@ import { LeadsyncError } from '../errors.ts';
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const leaseMs = 30_000;
 
-/** The right to work on one connection. At most one process has it. */
+/** The right to work on one connection in one mode. At most one process has it. */
 export interface Lease extends AsyncDisposable {
   /** Aborts when the lease is lost: the session broke or another process took it. */
   readonly lost: AbortSignal;
@@ -18,21 +18,21 @@ export interface Lease extends AsyncDisposable {
 }
 
 /**
- * Takes the lease of a connection, or returns null when a living process holds it. A lease ends when it is not renewed
+ * Takes the lease of that name, or returns null when a living process holds it. A lease ends when it is not renewed
  * in time or when the database session of its holder is gone, so a killed process frees it at once.
  */
-export async function acquireLease(pool: pg.Pool, connection: string): Promise<Lease | null> {
+export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease | null> {
   const session = await pool.connect();
   const token = randomUUID();
   try {
     const { rowCount } = await session.query(
-      `insert into leases (connection, token, holder, backend_pid, backend_start, expires_at)
+      `insert into leases (name, token, holder, backend_pid, backend_start, expires_at)
        select $1, $2, $3, pid, backend_start, now() + $4 * interval '1 ms' from pg_stat_activity where pid = pg_backend_pid()
-       on conflict (connection) do update set token = excluded.token, holder = excluded.holder,
+       on conflict (name) do update set token = excluded.token, holder = excluded.holder,
          backend_pid = excluded.backend_pid, backend_start = excluded.backend_start, expires_at = excluded.expires_at
        where leases.expires_at < now() or not exists (
          select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`,
-      [connection, token, `${hostname()}:${process.pid}`, leaseMs],
+      [name, token, `${hostname()}:${process.pid}`, leaseMs],
     );
     if (rowCount === 0) {
       session.release();
@@ -50,8 +50,8 @@ export async function acquireLease(pool: pg.Pool, connection: string): Promise<L
   session.on('error', lose);
   const renewal = setInterval(() => {
     session
-      .query(`update leases set expires_at = now() + $3 * interval '1 ms' where connection = $1 and token = $2`, [
-        connection,
+      .query(`update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and token = $2`, [
+        name,
         token,
         leaseMs,
       ])
@@ -66,8 +66,8 @@ export async function acquireLease(pool: pg.Pool, connection: string): Promise<L
     async assertHeld(db) {
       lost.signal.throwIfAborted();
       const { rowCount } = await db.query(
-        `select from leases where connection = $1 and token = $2 and expires_at > now() for share`,
-        [connection, token],
+        `select from leases where name = $1 and token = $2 and expires_at > now() for share`,
+        [name, token],
       );
       if (rowCount === 0) {
         lose();
@@ -79,7 +79,7 @@ export async function acquireLease(pool: pg.Pool, connection: string): Promise<L
       session.removeListener('error', lose);
       session.on('error', () => {});
       if (lost.signal.aborted) return session.release(true);
-      await session.query(`delete from leases where connection = $1 and token = $2`, [connection, token]).then(
+      await session.query(`delete from leases where name = $1 and token = $2`, [name, token]).then(
         () => session.release(),
         () => session.release(true),
       );
@@ -87,12 +87,12 @@ export async function acquireLease(pool: pg.Pool, connection: string): Promise<L
   };
 }
 
-/** Who works on the connection now, or null. */
-export async function leaseHolder(pool: pg.Pool, connection: string): Promise<string | null> {
+/** Who holds the lease of that name now, or null. */
+export async function leaseHolder(pool: pg.Pool, name: string): Promise<string | null> {
   const { rows } = await pool.query<{ holder: string }>(
-    `select holder from leases where connection = $1 and expires_at > now() and exists (
+    `select holder from leases where name = $1 and expires_at > now() and exists (
        select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`,
-    [connection],
+    [name],
   );
   return rows[0]?.holder ?? null;
 }

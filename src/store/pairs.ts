@@ -79,3 +79,25 @@ export async function markLeadDeleted(db: Queryable, connection: string, leadIds
 export async function forgetPairs(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
   await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
+
+/** The baselines of some leads. */
+export async function basesOf(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, Values>> {
+  const { rows } = await db.query<{ id: string; base: Values }>(
+    `select lead_id as id, base from pairs where connection = $1 and lead_id = any($2) and base is not null`,
+    [connection, leadIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.base]));
+}
+
+/** Leads that were found to be deleted in the service and whose rows are still there. */
+export async function listDeleted(db: Queryable, connection: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select lead_id as id from pairs where connection = $1 and lead_deleted_at is not null order by lead_id`,
+    [connection],
+  );
+  return rows.map((row) => row.id);
+}

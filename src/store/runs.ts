@@ -17,6 +17,7 @@ export interface Run {
   readonly settingsHash: string;
   readonly allow: readonly string[];
   readonly cursor: string | null;
+  readonly scanStartedAt: number;
   readonly sendLimit: boolean;
   readonly scanTorn: boolean;
   readonly scanRestarted: boolean;
@@ -37,7 +38,7 @@ export interface Run {
 }
 
 const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, cursor,
-  send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
+  ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   target_rows as "targetRows", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
@@ -113,6 +114,17 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
   return expectOne(rows, 'run');
 }
 
+/** Begins another round of a run: everything is scanned and planned anew, what was done stays counted. */
+export async function nextRound(db: Queryable, id: number): Promise<Run> {
+  await clearStaging(db, id);
+  const { rows } = await db.query<Run>(
+    `update runs set round = round + 1, phase = 'pull', cursor = null, scan_started_at = now(), scan_torn = false,
+       scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
+    [id],
+  );
+  return expectOne(rows, 'run');
+}
+
 /** Ends a run for good and drops what was staged for it. */
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
   await clearStaging(db, id);
@@ -157,10 +169,11 @@ export async function getRun(db: Queryable, id: number): Promise<Run | null> {
   return rows[0] ?? null;
 }
 
-export async function openRun(db: Queryable, connection: string): Promise<Run | null> {
+/** The unfinished run in this mode, or null. */
+export async function openRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
   const { rows } = await db.query<Run>(
-    `select ${columns} from runs where connection = $1 and finished_at is null`,
-    [connection],
+    `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is null`,
+    [connection, mode],
   );
   return rows[0] ?? null;
 }

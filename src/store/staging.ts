@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import QueryStream from 'pg-query-stream';
-import type { Cells, Values } from '../lead/value.ts';
+import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -85,8 +85,8 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
 
 /** What a field of a lead was held for, with the values both sides showed then. */
 export interface HeldMemo extends FieldMemo {
-  readonly lead: unknown;
-  readonly row: unknown;
+  readonly lead: Cell;
+  readonly row: Cell;
 }
 
 /** A lead id on which the two sides do not show the same. */
@@ -183,4 +183,16 @@ export async function stagedCounts(db: Queryable, runId: number): Promise<{ lead
     [runId],
   );
   return rows[0] ?? { leads: 0, rows: 0 };
+}
+
+/** All rows without an id, in the target's order. Asked only while a create is unfinished. */
+export async function looseStagedRows(
+  db: Queryable,
+  runId: number,
+): Promise<readonly { readonly row: number; readonly rowKey: string; readonly cells: Cells }[]> {
+  const { rows } = await db.query<{ row: number; rowKey: string; cells: Cells }>(
+    `select row_number as row, row_key as "rowKey", cells from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
+    [runId],
+  );
+  return rows;
 }

@@ -1,4 +1,4 @@
--- A run: one scan, plan and push of one connection. At most one of a connection is open at a time.
+-- A run: one scan, plan and push of one connection. At most one of a connection and mode is open at a time.
 create table runs (
   id bigint generated always as identity primary key,
   connection text not null,
@@ -11,6 +11,8 @@ create table runs (
   settings_hash text not null,
   allow text[] not null default '{}',
   cursor text,
+  -- When the first page of the current round was asked for.
+  scan_started_at timestamptz not null default now(),
   send_limit boolean not null default true,
   -- The scan was restarted, met an id twice or an unusable item: what it did not show may exist.
   scan_torn boolean not null default false,
@@ -31,12 +33,12 @@ create table runs (
   progress_at timestamptz not null default now(),
   finished_at timestamptz
 );
-create unique index runs_one_open on runs (connection) where finished_at is null;
+create unique index runs_one_open on runs (connection, mode) where finished_at is null;
 create index runs_by_connection on runs (connection, id desc);
 
--- Who works on a connection now. Whoever lost the token writes nothing more.
+-- Who works on a connection (and mode) now. Whoever lost the token writes nothing more.
 create table leases (
-  connection text primary key,
+  name text primary key,
   token uuid not null,
   holder text not null,
   backend_pid int not null,

@@ -1,0 +1,15 @@
+import type { App } from '../src/app.ts';
+import type { JobHandle, JobResult } from '../src/queue/queue.ts';
+import { z } from 'zod';
+import { advance, type RunSummary } from './sync.ts';
+
+const payloadSchema = z.object({ connection: z.string(), patience: z.number() });
+export type PlanPayload = z.infer<typeof payloadSchema>;
+
+/** Scans both sides of one connection and makes the plan; writes to neither. */
+export async function plan(app: App, payload: unknown, _job: JobHandle, stop: AbortSignal): Promise<JobResult<RunSummary>> {
+  const request = payloadSchema.parse(payload);
+  const context = app.contexts.get(request.connection);
+  if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
+  return advance(context, { mode: 'plan', allow: [], patience: request.patience }, stop);
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { App } from '../src/app.ts';
+import type { JobHandle, JobResult } from '../src/queue/queue.ts';
+import { planReminders } from '../src/reminders/plan-reminders.ts';
+import { lastRun } from '../src/store/runs.ts';
+import { advanceRun, type RunRequest } from '../src/sync/run.ts';
+import { scheduleReminders } from './send-reminder.ts';
+
+const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
+export type SyncPayload = z.infer<typeof payloadSchema>;
+
+/** A run's id: all that a job hands on. */
+export interface RunSummary {
+  readonly runId: number;
+}
+
+/** Syncs one connection, or goes on with the run that was interrupted. */
+export async function sync(app: App, payload: unknown, job: JobHandle, stop: AbortSignal): Promise<JobResult<RunSummary>> {
+  const request = payloadSchema.parse(payload);
+  const context = app.contexts.get(request.connection);
+  if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
+  const last = await lastRun(app.pool, request.connection, 'sync');
+  // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
+  if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed') return { done: { runId: last.id } };
+  const result = await advance(context, { ...request, mode: 'sync' }, stop);
+  if ('done' in result) {
+    await scheduleReminders(app, await planReminders(app.pool, context.connection));
+  }
+  return result;
+}
+
+/** Takes a run as far as it can go and tells the queue how to go on. */
+export async function advance(
+  context: Parameters<typeof advanceRun>[0],
+  request: RunRequest,
+  stop: AbortSignal,
+): Promise<JobResult<RunSummary>> {
+  const result = await advanceRun(context, request, stop);
+  if (result.kind === 'finished') return { done: { runId: result.run.id } };
+  return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Config, ConnectionConfig } from './config/config.ts';
+import { createLeadsClient } from './leads-api/leads-client.ts';
+import { openQueues, type Queues } from './queue/queue.ts';
+import { createMailer, type Mailer } from './reminders/mail.ts';
+import { openDatabase } from './store/database.ts';
+import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import { migrate } from './store/migrate.ts';
+import { createThrottle } from './store/throttles.ts';
+import type { SyncContext } from './sync/context.ts';
+import { createCsvTarget } from './targets/workbook/csv-target.ts';
+
+/** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
+export interface App extends AsyncDisposable {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly pool: pg.Pool;
+  readonly queues: Queues;
+  readonly mailer: Mailer;
+  /** One for each connection of the configuration, by its name. */
+  readonly contexts: ReadonlyMap<string, SyncContext>;
+}
+
+/** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
+export async function openApp(config: Config, log: Logger): Promise<App> {
+  await using stack = new AsyncDisposableStack();
+  const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
+  const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
+  await migrate(pool);
+  const queues = stack.use(await openQueues(connectionString, log));
+  const mailer = stack.use(createMailer(config.smtpUrl, join(config.dataDir, 'outbox')));
+  const contexts = new Map<string, SyncContext>();
+  for (const connection of config.connections) {
+    contexts.set(connection.name, openConnection(connection, pool, log, stack));
+  }
+  const owned = stack.move();
+  return { config, log, pool, queues, mailer, contexts, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
+  const server = stack.adopt(await startEmbeddedPostgres(config.dataDir), (started) => started.close());
+  return server.connectionString;
+}
+
+function openConnection(
+  connection: ConnectionConfig,
+  pool: pg.Pool,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): SyncContext {
+  const { baseUrl, apiKey, query } = connection.leads;
+  const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
+  const child = log.child({ connection: connection.name });
+  const leads = stack.use(
+    createLeadsClient({ baseUrl, apiKey, query, throttle, log: (level, fields, message) => child[level](fields, message) }),
+  );
+  const target = createCsvTarget({ ...connection.target, fields: connection.fields });
+  return { connection, pool, leads, target, log: child };
+}

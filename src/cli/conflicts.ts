@@ -1,0 +1,47 @@
+import { showCell } from '../lead/value.ts';
+import { type Held, listHeld } from '../store/held.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { withApp } from './with-app.ts';
+
+/** `leadsync conflicts`: everything that is held, with both values. */
+export function conflicts(options: CommonOptions): Promise<void> {
+  return withApp(options, async (app) => {
+    const held: Held[] = [];
+    for (const name of app.contexts.keys()) held.push(...(await listHeld(app.pool, name)));
+    if (options.json) return printJson({ conflicts: held.map(heldJson) });
+    if (held.length === 0) return print('nothing is held');
+    for (const item of held) print(describeHeld(item));
+    if (held.some(isDecidable)) print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
+  });
+}
+
+function heldJson(item: Held): object {
+  return {
+    id: String(item.id),
+    connection: item.connection,
+    code: item.code,
+    message: item.message,
+    ...(item.leadId !== '' && { leadId: item.leadId }),
+    ...(item.row !== null && { row: item.row }),
+    ...(item.field !== '' && { field: item.field, lead: plain(item.lead), target: plain(item.rowValue) }),
+    resolution: item.resolution,
+    since: item.since,
+  };
+}
+
+function plain(cell: Held['lead']): string | null {
+  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
+}
+
+/** Only a field of which both sides have a value can be decided by choosing a side. */
+export function isDecidable(item: Held): boolean {
+  return item.field !== '' && item.leadId !== '';
+}
+
+function describeHeld(item: Held): string {
+  const place = [item.connection, item.row === null ? '' : `row ${item.row}`, item.leadId].filter(Boolean).join(', ');
+  const decided = item.resolution === null ? '' : `\n    decided: the ${item.resolution}'s value; leadsync sync carries it out`;
+  const values = item.field === '' ? '' : `\n    ${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`;
+  return `${String(item.id).padStart(5)}  ${place}\n    ${item.message} [${item.code}]${values}${decided}`;
+}

@@ -1,0 +1,44 @@
+import { ConfigError } from '../config/config-error.ts';
+import { LeadsyncError } from '../errors.ts';
+import type { RunStatus } from '../store/runs.ts';
+
+/** Exit codes of the contract (DESIGN 8). */
+export const exitCodes = { done: 0, failed: 1, usage: 2, incomplete: 3, stopped: 4 } as const;
+
+const byStatus: Readonly<Record<RunStatus, number>> = {
+  running: exitCodes.failed,
+  succeeded: exitCodes.done,
+  partial: exitCodes.incomplete,
+  failed: exitCodes.failed,
+  stopped: exitCodes.stopped,
+};
+
+const gravity: readonly number[] = [exitCodes.done, exitCodes.incomplete, exitCodes.failed, exitCodes.stopped];
+
+/** The exit code for several runs: that of the gravest one. */
+export function exitCodeFor(statuses: readonly RunStatus[]): number {
+  const codes = statuses.map((status) => byStatus[status]);
+  return codes.reduce((worst, code) => (gravity.indexOf(code) > gravity.indexOf(worst) ? code : worst), exitCodes.done);
+}
+
+/** Prints a result line to stdout. */
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Prints the one JSON object of `--json`. */
+export function printJson(value: object): void {
+  print(JSON.stringify(value));
+}
+
+/** Tells what went wrong and what helps, in the form that was asked for, and sets the exit code. */
+export function reportError(error: unknown, json: boolean): void {
+  const known = error instanceof LeadsyncError;
+  process.exitCode = error instanceof ConfigError || (known && /^(config|usage)\./.test(error.code)) ? exitCodes.usage : exitCodes.failed;
+  const code = known ? error.code : 'internal';
+  const message = error instanceof Error ? error.message : String(error);
+  const help = known ? error.help : undefined;
+  if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
+  process.stderr.write(`leadsync: ${message} [${code}]\n${help === undefined ? '' : `  ${help}\n`}`);
+  if (!known && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+}

@@ -1,0 +1,45 @@
+import { spinner } from '@clack/prompts';
+import type { Run } from '../store/runs.ts';
+
+const intervalMs = 250;
+
+/**
+ * Shows how far a run is, on a terminal only. It looks at the database, so that it does not matter which process does
+ * the work.
+ */
+export class Progress implements AsyncDisposable {
+  readonly #spinner = process.stderr.isTTY ? spinner({ output: process.stderr }) : null;
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  constructor(connection: string, look: () => Promise<Run | null>) {
+    if (this.#spinner === null) return;
+    this.#spinner.start(`${connection}: starting`);
+    this.#timer = setInterval(() => {
+      look().then(
+        (run) => run && this.#spinner?.message(`${connection}: ${describe(run)}`),
+        () => {},
+      );
+    }, intervalMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#spinner?.clear();
+  }
+}
+
+function describe(run: Run): string {
+  const waiting = run.pausedAt === null ? '' : ', waiting as the service asked';
+  switch (run.phase) {
+    case 'pull':
+      return `${run.pulled} leads in ${run.pages} pages${waiting}`;
+    case 'read':
+      return `${run.pulled} leads; reading the table${waiting}`;
+    case 'plan':
+      return `comparing ${run.pulled} leads with ${run.targetRows} rows${waiting}`;
+    case 'push-leads':
+      return `writing to the service${waiting}`;
+    default:
+      return `writing to the table${waiting}`;
+  }
+}

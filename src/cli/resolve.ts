@@ -1,0 +1,27 @@
+import { LeadsyncError } from '../errors.ts';
+import { decideHeld, findHeld } from '../store/held.ts';
+import { isDecidable } from './conflicts.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { withApp } from './with-app.ts';
+
+/** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. */
+export function resolve(id: string, options: CommonOptions & { readonly use: 'lead' | 'target' }): Promise<void> {
+  return withApp(options, async (app) => {
+    const held = /^\d{1,15}$/.test(id) ? await findHeld(app.pool, Number(id)) : null;
+    if (held === null || !app.contexts.has(held.connection)) {
+      throw new LeadsyncError('usage.unknown-conflict', `nothing with the id ${id} is held`, {
+        help: 'leadsync conflicts lists what is held.',
+      });
+    }
+    if (!isDecidable(held)) {
+      throw new LeadsyncError('usage.not-decidable', `${held.message} [${held.code}]`, {
+        help: 'This cannot be decided by choosing a side: change the row or the lead as the sentence says, then run leadsync sync.',
+      });
+    }
+    await decideHeld(app.pool, held.id, options.use);
+    if (options.json) return printJson({ id, connection: held.connection, use: options.use, applies: 'next sync' });
+    print(`${held.field} of ${held.leadId}: the ${options.use}'s value is kept.`);
+    print(`Nothing has been written yet; leadsync sync --connection ${held.connection} carries it out.`);
+  });
+}

@@ -1,0 +1,51 @@
+import type { SyncReport } from '../sync/report.ts';
+import type { CommonOptions } from './main.ts';
+import { exitCodeFor, print, printJson } from './output.ts';
+import { runJob } from './run-job.ts';
+import { stopSignal, withApp } from './with-app.ts';
+
+/** `leadsync sync`: plans and pushes every chosen connection now, one after the other. */
+export function sync(options: CommonOptions & { readonly allow?: readonly string[] }): Promise<void> {
+  const stop = stopSignal();
+  return withApp(options, async (app) => {
+    const reports: SyncReport[] = [];
+    for (const name of app.contexts.keys()) {
+      const run = await runJob(app, name, 'sync', options.allow ?? [], stop);
+      const report = run.report as SyncReport;
+      reports.push(report);
+      if (!options.json) print(describeReport(report));
+    }
+    const [only] = reports;
+    if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
+    process.exitCode = exitCodeFor(reports.map((report) => report.status));
+  });
+}
+
+const problemsShown = 20;
+
+/** A report for people: what was done, what was not, and the command that helps. */
+export function describeReport(report: SyncReport): string {
+  const { created, updated, deleted } = report;
+  const lines = [
+    `${report.connection}: ${report.status} (run ${report.runId}, ${(report.durationMs / 1000).toFixed(1)} s)`,
+    `  read     ${report.pulled} leads, ${report.targetRows} rows`,
+    `  created  ${created.leads} leads, ${created.rows} rows`,
+    `  updated  ${updated.leads} leads, ${updated.rows} rows`,
+    `  deleted  ${deleted.leads} leads, ${deleted.rows} rows`,
+    `  held     ${report.held}${report.held > 0 ? '   (leadsync conflicts lists them)' : ''}`,
+    `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
+  ];
+  if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
+  for (const problem of report.problems.slice(0, problemsShown)) lines.push(`  ! ${problem.message} [${problem.code}]`);
+  const more = report.problems.length - problemsShown;
+  if (more > 0) lines.push(`  ! and ${more} more (leadsync sync --json shows all)`);
+  const guards = report.problems.flatMap(({ code }) => (code.startsWith('guard.') ? [code.slice('guard.'.length)] : []));
+  if (report.status === 'stopped') {
+    const allowed = guards.filter((code) => !code.startsWith('target.')).map((code) => ` --allow ${code}`);
+    lines.push('  nothing was written to either side. leadsync plan shows what would be done');
+    if (allowed.length > 0) {
+      lines.push(`  if that is what you want: leadsync sync --connection ${report.connection}${allowed.join('')}`);
+    }
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,45 @@
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import { type App, openApp } from '../app.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfigFromProcess } from '../config/load.ts';
+import { LeadsyncError } from '../errors.ts';
+import type { CommonOptions } from './main.ts';
+
+/** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
+export function createLog(config: Pick<Config, 'logLevel'>): Logger {
+  const options = { level: config.logLevel, base: null };
+  if (!process.stderr.isTTY) return pino(options, pino.destination(2));
+  return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }));
+}
+
+/** Aborts at the first SIGINT or SIGTERM; at the second one the process ends at once. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort(new LeadsyncError('process.stopped', `stopped by ${name}; what was begun goes on with the next sync`));
+    });
+  }
+  return stop.signal;
+}
+
+/**
+ * Loads the configuration, narrowed to `--connection`, builds the app, runs the command and releases everything.
+ * `quiet` keeps the log to warnings unless LOG_LEVEL says otherwise: for commands whose result is on stdout.
+ */
+export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
+  const config = narrow(await loadConfigFromProcess(options.config), options.connection);
+  await using app = await openApp(config, createLog(config));
+  await run(app);
+}
+
+/** Throws `usage.unknown-connection` when there is none of that name. */
+function narrow(config: Config, name: string | undefined): Config {
+  if (name === undefined) return config;
+  const connections = config.connections.filter((connection) => connection.name === name);
+  if (connections.length > 0) return { ...config, connections };
+  const known = config.connections.map((connection) => connection.name).join(', ');
+  throw new LeadsyncError('usage.unknown-connection', `there is no connection ${name}`, { help: `Configured are: ${known}` });
+}

@@ -1,0 +1,58 @@
+import { plan as planJob } from '../../jobs/plan.ts';
+import { reminderQueue, scheduleReminders, sendReminder } from '../../jobs/send-reminder.ts';
+import { sync as syncJob } from '../../jobs/sync.ts';
+import type { App } from '../app.ts';
+import { startHealthServer } from '../ops/http.ts';
+import { previousRun } from '../queue/queue.ts';
+import { planReminders } from '../reminders/plan-reminders.ts';
+import { lastRun } from '../store/runs.ts';
+import type { SyncContext } from '../sync/context.ts';
+import type { CommonOptions } from './main.ts';
+import { queueName } from './run-job.ts';
+import { stopSignal, withApp } from './with-app.ts';
+
+/** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
+const nightlyPatience = 45;
+
+export const schedulerName = 'nightly';
+
+/** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
+export function worker(options: CommonOptions): Promise<void> {
+  const stop = stopSignal();
+  return withApp(options, async (app) => {
+    await using stack = new AsyncDisposableStack();
+    const { host, port } = app.config.http;
+    const http = stack.use(await startHealthServer(host, port, app.pool));
+    for (const context of app.contexts.values()) {
+      await schedule(app, context);
+      stack.use(
+        app.queues.queue(queueName(context.connection.name)).work({
+          sync: (payload, job, signal) => syncJob(app, payload, job, signal),
+          plan: (payload, job, signal) => planJob(app, payload, job, signal),
+        }),
+      );
+      await scheduleReminders(app, await planReminders(app.pool, context.connection));
+    }
+    const sending = { 'send-reminder': sendReminder.bind(null, app) };
+    stack.use(app.queues.queue(reminderQueue).work(sending));
+    app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
+    await new Promise<void>((resolve) => {
+      if (stop.aborted) resolve();
+      stop.addEventListener('abort', () => resolve(), { once: true });
+    });
+    app.log.info('stopping: what is under way goes back with its checkpoint');
+  });
+}
+
+/** Keeps the schedule of a connection, and catches up once on the night that was missed while no worker ran. */
+async function schedule(app: App, { connection, log }: SyncContext): Promise<void> {
+  const { name, sync } = connection;
+  const queue = app.queues.queue(queueName(name));
+  const payload = { connection: name, allow: [], patience: nightlyPatience };
+  await queue.schedule(schedulerName, sync.schedule, sync.timeZone, 'sync', payload);
+  const due = previousRun(sync.schedule, sync.timeZone, Date.now());
+  const last = await lastRun(app.pool, name, 'sync');
+  if (last !== null && last.createdAt >= due) return;
+  log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it is made up for now');
+  await queue.add('sync', payload, { id: `catch-up-${due}` });
+}

@@ -1,0 +1,168 @@
+import { createPostgresBackend, DelayedError, isPgPool, type Job, type PgPool, RateLimitError, runMigrations, withBackend } from 'bullmq';
+import { CronExpressionParser } from 'cron-parser';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { LeadsyncError } from '../errors.ts';
+
+/**
+ * The only place that knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
+ */
+
+/** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
+export type JobResult<Summary> =
+  | { readonly done: Summary }
+  | { readonly againAfterMs: number; /** All jobs of the queue wait, not just this one. */ readonly wholeQueue: boolean };
+
+export interface JobHandle {
+  /** Epoch ms at which the job was asked for. */
+  readonly requestedAt: number;
+}
+
+export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
+
+export interface JobQueue {
+  /** Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. */
+  add(name: string, payload: object, options?: { readonly id?: string; readonly delayMs?: number }): Promise<AddedJob>;
+  /** Takes jobs, one at a time, until the returned object is disposed: then the job under way is stopped and goes back. */
+  work(handlers: Readonly<Record<string, JobHandler>>): AsyncDisposable;
+  /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
+  schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
+  /** The next time a schedule is due, epoch ms; null when there is none. */
+  nextRun(name: string): Promise<number | null>;
+}
+
+export interface AddedJob {
+  readonly id: string;
+  /** Waits until some worker has finished the job and returns its summary; rejects when the job failed. */
+  finished(signal: AbortSignal): Promise<unknown>;
+}
+
+export interface Queues extends AsyncDisposable {
+  queue(name: string): JobQueue;
+}
+
+/** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
+const lockMs = 30_000;
+
+/** How many finished jobs are kept to look at. */
+const keepJobs = { count: 200, age: 7 * 24 * 3600 };
+
+const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
+type PgQueue = InstanceType<typeof PostgresQueue>;
+
+/** Opens the queues on the Postgres that also holds the state, in a schema of their own. */
+export async function openQueues(connectionString: string, log: Logger): Promise<Queues> {
+  // BullMQ expects its schema in the search path of a pool that it did not make itself.
+  const pool = new pg.Pool({ connectionString, max: 10, options: '-c search_path=bullmq', application_name: 'leadsync-queue' });
+  pool.on('error', (error) => log.warn({ err: error }, 'the connection to the queue broke'));
+  const client = await pool.connect();
+  try {
+    await runMigrations(client);
+  } finally {
+    client.release();
+  }
+  const open = new Map<string, PgQueue>();
+  const queueOf = (name: string): PgQueue => {
+    const known = open.get(name);
+    if (known !== undefined) return known;
+    const queue = new PostgresQueue(name, { connection: backendPool(pool) });
+    queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
+    open.set(name, queue);
+    return queue;
+  };
+  return {
+    queue: (name) => jobQueue(queueOf(name), pool, log),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...open.values()].map((queue) => queue.close()));
+      await pool.end();
+    },
+  };
+}
+
+function jobQueue(queue: PgQueue, pool: pg.Pool, log: Logger): JobQueue {
+  return {
+    async add(name, payload, options = {}) {
+      const job = await queue.add(name, payload, {
+        ...(options.id !== undefined && { jobId: options.id }),
+        ...(options.delayMs !== undefined && { delay: options.delayMs }),
+        removeOnComplete: keepJobs,
+        removeOnFail: keepJobs,
+      });
+      return { id: job.id ?? '', finished: (signal) => finished(queue, job.id ?? '', signal) };
+    },
+    work: (handlers) => startWorker(queue, pool, handlers, log),
+    async schedule(name, pattern, timeZone, job, payload) {
+      await queue.upsertJobScheduler(
+        name,
+        { pattern, tz: timeZone },
+        { name: job, data: payload, opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs } },
+      );
+    },
+    async nextRun(name) {
+      const scheduler = await queue.getJobScheduler(name);
+      return scheduler?.next ?? null;
+    },
+  };
+}
+
+function startWorker(
+  queue: PgQueue,
+  pool: pg.Pool,
+  handlers: Readonly<Record<string, JobHandler>>,
+  log: Logger,
+): AsyncDisposable {
+  const stop = new AbortController();
+  const process = async (job: Job, token?: string): Promise<unknown> => {
+    const handler = handlers[job.name];
+    if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
+    const result = await handler(job.data, { requestedAt: job.timestamp }, stop.signal);
+    if ('done' in result) return result.done;
+    if (result.wholeQueue) {
+      await queue.rateLimit(result.againAfterMs);
+      throw new RateLimitError();
+    }
+    await job.moveToDelayed(Date.now() + result.againAfterMs, token);
+    throw new DelayedError();
+  };
+  const worker = new PostgresWorker(queue.name, process, {
+    connection: backendPool(pool),
+    concurrency: 1,
+    lockDuration: lockMs,
+    stalledInterval: lockMs / 2,
+    maxStalledCount: 1_000,
+    // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
+    limiter: { max: 1_000_000, duration: 1 },
+  });
+  worker.on('error', (error) => log.warn({ err: error, queue: queue.name }, 'worker error'));
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
+      await worker.close();
+    },
+  };
+}
+
+/** Polls: the state of a job is one indexed row, and a poll survives any broken connection. */
+async function finished(queue: PgQueue, id: string, signal: AbortSignal): Promise<unknown> {
+  for (;;) {
+    signal.throwIfAborted();
+    const job = await queue.getJob(id);
+    if (job === undefined) throw new LeadsyncError('queue.job-lost', `job ${id} is not in the queue any more`, { retry: 'later' });
+    if (job.finishedOn !== undefined && job.failedReason) {
+      throw new LeadsyncError('queue.job-failed', `the job failed: ${job.failedReason}`, { retry: 'later' });
+    }
+    if (job.finishedOn !== undefined) return job.returnvalue;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** BullMQ declares a pool of its own shape, which pg's types do not quite match; it has a test for the real thing. */
+function backendPool(pool: unknown): PgPool {
+  if (!isPgPool(pool)) throw new TypeError('not a pool of pg');
+  return pool;
+}
+
+/** The last time before `now` (epoch ms) at which a cron pattern was due. */
+export function previousRun(pattern: string, timeZone: string, now: number): number {
+  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) }).prev().getTime();
+}

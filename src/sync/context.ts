@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { ConnectionConfig } from '../config/config.ts';
+import type { Policy } from '../merge/policy.ts';
+import type { Lease } from '../store/leases.ts';
+import type { Target } from '../targets/target.ts';
+import type { LeadsPort } from './leads-port.ts';
+
+/** What one connection works with; lives as long as the process uses the connection. */
+export interface SyncContext {
+  readonly connection: ConnectionConfig;
+  readonly pool: pg.Pool;
+  readonly leads: LeadsPort;
+  readonly target: Target;
+  readonly log: Logger;
+}
+
+/** What the steps of a run work with. */
+export interface StepContext extends SyncContext {
+  readonly lease: Lease;
+  /** Aborts when the process should stop or the lease is lost: looked at between two actions. */
+  readonly stop: AbortSignal;
+  /** Aborts a few seconds after `stop`: passed to requests, so that one under way may still end. */
+  readonly cut: AbortSignal;
+}
+
+/** The part of a connection's settings that decisions depend on. */
+export function policyOf(connection: ConnectionConfig): Policy {
+  return { ...connection.sync, fields: connection.fields };
+}

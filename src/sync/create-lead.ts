@@ -1,0 +1,129 @@
+import { LeadsyncError } from '../errors.ts';
+import { type Lead, leadCells } from '../lead/lead.ts';
+import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
+import type { Change } from '../merge/action.ts';
+import { type Action, insertActions, recordHistory, settleActions } from '../store/actions.ts';
+import { transaction } from '../store/database.ts';
+import { hold, type NewHeld } from '../store/held.ts';
+import { abandonIntents, beginIntent, intentCreated, intentOfAction } from '../store/intents.ts';
+import { moveBase } from '../store/pairs.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import { putOff } from './update-lead.ts';
+
+const inDoubt = 'the reply does not tell whether, or which, lead was made; the next complete scan settles it';
+
+/**
+ * Makes a lead of a new row. The intent is committed before the request leaves, so that a lost reply leads to a search
+ * for the lead and never to a second one (DESIGN 6).
+ */
+export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
+  if ((await intentOfAction(context.pool, action.id)) !== null) {
+    return putOff(context, action, 'create.in-doubt', inDoubt);
+  }
+  const content = sentValues(action);
+  const intentId = await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    return beginIntent(db, {
+      connection: run.connection,
+      actionId: action.id,
+      rowKey: action.rowKey,
+      row: action.expect,
+      content,
+    });
+  });
+  let reply: Lead | { readonly id: string } | null;
+  try {
+    reply = await context.leads.create(content, context.cut);
+  } catch (error) {
+    return failed(context, run, action, intentId, error);
+  }
+  if (reply === null) return putOff(context, action, 'create.in-doubt', inDoubt);
+  const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
+  await commit(context, run, action, intentId, reply.id, lead && leadCells(lead, context.connection.fields), content);
+}
+
+/** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
+async function readBack(context: StepContext, id: string): Promise<Lead | null> {
+  try {
+    return await context.leads.get(id, context.cut);
+  } catch (error) {
+    context.log.warn({ err: error, leadId: id }, 'the new lead could not be read back');
+    return null;
+  }
+}
+
+/** Only a fault after which the service may have acted leaves the intent in doubt. */
+async function failed(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  intentId: number,
+  error: unknown,
+): Promise<void> {
+  const certain = error instanceof LeadsyncError && !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
+  if (!certain) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    return putOff(context, action, 'create.in-doubt', `${error.message}; ${inDoubt}`);
+  }
+  if (error.code !== 'leads.rejected') {
+    await abandonIntents(context.pool, [intentId]);
+    throw error;
+  }
+  await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await abandonIntents(db, [intentId]);
+    await settleActions(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
+    const message = `no lead was made of row ${action.row ?? '?'}: ${error.message}. It is not tried again until the row changes`;
+    await hold(db, run, [
+      { ...heldRecord(action), leadId: null, rowKey: action.rowKey, code: 'lead.create-refused', message },
+    ]);
+    await updateRun(db, run.id, { tries: 0 });
+  });
+}
+
+function commit(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  intentId: number,
+  leadId: string,
+  stored: Cells | null,
+  content: Values,
+): Promise<void> {
+  const agreed: Record<string, Value> = {};
+  const toRow: Record<string, Change> = {};
+  const held: NewHeld[] = [];
+  for (const [field, row] of Object.entries(action.expect)) {
+    const lead = stored?.[field] ?? (stored === null ? (content[field] ?? null) : null);
+    if (isUnreadable(lead) || isUnreadable(row)) continue;
+    if (sameCell(lead, row)) {
+      agreed[field] = lead;
+    } else if (field in content && sameCell(lead, null)) {
+      const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made. It is not sent again until it changes`;
+      held.push({ ...heldRecord(action), leadId, field, code: 'lead.field-refused', message, lead, rowValue: row });
+    } else {
+      toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
+    }
+  }
+  return transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await intentCreated(db, intentId, leadId);
+    await settleActions(db, [{ actionId: action.id, state: 'done' }]);
+    await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+    await hold(db, run, held);
+    await recordHistory(db, run, [{ leadId, side: 'lead', changes: action.changes }]);
+    await insertActions(db, run, [{ ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId }]);
+    await updateRun(db, run.id, { tries: 0 });
+  });
+}
+
+function heldRecord(action: Action) {
+  return { leadId: action.leadId, rowKey: '', field: '', row: action.row, lead: null, rowValue: null };
+}
+
+function sentValues(action: Action): Values {
+  return Object.fromEntries(
+    Object.entries(action.changes).flatMap(([field, { to }]) => (isUnreadable(to) ? [] : [[field, to]])),
+  );
+}

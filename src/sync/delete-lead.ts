@@ -1,0 +1,41 @@
+import { leadCells } from '../lead/lead.ts';
+import { sameCell } from '../lead/value.ts';
+import { type Action, recordHistory, settleActions } from '../store/actions.ts';
+import { transaction } from '../store/database.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import { putOff } from './update-lead.ts';
+
+/** Deletes the lead of a row that a person deleted, unless the lead was edited meanwhile. */
+export async function deleteLead(context: StepContext, run: Run, action: Action): Promise<void> {
+  const leadId = action.leadId ?? '';
+  const lead = await context.leads.get(leadId, context.cut);
+  const cells = lead && leadCells(lead, context.connection.fields);
+  const edited = cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
+  if (edited) {
+    return putOff(context, action, 'lead.changed', 'the lead was edited since the plan was made; it was not deleted');
+  }
+  if (cells) await context.leads.delete(leadId, context.cut);
+  const changes = Object.fromEntries(
+    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'row-edited' as const }]),
+  );
+  await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await settleActions(db, [{ actionId: action.id, state: 'done' }]);
+    await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
+    await updateRun(db, run.id, { tries: 0 });
+  });
+}
+
+/**
+ * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
+ * answer 404 for its id (DESIGN, promise 4).
+ */
+export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
+  const lead = await context.leads.get(action.leadId ?? '', context.cut);
+  if (lead !== null) {
+    return putOff(context, action, 'lead.still-there', 'two scans missed the lead, but it is still there; nothing was deleted');
+  }
+  await settleActions(context.pool, [{ actionId: action.id, state: 'proven' }]);
+  await updateRun(context.pool, run.id, { tries: 0 });
+}

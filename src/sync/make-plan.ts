@@ -1,0 +1,155 @@
+import type pg from 'pg';
+import type { Change, PlannedAction } from '../merge/action.ts';
+import { guard, type PlanCounts } from '../merge/guard.ts';
+import type { FieldMemo } from '../merge/merge-field.ts';
+import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
+import { sameCell, type Values } from '../lead/value.ts';
+import { clearActions, countActions, countChangedFields, insertActions, type NewAction } from '../store/actions.ts';
+import { transaction } from '../store/database.ts';
+import { holdPlanned } from '../store/held.ts';
+import { adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import { type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
+import { policyOf, type StepContext } from './context.ts';
+import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
+
+const batchSize = 500;
+
+/**
+ * Compares what is staged with the baseline, stores the plan and asks the guard. Nothing is written to either side.
+ * A sync then takes over what the scan alone proves; a plan leaves everything as it was.
+ */
+export async function makePlan(context: StepContext, run: Run): Promise<Run> {
+  const reader = await context.pool.connect();
+  try {
+    return await transaction(context.pool, async (db) => {
+      await context.lease.assertHeld(db);
+      await clearActions(db, run);
+      const scanIsProof = isProof(context, run);
+      const creates = await settleCreates(db, run, policyOf(context.connection), scanIsProof);
+      const plan = new PlanWriter(db, run);
+      await plan.add(...creates.actions);
+      await planPairs(context, run, reader, plan, creates, scanIsProof);
+      await planLooseRows(context, run, reader, plan, creates);
+      await plan.flush();
+
+      const counts = await countPlan(db, run);
+      const refusals = guard(counts, context.connection.sync.limits, run.allow);
+      if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
+      if (run.mode === 'plan') return updateRun(db, run.id, { phase: 'finish', tries: 0 });
+      await adoptScan(db, run, scanIsProof);
+      await storeSettlements(db, run, creates);
+      await moveBase(db, run.connection, plan.agreed);
+      await forgetPairs(db, run.connection, plan.forgotten);
+      await holdPlanned(db, run);
+      return updateRun(db, run.id, { phase: 'push-leads', tries: 0 });
+    });
+  } finally {
+    reader.release();
+  }
+}
+
+/** Whether a lead that this scan did not show may be gone: never for a filtered, torn or empty scan. */
+function isProof(context: StepContext, run: Run): boolean {
+  const filtered = Object.keys(context.connection.leads.query).length > 0;
+  return !filtered && !run.scanTorn && run.pulled > 0;
+}
+
+async function planPairs(
+  context: StepContext,
+  run: Run,
+  reader: pg.PoolClient,
+  plan: PlanWriter,
+  creates: SettledCreates,
+  scanIsProof: boolean,
+): Promise<void> {
+  const policy = policyOf(context.connection);
+  for await (const difference of differences(reader, run, scanIsProof)) {
+    if (creates.leadIds.has(difference.leadId)) continue;
+    const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
+    const state = {
+      leadId,
+      base,
+      lead,
+      row: row === null ? null : { row: rowNumber ?? 0, cells: row },
+      memo: validMemo(difference),
+      leadAbsences,
+      rowAbsences,
+      deletionDone,
+    };
+    await plan.add(...planPair(state, policy));
+  }
+}
+
+async function planLooseRows(
+  context: StepContext,
+  run: Run,
+  reader: pg.PoolClient,
+  plan: PlanWriter,
+  creates: SettledCreates,
+): Promise<void> {
+  const policy = policyOf(context.connection);
+  for await (const row of looseRows(reader, run)) {
+    if (row.leadId !== null) await plan.add(planDuplicateRow(row.leadId, row.row));
+    else if (!creates.rows.has(row.row)) await plan.add(planNewRow(row.row, row.cells, row.refused, policy));
+  }
+}
+
+/** A person's decision, or the service's refusal, holds only while both sides show what they showed then. */
+function validMemo(difference: Difference): Record<string, FieldMemo> {
+  const entries = Object.entries(difference.memo ?? {}).filter(
+    ([field, memo]) =>
+      sameCell(memo.lead, difference.lead?.[field] ?? null) && sameCell(memo.row, difference.row?.[field] ?? null),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Stores actions in batches and keeps aside what only moves the baseline. */
+class PlanWriter {
+  readonly agreed: { leadId: string; values: Values }[] = [];
+  readonly forgotten: string[] = [];
+  readonly #db: pg.PoolClient;
+  readonly #run: Run;
+  #buffer: NewAction[] = [];
+
+  constructor(db: pg.PoolClient, run: Run) {
+    this.#db = db;
+    this.#run = run;
+  }
+
+  async add(...actions: readonly NewAction[]): Promise<void> {
+    for (const action of actions) {
+      if (action.kind === 'agree' && action.leadId !== null) {
+        this.agreed.push({ leadId: action.leadId, values: agreedValues(action) });
+      } else if (action.kind === 'forget' && action.leadId !== null) {
+        this.forgotten.push(action.leadId);
+      } else {
+        this.#buffer.push(action);
+      }
+    }
+    if (this.#buffer.length >= batchSize) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#buffer.length > 0) await insertActions(this.#db, this.#run, this.#buffer);
+    this.#buffer = [];
+  }
+}
+
+function agreedValues(action: PlannedAction): Values {
+  const readable = ([field, { to }]: [string, Change]) => (typeof to === 'object' && to !== null ? [] : [[field, to]]);
+  return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
+}
+
+async function countPlan(db: pg.PoolClient, run: Run): Promise<PlanCounts> {
+  const byKind: Record<string, number> = {};
+  for (const { kind, round, count } of await countActions(db, run.id)) {
+    if (round === run.round) byKind[kind] = (byKind[kind] ?? 0) + count;
+  }
+  return {
+    knownPairs: await countKnownPairs(db, run.connection),
+    leads: (await stagedCounts(db, run.id)).leads,
+    byKind,
+    byField: await countChangedFields(db, run),
+  };
+}

@@ -1,0 +1,116 @@
+import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
+import { rowKinds } from '../merge/action.ts';
+import { type Action, type ActionOutcome, pendingActions, recordHistory, settleActions, writtenCells } from '../store/actions.ts';
+import { transaction } from '../store/database.ts';
+import { hold } from '../store/held.ts';
+import { intentsLinked } from '../store/intents.ts';
+import { markLeadDeleted, moveBase } from '../store/pairs.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import type { RowChange, RowOutcome } from '../targets/target.ts';
+import type { StepContext } from './context.ts';
+
+/**
+ * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
+ * changes that the target confirmed; a batch whose confirmation was lost is simply written again.
+ */
+export async function pushRows(context: StepContext, run: Run): Promise<Run> {
+  for (;;) {
+    context.stop.throwIfAborted();
+    const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
+    if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'finish' });
+    await transaction(context.pool, (db) => context.lease.assertHeld(db));
+    const outcomes = await context.target.write(actions.map((action) => rowChange(action, deletedText())), context.stop);
+    await commit(context, run, actions, outcomes);
+  }
+}
+
+function rowChange(action: Action, deleted: string): RowChange {
+  const key = String(action.id);
+  const leadId = action.leadId ?? '';
+  const { expect } = action;
+  const values = readable(writtenCells(action.changes));
+  switch (action.kind) {
+    case 'create-row':
+      return { kind: 'append', key, leadId, values };
+    case 'link':
+      return { kind: 'link', key, leadId, expect, values };
+    case 'mark-row':
+      return { kind: 'mark', key, leadId, expect, text: deleted };
+    case 'remove-row':
+      return { kind: 'remove', key, leadId, expect };
+    default:
+      return { kind: 'update', key, leadId, expect, values };
+  }
+}
+
+/** What the status column says of a deleted lead: the word and the day (UTC). */
+function deletedText(): string {
+  return `deleted ${new Date().toISOString().slice(0, 10)}`;
+}
+
+function commit(
+  context: StepContext,
+  run: Run,
+  actions: readonly Action[],
+  outcomes: readonly RowOutcome[],
+): Promise<void> {
+  const byKey = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
+  const byId = new Map(actions.map((action) => [action.id, action]));
+  const states: ActionOutcome[] = actions.map((action) => {
+    const outcome = byKey.get(String(action.id));
+    if (outcome === undefined) throw new Error(`the target gave no outcome for action ${action.id}`);
+    if (outcome.status === 'done') return { actionId: action.id, state: 'done' };
+    // A table without a status column cannot be marked: the row stays as it is and the deletion is remembered here.
+    if (outcome.code === 'target.no-status-column') return { actionId: action.id, state: 'done' };
+    return { actionId: action.id, state: outcome.status, code: outcome.code, message: outcome.message };
+  });
+  const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));
+  const done = actions.filter((action) => doneIds.has(action.id));
+  const shown = done.filter((action) => action.leadId !== null && ['create-row', 'update-row', 'link'].includes(action.kind));
+  const edited = done.filter((action) => action.kind !== 'create-row');
+  const deleted = done.filter((action) => action.kind === 'mark-row' || action.kind === 'remove-row');
+  const linked = done.flatMap((action) => (action.kind === 'link' && action.intentId !== null ? [action.intentId] : []));
+
+  return transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await settleActions(db, states);
+    await hold(db, run, states.flatMap((state) => heldOutcome(state, byId)));
+    await moveBase(
+      db,
+      run.connection,
+      shown.map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
+    );
+    await recordHistory(db, run, edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(action) })));
+    await markLeadDeleted(db, run.connection, deleted.map((action) => action.leadId ?? ''));
+    await intentsLinked(db, linked);
+    await updateRun(db, run.id, { tries: 0 });
+  });
+}
+
+/** A removed row is kept in the history cell by cell. */
+function historyOf(action: Action): Action['changes'] {
+  if (action.kind !== 'remove-row') return action.changes;
+  return Object.fromEntries(Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'lead-edited' }]));
+}
+
+function heldOutcome(state: ActionOutcome, byId: ReadonlyMap<number, Action>) {
+  const action = byId.get(state.actionId);
+  if (state.state !== 'held' || action === undefined) return [];
+  return [
+    {
+      leadId: action.leadId,
+      rowKey: '',
+      field: '',
+      row: action.row,
+      code: state.code ?? 'row.refused',
+      message: state.message ?? 'the target does not take this change',
+      lead: null,
+      rowValue: null,
+    },
+  ];
+}
+
+function readable(cells: Cells): Values {
+  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
+  return Object.fromEntries(entries);
+}

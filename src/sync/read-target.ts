@@ -1,0 +1,35 @@
+import { fingerprint, readableFingerprint } from '../lead/fingerprint.ts';
+import { transaction } from '../store/database.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import { clearStagedRows, flagDuplicateRows, type StagedRow, stageRows } from '../store/staging.ts';
+import type { TargetRow } from '../targets/target.ts';
+import type { StepContext } from './context.ts';
+
+/** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
+export async function readTarget(context: StepContext, run: Run): Promise<Run> {
+  const { pool, target, connection } = context;
+  await clearStagedRows(pool, run.id);
+  const snapshot = await target.open({ create: run.mode === 'sync' }, context.stop);
+  let count = 0;
+  for await (const batch of snapshot.rows) {
+    context.stop.throwIfAborted();
+    await stageRows(pool, run.id, count, batch.map(stageable));
+    count += batch.length;
+  }
+  const problems = snapshot.missing.map(({ field, message }) => ({ code: 'target.column-missing', message, field }));
+  return transaction(pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await flagDuplicateRows(db, run.id);
+    return updateRun(db, run.id, {
+      phase: 'plan',
+      targetRows: count,
+      tries: 0,
+      problems: [...run.problems.filter((problem) => problem.code !== 'target.column-missing'), ...problems],
+    });
+  });
+
+  function stageable(row: TargetRow): StagedRow {
+    const hash = readableFingerprint(row.cells, connection.fields);
+    return { ...row, hash, rowKey: fingerprint(row.cells, connection.fields) };
+  }
+}

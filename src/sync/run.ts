@@ -1,0 +1,199 @@
+import { hash } from 'node:crypto';
+import { LeadsyncError } from '../errors.ts';
+import { attemptOverAfter } from '../merge/settle.ts';
+import { openIntents } from '../store/intents.ts';
+import { acquireLease } from '../store/leases.ts';
+import {
+  countRequests,
+  finishRun,
+  getRun,
+  insertRun,
+  nextRound,
+  openRun,
+  pauseRun,
+  type Phase,
+  type Run,
+  type RunMode,
+  resumeRun,
+  updateRun,
+} from '../store/runs.ts';
+import type { StepContext, SyncContext } from './context.ts';
+import { makePlan } from './make-plan.ts';
+import { pull } from './pull.ts';
+import { pushLeads } from './push-leads.ts';
+import { pushRows } from './push-rows.ts';
+import { readTarget } from './read-target.ts';
+import { buildReport } from './report.ts';
+
+/** What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up. */
+export interface RunRequest {
+  readonly mode: RunMode;
+  readonly allow: readonly string[];
+  readonly patience: number;
+}
+
+/** `again`: the run keeps its checkpoint and is to be taken up after so many ms; nobody waits meanwhile. */
+export type RunResult =
+  | { readonly kind: 'finished'; readonly run: Run }
+  | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
+
+export type AgainReason = 'throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
+
+/** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
+const resumeWithin = 3_600_000;
+
+/** A run scans at most so often to find out what became of its creates. */
+const maxRounds = 4;
+
+/** After `stop`, a request that is under way may take so long to end (ms). */
+const graceMs = 4_000;
+
+/** Every phase of a run, in order. Each begins from what is stored, so that a killed run goes on where it was. */
+const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
+  pull,
+  read: readTarget,
+  plan: makePlan,
+  'push-leads': pushLeads,
+  'push-rows': pushRows,
+};
+
+/**
+ * Takes the run of a connection as far as it can go now: starts one or takes up the one that was interrupted, step by
+ * step until it is finished, has to wait, or is stopped. Faults end up in the run's report, they are not thrown.
+ */
+export async function advanceRun(context: SyncContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
+  const { pool, connection, log } = context;
+  await using lease = await acquireLease(pool, `${connection.name}/${request.mode}`);
+  if (lease === null) return { kind: 'again', afterMs: 1_000, why: 'busy' };
+  const stopOrLost = AbortSignal.any([stop, lease.lost]);
+  const step: StepContext = { ...context, lease, stop: stopOrLost, cut: cutAfter(stopOrLost) };
+
+  let run = await startOrResume(context, request);
+  await resumeRun(pool, run.id);
+  const before = { leads: context.leads.requests, target: context.target.requests };
+  const count = async (): Promise<void> => {
+    const leads = context.leads.requests - before.leads;
+    const target = context.target.requests - before.target;
+    before.leads += leads;
+    before.target += target;
+    await countRequests(pool, run.id, leads, target);
+  };
+  try {
+    while (run.phase !== 'finish') {
+      stopOrLost.throwIfAborted();
+      log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
+      run = await steps[run.phase](step, run);
+      await count();
+    }
+    const settleIn = await settleDelay(context, run);
+    if (settleIn !== null) {
+      if (settleIn > 0) {
+        await pauseRun(pool, run.id);
+        return { kind: 'again', afterMs: settleIn, why: 'settling' };
+      }
+      run = await nextRound(pool, run.id);
+      return { kind: 'again', afterMs: 0, why: 'settling' };
+    }
+    return { kind: 'finished', run: await finish(context, run, null) };
+  } catch (error) {
+    await count();
+    return interrupted(context, request, run, error, stop);
+  }
+}
+
+async function startOrResume(context: SyncContext, request: RunRequest): Promise<Run> {
+  const { pool, connection, log } = context;
+  const settingsHash = hashSettings(context);
+  const open = await openRun(pool, connection.name, request.mode);
+  if (open !== null) {
+    const fresh = Date.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
+    if (fresh) return open;
+    const message = 'the run was interrupted and could not be taken up again: it is too old, or the settings have changed';
+    log.warn({ run: open.id }, message);
+    await finish(context, open, new LeadsyncError('run.abandoned', message));
+  }
+  return insertRun(pool, { connection: connection.name, mode: request.mode, settingsHash, allow: request.allow });
+}
+
+/** Everything that decides, and nothing secret: the key is not part of it. */
+function hashSettings({ connection }: SyncContext): string {
+  const { leads, target, fields, sync } = connection;
+  return hash('sha256', JSON.stringify([leads.baseUrl, leads.query, target, fields, sync]));
+}
+
+/** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
+async function settleDelay({ pool }: SyncContext, run: Run): Promise<number | null> {
+  if (run.mode === 'plan' || run.refusals.length > 0 || run.round >= maxRounds) return null;
+  const intents = await openIntents(pool, run.connection);
+  if (intents.length === 0) return null;
+  // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.
+  if (run.round === 1) return 0;
+  const youngest = Math.max(...intents.map((intent) => intent.attemptedAt));
+  return Math.max(0, youngest + attemptOverAfter - Date.now());
+}
+
+/** Decides by code what an interruption means: wait, try again, or end the run. */
+async function interrupted(
+  context: SyncContext,
+  request: RunRequest,
+  run: Run,
+  error: unknown,
+  stop: AbortSignal,
+): Promise<RunResult> {
+  const { pool, log } = context;
+  const fault = asLeadsyncError(error);
+  if (fault.code === 'run.lease-lost') return { kind: 'again', afterMs: 1_000, why: 'busy' };
+  if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
+  await pauseRun(pool, run.id);
+  if (fault.code === 'leads.rate-limited') {
+    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the service asked to wait');
+    return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'throttled' };
+  }
+  const current = (await getRun(pool, run.id)) ?? run;
+  if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
+    await updateRun(pool, run.id, { tries: current.tries + 1 });
+    const afterMs = fault.retryAfterMs ?? backoff(current.tries);
+    log.warn({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
+    return { kind: 'again', afterMs, why: 'fault' };
+  }
+  log.error({ run: run.id, code: fault.code, err: fault }, fault.message);
+  return { kind: 'finished', run: await finish(context, current, fault) };
+}
+
+async function finish(context: SyncContext, run: Run, fault: LeadsyncError | null): Promise<Run> {
+  const { pool } = context;
+  await resumeRun(pool, run.id);
+  // A table whose heading is gone needs a person, like any other refusal of the guard.
+  if (fault?.code === 'target.header-missing' || fault?.code === 'target.id-column-missing') {
+    const refusals = [{ code: fault.code, message: explain(fault) }];
+    const stopped = await updateRun(pool, run.id, { refusals });
+    return finishRun(pool, run.id, 'stopped', await buildReport(pool, stopped, null));
+  }
+  const current = (await getRun(pool, run.id)) ?? run;
+  const report = await buildReport(pool, current, fault && { code: fault.code, message: explain(fault) });
+  return finishRun(pool, run.id, report.status, report);
+}
+
+function explain(fault: LeadsyncError): string {
+  return fault.help === undefined ? fault.message : `${fault.message}. ${fault.help}`;
+}
+
+function asLeadsyncError(error: unknown): LeadsyncError {
+  if (error instanceof LeadsyncError) return error;
+  return new LeadsyncError('internal', 'something unexpected happened; nothing more was written', { cause: error, retry: 'now' });
+}
+
+/** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */
+function backoff(tries: number): number {
+  return Math.round(Math.min(250 * 2 ** tries, 300_000) * (0.75 + Math.random() / 2));
+}
+
+function cutAfter(stop: AbortSignal): AbortSignal {
+  const cut = new AbortController();
+  const later = (): void => {
+    setTimeout(() => cut.abort(stop.reason), graceMs).unref();
+  };
+  if (stop.aborted) later();
+  else stop.addEventListener('abort', later, { once: true });
+  return cut.signal;
+}

@@ -1,0 +1,110 @@
+import type pg from 'pg';
+import type { Values } from '../lead/value.ts';
+import { planLink } from '../merge/plan.ts';
+import type { Policy } from '../merge/policy.ts';
+import { findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
+import type { NewAction } from '../store/actions.ts';
+import { abandonIntents, countScanWithout, intentCreated, openIntents } from '../store/intents.ts';
+import { basesOf, moveBase } from '../store/pairs.ts';
+import type { Run } from '../store/runs.ts';
+import { looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
+
+/** What the scan says about creates that are not finished. */
+export interface SettledCreates {
+  readonly actions: readonly NewAction[];
+  /** Leads that belong to a create: not planned as new ones. */
+  readonly leadIds: ReadonlySet<string>;
+  /** Row numbers that belong to a create: not planned as new ones. */
+  readonly rows: ReadonlySet<number>;
+  readonly found: readonly { readonly intent: Intent; readonly leadId: string }[];
+  readonly abandoned: readonly number[];
+  readonly unseen: readonly number[];
+}
+
+/** Finds the lead and the row of every unfinished create and plans the link between them (DESIGN 6, intent journal). */
+export async function settleCreates(
+  db: pg.PoolClient,
+  run: Run,
+  policy: Policy,
+  scanIsProof: boolean,
+): Promise<SettledCreates> {
+  const actions: NewAction[] = [];
+  const leadIds = new Set<string>();
+  const rows = new Set<number>();
+  const found: { intent: Intent; leadId: string }[] = [];
+  const abandoned: number[] = [];
+  const unseen: number[] = [];
+  const intents = await openIntents(db, run.connection);
+  if (intents.length === 0) return { actions, leadIds, rows, found, abandoned, unseen };
+
+  const scan = { complete: scanIsProof, startedAt: run.scanStartedAt };
+  const settlements = settle(intents, await unknownLeads(db, run), scan);
+  const foundIds = [...settlements.values()].flatMap((settled) => (settled.kind === 'found' ? [settled.leadId] : []));
+  const leads = await stagedLeadCells(db, run.id, foundIds);
+  const bases = await basesOf(db, run.connection, foundIds);
+  const free = [...(await looseStagedRows(db, run.id))];
+
+  for (const intent of intents) {
+    const settlement = settlements.get(intent.id);
+    if (settlement === undefined || settlement.kind === 'again') {
+      abandoned.push(intent.id);
+      continue;
+    }
+    if (settlement.kind === 'found') {
+      found.push({ intent, leadId: settlement.leadId });
+      leadIds.add(settlement.leadId);
+    } else if (settlement.kind === 'ambiguous') {
+      for (const candidate of settlement.candidates) leadIds.add(candidate);
+    } else if (speaksAgainst(intent, scan)) {
+      unseen.push(intent.id);
+    }
+    const [row, ...others] = findIntentRows(intent, free);
+    if (row === undefined) {
+      // The row is gone: its lead, if there is one, is an ordinary new lead from now on.
+      if (settlement.kind === 'found') leadIds.delete(settlement.leadId);
+      if (settlement.kind !== 'wait') abandoned.push(intent.id);
+      continue;
+    }
+    for (const candidate of [row, ...others]) {
+      free.splice(free.indexOf(candidate), 1);
+      rows.add(candidate.row);
+    }
+    if (others.length > 0) {
+      actions.push(held(intent, row.row, 'the row that it was made of was edited, and several rows look like it'));
+      continue;
+    }
+    if (settlement.kind === 'ambiguous') {
+      const candidates = settlement.candidates.join(', ');
+      actions.push(held(intent, row.row, `the service may have made any of ${candidates}: write the right id into the row`));
+    } else if (settlement.kind === 'found') {
+      const base: Values = bases.get(settlement.leadId) ?? intent.content;
+      const linked = planLink(settlement.leadId, base, leads.get(settlement.leadId) ?? null, row, policy);
+      actions.push(...linked.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)));
+    }
+  }
+  return { actions, leadIds, rows, found, abandoned, unseen };
+}
+
+/** Stores what was found out; in the transaction that stores the plan. */
+export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
+  for (const { intent, leadId } of settled.found) {
+    if (intent.leadId !== null) continue;
+    await intentCreated(db, intent.id, leadId);
+    await moveBase(db, run.connection, [{ leadId, values: intent.content }]);
+  }
+  await abandonIntents(db, settled.abandoned);
+  await countScanWithout(db, settled.unseen);
+}
+
+function held(intent: Intent, row: number | null, why: string): NewAction {
+  return {
+    kind: 'hold',
+    leadId: intent.leadId,
+    row,
+    rowKey: intent.rowKey,
+    changes: {},
+    expect: {},
+    reason: 'create.in-doubt',
+    message: `the reply to the creation of a lead was lost; ${why}`,
+  };
+}

@@ -1,0 +1,143 @@
+import { LeadsyncError } from '../errors.ts';
+import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
+import { type Cells, isUnreadable, sameCell, showCell, type Value } from '../lead/value.ts';
+import type { Change, Changes, PlannedAction } from '../merge/action.ts';
+import { type Action, type ActionOutcome, insertActions, recordHistory, settleActions } from '../store/actions.ts';
+import { transaction } from '../store/database.ts';
+import { hold, type NewHeld } from '../store/held.ts';
+import { moveBase } from '../store/pairs.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+
+/**
+ * Writes a row's edits into its lead: read again, PATCH of the changed fields, the stored values read back. A lead that
+ * is no longer what the plan saw is put off. A field that the service refuses or ignores is held and named.
+ */
+export async function updateLead(context: StepContext, run: Run, action: Action): Promise<void> {
+  const leadId = action.leadId ?? '';
+  const before = await context.leads.get(leadId, context.cut);
+  if (before === null) return putOff(context, action, 'lead.gone', 'the lead is not there any more');
+  const shown = leadCells(before, context.connection.fields);
+  const open = Object.entries(action.changes).filter(([field, { to }]) => !sameCell(shown[field] ?? null, to));
+  const drifted = open.filter(([field, { from }]) => !sameCell(shown[field] ?? null, from)).map(([field]) => field);
+  if (drifted.length > 0) {
+    const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
+    return putOff(context, action, 'lead.changed', message);
+  }
+
+  const refused = new Map<string, string>();
+  const body: Record<string, unknown> = {};
+  for (const [field, { to }] of open) {
+    const json = isUnreadable(to) ? undefined : fieldJson(to, before.fields[field]);
+    if (json === undefined) refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
+    else body[field] = json;
+  }
+  const after = await patch(context, leadId, body, refused);
+  if (after === null) return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
+  await commit(context, run, action, shown, leadCells(after, context.connection.fields), refused);
+}
+
+/**
+ * Sends the fields; when the service rejects them together, one by one, so that the rejected one can be named. Adds to
+ * `refused`. Returns the lead as it is stored afterwards.
+ */
+async function patch(
+  context: StepContext,
+  leadId: string,
+  body: Readonly<Record<string, unknown>>,
+  refused: Map<string, string>,
+): Promise<Lead | null> {
+  const fields = Object.keys(body);
+  if (fields.length === 0) return context.leads.get(leadId, context.cut);
+  const rejection = await sendPatch(context, leadId, body);
+  if (!(rejection instanceof LeadsyncError)) return rejection ?? context.leads.get(leadId, context.cut);
+  if (fields.length === 1) {
+    for (const field of fields) refused.set(field, rejection.message);
+  } else {
+    for (const field of fields) {
+      const single = await sendPatch(context, leadId, { [field]: body[field] });
+      if (single instanceof LeadsyncError) refused.set(field, single.message);
+    }
+  }
+  return context.leads.get(leadId, context.cut);
+}
+
+/** The lead, null when the reply does not show it, or the service's rejection of exactly this content. */
+async function sendPatch(
+  context: StepContext,
+  leadId: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Lead | null | LeadsyncError> {
+  try {
+    return await context.leads.update(leadId, body, context.cut);
+  } catch (error) {
+    if (error instanceof LeadsyncError && error.code === 'leads.rejected') return error;
+    throw error;
+  }
+}
+
+function commit(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  shown: Cells,
+  stored: Cells,
+  refused: ReadonlyMap<string, string>,
+): Promise<void> {
+  const written: Record<string, Change> = {};
+  const agreed: Record<string, Value> = {};
+  const backToRow: Record<string, Change> = {};
+  const held: NewHeld[] = [];
+  for (const [field, change] of Object.entries(action.changes)) {
+    const now = stored[field] ?? null;
+    if (!isUnreadable(now) && sameCell(now, change.to)) {
+      agreed[field] = now;
+      written[field] = { ...change, from: shown[field] ?? null };
+    } else if (sameCell(now, change.from) || isUnreadable(now)) {
+      held.push(refusal(action, field, change, refused.get(field)));
+    } else {
+      written[field] = { ...change, from: shown[field] ?? null, to: now };
+      backToRow[field] = { from: change.to, to: now, rule: 'lead-edited', ...(change.base !== undefined && { base: change.base }) };
+    }
+  }
+  const outcome: ActionOutcome =
+    held.length === Object.keys(action.changes).length
+      ? { actionId: action.id, state: 'held', code: 'lead.field-refused' }
+      : { actionId: action.id, state: 'done' };
+  const leadId = action.leadId ?? '';
+  return transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await settleActions(db, [outcome]);
+    await hold(db, run, held);
+    await recordHistory(db, run, [{ leadId, side: 'lead', changes: written }]);
+    if (Object.keys(agreed).length > 0) await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+    if (Object.keys(backToRow).length > 0) await insertActions(db, run, [storedOtherwise(action, backToRow)]);
+    await updateRun(db, run.id, { tries: 0 });
+  });
+}
+
+function refusal(action: Action, field: string, change: Change, said: string | undefined): NewHeld {
+  const why = said ?? 'the service accepted the request but did not store the value';
+  return {
+    leadId: action.leadId,
+    rowKey: '',
+    field,
+    row: action.row,
+    code: 'lead.field-refused',
+    message: `${field} = ${showCell(change.to)} was not taken by the service: ${why}. It is not sent again until it changes`,
+    base: change.base,
+    lead: change.from,
+    rowValue: change.to,
+  };
+}
+
+/** The service stored something else than was sent (trimmed, for example): the row is to show what is stored. */
+function storedOtherwise({ leadId, row }: Action, changes: Changes): PlannedAction {
+  const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
+  return { kind: 'update-row', leadId, row, rowKey: '', changes, expect, reason: 'stored-otherwise' };
+}
+
+/** Leaves the action to the next run. */
+export async function putOff(context: StepContext, action: Action, code: string, message: string): Promise<void> {
+  await settleActions(context.pool, [{ actionId: action.id, state: 'put-off', code, message }]);
+}
