@@ -6,7 +6,7 @@ const rest = String.raw`(?:(?:[Tt]|,?\s+)${time}(?:${zone})?)?`;
 
 const isoDate = /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/;
 const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4})/;
-const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<second_>\d{1,2})\k<separator>(?<year>\d{4})/;
+const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/;
 
 const yearFirst = new RegExp(isoDate.source + rest + '$');
 const dayFirst = new RegExp(dottedDate.source + rest + '$');
@@ -53,7 +53,7 @@ function readGroups(text: string): Groups | null {
   const either = eitherFirst.exec(text)?.groups;
   if (either === undefined) return null;
   const first = Number(either['first']);
-  const second = Number(either['second_']);
+  const second = Number(either['next']);
   if (first !== second && first <= 12 && second <= 12) return null;
   const [day, month] = first > 12 ? [first, second] : [second, first];
   return { ...either, day: String(day), month: String(month) };

@@ -84,7 +84,8 @@ class CsvTarget implements Target {
       mayReplace: async () => {
         signal.throwIfAborted();
         await assertNotOpenInEditor(path);
-        return (await lock.isHeld()) && (await file.isCurrent());
+        await lock.assertHeld();
+        return await file.isCurrent();
       },
     });
     return replaced ? outcomes : null;
@@ -131,7 +132,8 @@ class CsvTarget implements Target {
       content: once(Buffer.concat([utf8Bom, Buffer.from(line)])),
       mayReplace: async () => {
         await using now = await this.#openContent(path);
-        return now === null && (await lock.isHeld());
+        await lock.assertHeld();
+        return now === null;
       },
     });
   }

@@ -21,8 +21,8 @@ const holderSchema = z.object({
 type Holder = z.infer<typeof holderSchema>;
 
 export interface FileLock extends AsyncDisposable {
-  /** False when another process took the lock for abandoned, so that nothing may be written any more. */
-  isHeld(): Promise<boolean>;
+  /** @throws LeadsyncError `target.busy` when another process took the lock for abandoned: write nothing any more. */
+  assertHeld(): Promise<void>;
 }
 
 /** Where the lock of a file lies: beside it, so that all processes that can write the file see it. */
@@ -33,7 +33,7 @@ export function lockPathOf(path: string): string {
 /**
  * Takes the lock against a second writer of `path`; released by disposal. A lock whose holder was killed is taken
  * over: at once when it ran on this machine, otherwise 20 s after its last sign of life. Two processes that take
- * over the same one can both believe to hold it for a moment: ask `isHeld` just before the decisive step.
+ * over the same one can both believe to hold it for a moment: ask `assertHeld` just before the decisive step.
  * @throws LeadsyncError `target.busy` (retry later) when another writer holds it, `target.not-writable` and
  * `target.disk-full` when it cannot be made.
  */
@@ -46,12 +46,16 @@ export async function lockFile(path: string): Promise<FileLock> {
     started: processStart(process.pid),
   };
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (await create(lockPath, self, path)) return heldLock(lockPath, self.token);
+    if (await create(lockPath, self, path)) return heldLock(lockPath, self.token, path);
     const abandoned = await isAbandoned(lockPath);
     if (!abandoned) break;
     await rm(lockPath, { force: true });
   }
-  throw new LeadsyncError(
+  throw heldByOther(path);
+}
+
+function heldByOther(path: string): LeadsyncError {
+  return new LeadsyncError(
     'target.busy',
     `Another leadsync process is writing ${path}. Nothing was written.`,
     {
@@ -72,15 +76,17 @@ async function create(lockPath: string, self: Holder, path: string): Promise<boo
   }
 }
 
-function heldLock(lockPath: string, token: string): FileLock {
+function heldLock(lockPath: string, token: string, path: string): FileLock {
   const heartbeat = setInterval(() => {
     const now = new Date();
-    // A lock that is gone is noticed by isHeld, where it matters.
+    // A lock that is gone is noticed by assertHeld, where it matters.
     utimes(lockPath, now, now).catch(() => undefined);
   }, heartbeatMs).unref();
   const isHeld = async () => (await readHolder(lockPath))?.token === token;
   return {
-    isHeld,
+    async assertHeld() {
+      if (!(await isHeld())) throw heldByOther(path);
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(heartbeat);
       if (await isHeld()) await rm(lockPath, { force: true });

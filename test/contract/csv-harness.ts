@@ -1,0 +1,53 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { createCsvTarget, type CsvTargetOptions } from '../../src/targets/workbook/csv-target.ts';
+import { contractFields, type TargetHarness } from './target.ts';
+
+export interface CsvHarness extends TargetHarness {
+  readonly folder: string;
+  readonly path: string;
+  /** The file's text, byte order mark included. */
+  read(): string;
+  write(content: string | Buffer): void;
+}
+
+export function csvOptions(path: string): CsvTargetOptions {
+  return {
+    path,
+    fields: contractFields,
+    idColumn: 'Lead ID',
+    statusColumn: 'Sync',
+    timeZone: 'Europe/Berlin',
+  };
+}
+
+/** A CSV file in a folder of its own, edited by other programs than ours. */
+export async function makeCsvHarness(): Promise<CsvHarness> {
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-csv-'));
+  const path = join(folder, 'leads.csv');
+  const show = () =>
+    existsSync(path) ? parse(readFileSync(path), { bom: true, relax_column_count: true }) : null;
+  return {
+    folder,
+    path,
+    target: (options = {}) =>
+      createCsvTarget({
+        path,
+        fields: contractFields,
+        idColumn: 'Lead ID',
+        timeZone: 'Europe/Berlin',
+        ...options,
+      }),
+    show,
+    edit: (change) => writeFileSync(path, stringify(change(show() ?? []).map((row) => [...row]))),
+    read: () => readFileSync(path, 'utf8'),
+    write: (content) => writeFileSync(path, content),
+    async [Symbol.asyncDispose]() {
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { makeCsvHarness } from './csv-harness.ts';
+import { describeTarget } from './target.ts';
+
+describeTarget('csv', makeCsvHarness);

@@ -1,0 +1,179 @@
+import { statSync, utimesSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RowChange } from '../../src/targets/target.ts';
+import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
+import { append, link, mark, readAll, remove, update } from '../contract/target.ts';
+
+const signal = new AbortController().signal;
+
+async function withFile(
+  content: string | Buffer,
+  body: (harness: CsvHarness) => Promise<void>,
+): Promise<void> {
+  await using harness = await makeCsvHarness();
+  harness.write(content);
+  await body(harness);
+}
+
+/** What a file becomes by changes that must all be done. */
+async function after(content: string, ...changes: RowChange[]): Promise<string> {
+  await using harness = await makeCsvHarness();
+  harness.write(content);
+  const outcomes = await harness.target({ statusColumn: 'Sync' }).write(changes, signal);
+  expect(outcomes.map((outcome) => outcome.status)).toEqual(changes.map(() => 'done'));
+  return harness.read();
+}
+
+const rome = update('a', { city: 'Bonn' }, { city: 'Rome' });
+
+describe('bytes of a CSV file', () => {
+  test('a new file: UTF-8 with a byte order mark, CRLF, commas', async () => {
+    await using harness = await makeCsvHarness();
+    await harness.target({ statusColumn: 'Sync' }).open({ create: true }, signal);
+    expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up,Sync\r\n');
+  });
+
+  test.each(['', '\uFEFF'])('an existing file without content (%j) gets headings', (content) =>
+    withFile(content, async (harness) => {
+      expect(await harness.target().open({ create: true }, signal)).toMatchObject({ created: true });
+      expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up\r\n');
+    }),
+  );
+
+  test.each([',', ';', '\t', '|'])(
+    'delimiter %j, line ends and byte order mark are kept',
+    async (delimiter) => {
+      for (const lineEnd of ['\r\n', '\n', '\r']) {
+        for (const bom of ['', '\uFEFF']) {
+          const file = (...rows: string[][]) =>
+            bom + rows.map((row) => row.join(delimiter) + lineEnd).join('');
+          const [header, other] = [
+            ['Lead ID', 'City', '"My, own"'],
+            ['b', 'Linz', '"x"'],
+          ];
+          expect(
+            await after(file(header, ['a', 'Bonn', ''], other), rome, append('n', { city: 'Oslo' })),
+          ).toBe(file(header, ['a', 'Rome', ''], other, ['n', 'Oslo', '']));
+        }
+      }
+    },
+  );
+
+  test('each changed cell keeps its own quoting; all others keep every byte', async () => {
+    const file = 'Lead ID,City,Company,Own\na,"Bonn",Ärger 😀 ,"1""2"\n\n , ,,=SUM(A1)\nb,Linz,"x\r\ny",\n';
+    expect(await after(file, rome)).toBe(file.replace('"Bonn"', '"Rome"'));
+    expect(await after(file, update('b', {}, { name: 'x,y', city: 'L"z' }))).toBe(
+      file.replace('b,Linz,"x\r\ny"', 'b,"L""z","x,y"'),
+    );
+  });
+
+  test('a file in which all is quoted stays so', async () => {
+    const file = '"Lead ID","City","Own"\n"a","Bonn","1"\n';
+    expect(await after(file, rome, append('n', {}))).toBe(
+      '"Lead ID","City","Own"\n"a","Rome","1"\n"n","",""\n',
+    );
+    const headingsOnly = '"Lead ID","City"\na,Bonn\n';
+    expect(await after(headingsOnly, append('n', {}))).toBe('"Lead ID","City"\na,Bonn\nn,\n');
+  });
+
+  test('a missing line end at the end stays missing, until rows come after it', async () => {
+    const file = 'Lead ID,City\r\nb,Linz\r\na,Bonn';
+    expect(await after(file, rome)).toBe('Lead ID,City\r\nb,Linz\r\na,Rome');
+    expect(await after(file, append('n', {}))).toBe('Lead ID,City\r\nb,Linz\r\na,Bonn\r\nn,\r\n');
+    expect(await after(file, remove('a', {}), append('n', {}))).toBe('Lead ID,City\r\nb,Linz\r\nn,\r\n');
+    expect(await after('Lead ID,City', append('n', {}))).toBe('Lead ID,City\r\nn,\r\n');
+  });
+
+  test('new rows go before blank lines at the end', async () => {
+    expect(await after('Lead ID,City\na,Bonn\n,\n\n', append('n', {}))).toBe(
+      'Lead ID,City\na,Bonn\nn,\n,\n\n',
+    );
+  });
+
+  test('rows that are too short or too long are kept, and a short one is filled up as far as needed', async () => {
+    const file = 'Lead ID,City,Company,Own,Sync\na\nb,Linz,B,1,,extra,cells\n';
+    expect(await after(file, update('a', {}, { name: 'A' }))).toBe(file.replace('a\n', 'a,,A\n'));
+    expect(await after(file, mark('a', {}, '-'), update('a', {}, { city: 'Bonn' }))).toBe(
+      file.replace('a\n', "a,Bonn,,,'-\n"),
+    );
+    expect(await after(file, update('b', {}, { city: null }))).toBe(file.replace('Linz', ''));
+    expect(await after('City,Lead ID\nBonn\n', link('a', { city: 'Bonn' }))).toBe('City,Lead ID\nBonn,a\n');
+  });
+
+  test('mixed line ends are rows as well, and stay', async () => {
+    expect(await after('Lead ID,City\r\nb,Linz\na,Bonn\rc,Graz\r\n', rome)).toBe(
+      'Lead ID,City\r\nb,Linz\na,Rome\rc,Graz\r\n',
+    );
+  });
+
+  test('a quote inside an unquoted cell is text', () =>
+    withFile('Lead ID,Company\na,12" screen\n', async (harness) => {
+      expect((await readAll(harness.target()))[0]?.cells).toEqual({ name: '12" screen' });
+    }));
+
+  test('headings and values that start like a formula', async () => {
+    const file = 'Lead ID,City\na,=A1\n';
+    expect(await after(file, update('a', { city: '=A1' }, { city: '=B1' }))).toBe("Lead ID,City\na,'=B1\n");
+    expect(await after(file, update('a', {}, { city: '=A1' }))).toBe(file);
+  });
+
+  test('when nothing changes the file is not written', () =>
+    withFile('Lead ID,City\na,Bonn\n', async (harness) => {
+      utimesSync(harness.path, 1, 1);
+      const { ino } = statSync(harness.path);
+      await harness
+        .target()
+        .write([update('a', {}, { city: 'Bonn' }), update('z', {}, { city: 'x' })], signal);
+      expect(statSync(harness.path)).toMatchObject({ ino, mtimeMs: 1000 });
+    }));
+
+  test('rows longer than a chunk, and cells cut by its edge, arrive whole', async () => {
+    const long = `"${'ä😀"",\n'.repeat(30_000)}"`;
+    const rows = Array.from({ length: 2_000 }, (_, n) => `${n},Ort ${n},"ü, ""${n}"""\n`);
+    const file = `Lead ID,City,Own\nb,${long},${long}\n${rows.join('')}a,Bonn,${long}\n`;
+    expect(await after(file, rome)).toBe(file.replace('a,Bonn', 'a,Rome'));
+  });
+
+  test('law: whatever is in the other cells and rows, only the cell that changes changes', async () => {
+    await using harness = await makeCsvHarness();
+    const plain = fc.string({ unit: fc.constantFrom('a', ' ', "'", '=', 'ü', '😀', ';', '"'), maxLength: 4 });
+    const cell = fc.oneof(
+      plain.filter((text) => !text.startsWith('"')),
+      fc
+        .string({ unit: fc.constantFrom('a', ',', '\r', '\n', '"') })
+        .map((text) => `"${text.replaceAll('"', '""')}"`),
+    );
+    const row = fc.array(cell, { maxLength: 5 }).map((cells) => ['', ...cells].join(','));
+    const lineEnd = fc.constantFrom('\r\n', '\n', '\r');
+    await fc.assert(
+      fc.asyncProperty(fc.array(row), fc.array(row), lineEnd, row, async (before, behind, end, own) => {
+        const file = (city: string) =>
+          ['Lead ID,City,Own', ...before, `a,${city}${own}`, ...behind].join(end);
+        harness.write(file('Bonn'));
+        expect(await harness.target().write([rome], signal)).toEqual([{ key: 'a', status: 'done' }]);
+        expect(harness.read()).toBe(file('Rome'));
+      }),
+    );
+  });
+});
+
+describe('a file that is no CSV file we can read', () => {
+  test.each([
+    ['UTF-16', Buffer.from('\uFEFFLead ID,City\n', 'utf16le'), 'UTF-16'],
+    ['UTF-16 without mark', Buffer.from('Lead ID,City\n', 'utf16le'), 'NUL'],
+    ['Windows-1252', Buffer.from('Lead ID,City\na,Köln\n', 'latin1'), 'not in UTF-8 (line 2)'],
+    ['a workbook', Buffer.from('PK\x03\x04 and so on'), '.xlsx'],
+    ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), '.xls'],
+    ['an open quote', 'Lead ID,City\na,"x\ny"\nb,"Bonn\nc,Graz\n', 'quote that is not closed (line 4)'],
+    ['an open quote before a quoted cell', 'Lead ID,City\na,"Bonn\nb,"Graz"\n', '(line 2)'],
+    ['text behind a quote', 'Lead ID,City\na,"Bonn"x\n', '(line 2)'],
+  ])('%s', (_, content, message) =>
+    withFile(content, async (harness) => {
+      const fault = { code: 'target.unreadable', retry: 'never', message: expect.stringContaining(message) };
+      await expect(readAll(harness.target())).rejects.toMatchObject(fault);
+      await expect(harness.target().write([rome], signal)).rejects.toMatchObject(fault);
+      expect(harness.read()).toBe(content.toString());
+    }),
+  );
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { locateColumns } from '../../src/targets/workbook/columns.ts';
+import { contractFields } from '../contract/target.ts';
+
+const [name, city] = contractFields;
+const mapping = { fields: contractFields, idColumn: 'Lead ID' };
+const positions = (headings: string[], fields = contractFields) =>
+  Object.fromEntries(
+    [...locateColumns(headings, { ...mapping, fields }, 'x.csv').fields].map(([field, { index }]) => [
+      field,
+      index,
+    ]),
+  );
+
+test('a column that one heading fits exactly is not given to another that differs only in case', () => {
+  const fields = [name, city].flatMap((field, index) =>
+    field === undefined ? [] : [{ ...field, column: index === 0 ? 'stage' : 'Stage' }],
+  );
+  expect(positions(['Lead ID', 'Stage'], fields)).toEqual({ city: 1 });
+  expect(positions(['Lead ID', 'Stage', 'stage'], fields)).toEqual({ city: 1, name: 2 });
+});
+
+test('the exact heading wins over one that differs in case', () => {
+  expect(positions(['city', 'Lead ID', 'City'])).toEqual({ city: 2 });
+});
+
+test('headings are equal whatever the form of their accents', () => {
+  const umlaut = contractFields.map((field) => ({
+    ...field,
+    column: field.column.replace('City', 'Stra\u00dfe \u00fc'),
+  }));
+  expect(positions(['Lead ID', 'Stra\u00dfe u\u0308'], umlaut)).toEqual({ city: 1 });
+});
+
+test('a doubled status column is none', () => {
+  const status = { ...mapping, statusColumn: 'Sync' };
+  expect(locateColumns(['Lead ID', 'Sync'], status, 'x.csv').status).toBe(1);
+  expect(locateColumns(['Lead ID', 'Sync', 'Sync'], status, 'x.csv').status).toBeNull();
+  expect(locateColumns(['Lead ID'], status, 'x.csv').status).toBeNull();
+});

@@ -1,0 +1,195 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
+import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
+import { append, readAll, update } from '../contract/target.ts';
+
+const signal = new AbortController().signal;
+const moduleUrl = new URL('../../src/targets/workbook/csv-target.ts', import.meta.url).href;
+const root = process.getuid?.() === 0;
+const rome = update('a', {}, { city: 'Rome' });
+const done = [{ key: 'a', status: 'done' }];
+
+/**
+ * A program that appends a row and prints the outcome, or the code of the error. It kills itself when its signal is
+ * asked for the `killedAt`-th time.
+ */
+function writer(path: string, killedAt = 0): string {
+  return `
+    const { createCsvTarget } = await import('${moduleUrl}');
+    const target = createCsvTarget(${JSON.stringify(csvOptions(path))});
+    const values = { name: 'x'.repeat(1000) };
+    const signal = new AbortController().signal;
+    let asked = 0;
+    signal.throwIfAborted = () => ++asked === ${killedAt} && process.kill(process.pid, 'SIGKILL');
+    try {
+      const [outcome] = await target.write([{ kind: 'append', key: 'k', leadId: 'n0', values }], signal);
+      console.log(outcome.code ?? outcome.status);
+    } catch (error) {
+      console.log(error.code);
+    }`;
+}
+
+function runNode(program: string, ...wrapper: string[]): string {
+  const command = [...wrapper, process.execPath, '--input-type=module', '-e', program];
+  const { stdout, stderr } = spawnSync(command[0] ?? '', command.slice(1), { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout.trim();
+}
+
+/** What to put before a command so that it runs without the rights of the super-user; null when that cannot be. */
+const ordinaryUser = ((): string[] | null => {
+  if (process.platform === 'win32') return null;
+  if (!root) return [];
+  const command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  // A clone under /root, for example, cannot be read by others.
+  const probe = spawnSync('setpriv', [
+    ...command.slice(1),
+    process.execPath,
+    '-e',
+    `await import('${moduleUrl}')`,
+  ]);
+  return probe.status === 0 ? command : null;
+})();
+
+describe('replacing the file', () => {
+  test('keeps the mode, and the owner where the system lets us', async () => {
+    await using harness = await makeCsvHarness();
+    harness.write('Lead ID,City\na,Bonn\n');
+    chmodSync(harness.path, 0o640);
+    if (root) chownSync(harness.path, 1234, 2345);
+    const before = statSync(harness.path);
+    expect(await harness.target().write([rome], signal)).toEqual(done);
+    const { mode, uid, gid, ino } = statSync(harness.path);
+    expect({ mode, uid, gid }).toEqual({ mode: before.mode, uid: before.uid, gid: before.gid });
+    expect(ino).not.toBe(before.ino);
+  });
+
+  test('leaves a symbolic link a link, also one whose file does not exist yet', async () => {
+    await using harness = await makeCsvHarness();
+    const folder = join(harness.folder, 'real');
+    mkdirSync(folder);
+    symlinkSync('real/other.csv', harness.path);
+    expect(await harness.target().open({ create: true }, signal)).toMatchObject({ created: true });
+    await harness.target().write([append('a', { city: 'Bonn' })], signal);
+    expect(await harness.target().write([rome], signal)).toEqual(done);
+    expect(lstatSync(harness.path).isSymbolicLink()).toBe(true);
+    expect(readlinkSync(harness.path)).toBe('real/other.csv');
+    expect(readFileSync(join(folder, 'other.csv'), 'utf8')).toContain('a,,Rome');
+    expect(readdirSync(folder)).toEqual(['other.csv']);
+  });
+
+  test('a writer killed at any moment leaves the old file, and the next one clears up and writes', async () => {
+    await using harness = await makeCsvHarness();
+    const content = 'Lead ID,City,Company\na,Bonn,\n';
+    let leftovers = 0;
+    for (let at = 1, killed = true; killed; at++) {
+      harness.write(content);
+      const child = spawnSync(process.execPath, ['--input-type=module', '-e', writer(harness.path, at)]);
+      killed = child.signal === 'SIGKILL';
+      if (!killed) continue;
+      expect(harness.read()).toBe(content);
+      leftovers += readdirSync(harness.folder).filter((name) => name.includes('leadsync-tmp')).length;
+      expect(await harness.target().write([rome], signal)).toEqual(done);
+      expect(harness.read()).toBe(content.replace('Bonn', 'Rome'));
+      expect(readdirSync(harness.folder)).toEqual(['leads.csv']);
+    }
+    expect(harness.read()).toMatch(/^n0,,x/m);
+    expect(leftovers).toBeGreaterThan(0);
+  });
+});
+
+describe('when the file cannot be written', () => {
+  test('a full disk: the old file stays, nothing is left over', async ({ skip }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'leadsync-full-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const mounted =
+      root && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]).status === 0;
+    if (!mounted) return skip('needs the right to mount a small file system');
+    onTestFinished(() => void execFileSync('umount', [folder]));
+    const path = join(folder, 'leads.csv');
+    const content = `Lead ID,City\na,Bonn\n${'b,Linz\n'.repeat(25_000)}`;
+    writeFileSync(path, content);
+    await expect(createCsvTarget(csvOptions(path)).write([rome], signal)).rejects.toMatchObject({
+      code: 'target.disk-full',
+      retry: 'later',
+    });
+    expect(readFileSync(path, 'utf8')).toBe(content);
+    expect(readdirSync(folder)).toEqual(['leads.csv']);
+  });
+
+  test.skipIf(process.platform === 'win32')('a limit on file size is a full disk, too', async () => {
+    await using harness = await makeCsvHarness();
+    const content = `Lead ID,Company\n${'b,Linz\n'.repeat(50_000)}`;
+    harness.write(content);
+    expect(runNode(writer(harness.path), 'sh', '-c', 'ulimit -f 128; exec "$@"', 'sh')).toBe(
+      'target.disk-full',
+    );
+    expect(harness.read()).toBe(content);
+    expect(readdirSync(harness.folder)).toEqual(['leads.csv']);
+  });
+
+  test.skipIf(ordinaryUser === null).each([
+    ['folder', 0o555, 0o666, 'target.not-writable'],
+    ['file', 0o777, 0o444, 'target.not-writable'],
+    ['nothing', 0o777, 0o666, 'done'],
+    ['file without the right to read', 0o777, 0o000, 'target.unreadable'],
+  ])('read-only %s', async (_, folderMode, fileMode, result) => {
+    if (ordinaryUser === null) return;
+    await using harness = await makeCsvHarness();
+    harness.write('Lead ID,City,Company\na,Bonn,\n');
+    chmodSync(harness.path, fileMode);
+    chmodSync(harness.folder, folderMode);
+    expect(runNode(writer(harness.path), ...ordinaryUser)).toBe(result);
+    chmodSync(harness.folder, 0o755);
+    expect(readdirSync(harness.folder)).toEqual(['leads.csv']);
+  });
+
+  test('a missing folder, a folder in place of the file, a named pipe', async () => {
+    await using harness = await makeCsvHarness();
+    const open = (path: string) => createCsvTarget(csvOptions(path)).open({ create: true }, signal);
+    await expect(open(join(harness.folder, 'no', 'leads.csv'))).rejects.toMatchObject({
+      code: 'target.not-writable',
+    });
+    await expect(open(harness.folder)).rejects.toMatchObject({ code: 'target.unreadable' });
+    execFileSync('mkfifo', [harness.path]);
+    await expect(open(harness.path)).rejects.toMatchObject({ code: 'target.unreadable' });
+  });
+
+  test('a file that was there and is gone', async () => {
+    await using harness = await makeCsvHarness();
+    const target = harness.target();
+    const { rows } = await target.open({ create: true }, signal);
+    rmSync(harness.path);
+    await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'target.changed' });
+    await expect(target.write([rome], signal)).rejects.toMatchObject({ code: 'target.changed' });
+    expect(readdirSync(harness.folder)).toEqual([]);
+  });
+});
+
+test('requests are the times the file was read or written', async () => {
+  await using harness = await makeCsvHarness();
+  const target = harness.target();
+  await target.open({ create: true }, signal);
+  const created = target.requests;
+  await readAll(target);
+  const read = target.requests;
+  await target.write([append('a', {})], signal);
+  expect([created > 0, read - created, target.requests - read]).toEqual([true, 2, 2]);
+});
