@@ -30,7 +30,7 @@ const lenientConnection = z.object({
     .catch({ path: undefined, idColumn: 'Lead ID', statusColumn: undefined }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
-  reminders: z.object({ from: z.unknown() }).optional().catch(undefined),
+  reminders: z.object({ from: z.unknown().optional() }).optional().catch(undefined),
 });
 const lenientFile = z.object({
   connections: z.record(z.string(), lenientConnection.optional().catch(undefined)),

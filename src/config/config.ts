@@ -7,8 +7,6 @@ export type OnDifference = 'hold' | 'leads-win' | 'target-wins';
 export interface Limit {
   readonly amount: number;
   readonly percent: boolean;
-  /** Rows that are always within the limit, however small the share is. Only the default of maxDeletes has it. */
-  readonly atLeast?: number;
 }
 
 export interface WorkbookConfig {

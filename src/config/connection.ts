@@ -28,10 +28,6 @@ export function buildConnection(
     sync: {
       ...sync,
       schedule: sync.schedule.trim().split(/\s+/).join(' '),
-      limits: {
-        maxDeletes: sync.limits.maxDeletes ?? { amount: 10, percent: true, atLeast: 10 },
-        maxChanges: sync.limits.maxChanges,
-      },
     },
     ...(reminders === undefined
       ? {}

@@ -31,7 +31,10 @@ export function environmentSource(environment: Environment, cwd: string): Source
     raw,
     folder: cwd,
     locate: (path) => ({ where: variableAt(path), path: '' }),
-    hint: (path) => environment.hint(variableAt(path)),
+    hint: (path) => {
+      const similar = environment.similar(variableAt(path));
+      return similar === undefined ? '' : ` (${similar} is set: was it meant?)`;
+    },
     isSecret: (path) => settingOf(variableAt(path))?.secret === true,
     isKnownBad: (path) =>
       environment.mistakes.some(({ where }) => where.replace(/_FILE$/, '') === variableAt(path)),

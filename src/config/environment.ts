@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Mistake } from './config-error.ts';
-import { didYouMean } from './nearest-name.ts';
+import { nearestName } from './nearest-name.ts';
 import { readFault } from './read-fault.ts';
 import type { Variable } from './settings.ts';
 import { settingOf, soundsSecret } from './settings-lookup.ts';
 
 /** `failed`: it is set but cannot be used, and the mistake is in `mistakes` already. */
-export type Lookup =
+type Lookup =
   | { readonly status: 'found'; readonly value: string; readonly secret: boolean }
   | { readonly status: 'unset' }
   | { readonly status: 'failed' };
@@ -47,12 +47,12 @@ export class Environment {
     return this.lookup(name).status !== 'unset';
   }
 
-  /** `; did you mean "NAME"?` for a variable that is missing while one of a similar name is set. */
-  hint(name: string): string {
+  /** A variable that is set and whose name is close to one that is missing. */
+  similar(name: string): string | undefined {
     const others = Object.keys(this.#env).filter(
-      (other) => other !== name && other !== `${name}_FILE` && this.#plain(other),
+      (other) => other !== name && this.#plain(other) !== undefined,
     );
-    return didYouMean(name, others);
+    return nearestName(name, others);
   }
 
   #look(name: string): Lookup {

@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts';
 
-export interface Interpolated {
+interface Interpolated {
   readonly value: string;
   /** Whether a secret went into it. */
   readonly secret: boolean;
@@ -25,12 +25,12 @@ export function interpolate(text: string, environment: Environment): Interpolate
         secret ||= looked.secret;
         return looked.value;
       }
+      const similar = looked.status === 'unset' ? environment.similar(name) : undefined;
+      const meant = similar === undefined ? '' : `; did you mean ${similar}?`;
       faults.push(
-        looked.status === 'failed'
-          ? {}
-          : {
-              message: `needs the environment variable ${name}, which is not set or empty${environment.hint(name)}`,
-            },
+        looked.status === 'unset'
+          ? { message: `needs the environment variable ${name}, which is not set or empty${meant}` }
+          : {},
       );
       return match;
     },

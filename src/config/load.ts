@@ -14,7 +14,7 @@ import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
 import { type YamlRead, yamlSource } from './yaml-source.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Absolute. Where leadsync.yaml is looked for, and what relative paths of the environment mean. */
   readonly cwd: string;

@@ -23,15 +23,19 @@ function bare(name: string): string {
   return name.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein distance. */
+/** Letters to insert, leave out, replace or swap with the next one (optimal string alignment). */
 function distance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of Array.from(a).entries()) {
+  let before: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 0; i < a.length; i += 1) {
     const current = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      const replaced = (previous[j] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(replaced, (previous[j + 1] ?? 0) + 1, (current[j] ?? 0) + 1));
+    for (let j = 0; j < b.length; j += 1) {
+      const replaced = (previous[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      const swapped =
+        i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j] ? (before[j - 1] ?? 0) + 1 : replaced;
+      current.push(Math.min(replaced, swapped, (previous[j + 1] ?? 0) + 1, (current[j] ?? 0) + 1));
     }
+    before = previous;
     previous = current;
   }
   return previous.at(-1) ?? 0;

@@ -42,9 +42,9 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-export type ProcessSettings = Omit<Config, 'connections'>;
+type ProcessSettings = Omit<Config, 'connections'>;
 
-export interface ProcessRead {
+interface ProcessRead {
   /** Absent when there are mistakes. */
   readonly settings?: ProcessSettings;
   readonly mistakes: readonly Mistake[];

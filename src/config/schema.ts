@@ -41,12 +41,11 @@ export const directionSchema = z.enum(['two-way', 'to-target', 'to-leads']);
 
 const pageSizeAllowed = 'must be a whole number from 1 to 1000';
 const pageSize = z
-  .union([z.int(pageSizeAllowed).min(1, pageSizeAllowed).max(1000, pageSizeAllowed), z.string()], {
-    error: pageSizeAllowed,
-  })
-  .check(
-    rule((value) => (/^[1-9]\d{0,3}$/.test(String(value)) && Number(value) <= 1000 ? null : pageSizeAllowed)),
-  )
+  .union([
+    z.int(pageSizeAllowed).min(1, pageSizeAllowed).max(1000, pageSizeAllowed),
+    // As `${NAME}` gives it.
+    text((value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 1000 ? null : pageSizeAllowed)),
+  ])
   .transform(Number);
 
 const leads = z.strictObject({
@@ -95,7 +94,9 @@ const sync = z.strictObject({
   onFirstSync: onDifference.default('hold'),
   onLeadDeleted: z.enum(['mark', 'keep', 'remove']).default('mark'),
   onRowDeleted: z.enum(['restore', 'ignore', 'delete-lead']).default('restore'),
-  limits: z.strictObject({ maxDeletes: limit.optional(), maxChanges: limit.prefault('50%') }).prefault({}),
+  limits: z
+    .strictObject({ maxDeletes: limit.prefault('10%'), maxChanges: limit.prefault('50%') })
+    .prefault({}),
 });
 
 const reminders = z.strictObject({

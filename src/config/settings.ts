@@ -117,8 +117,9 @@ export const settings = [
   },
   {
     path: 'connections.NAME.sync.limits.maxDeletes',
+    default: '10%',
     meaning:
-      'A run with more deletes stops before it writes: rows (10) or a share (10%). Default: the larger of 10 and 10%.',
+      'A run with more deletes stops before it writes: rows (10) or a share (10%), which always allows 10 rows.',
   },
   {
     path: 'connections.NAME.sync.limits.maxChanges',

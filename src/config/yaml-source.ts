@@ -79,7 +79,7 @@ export function yamlSource(content: string, file: string, where: string, environ
   if (plain === undefined) {
     return { mistakes: [...mistakes, { where, path: '', message: yamlFault('RESOURCE_EXHAUSTION') }] };
   }
-  const raw = fill(plain.value, [], []);
+  const raw = fill(plain.value ?? {}, [], []);
   return {
     source: {
       raw,

@@ -1,0 +1,415 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ConfigError, type Mistake } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'leadsync-config-'));
+});
+afterEach(() => rm(cwd, { recursive: true }));
+
+const env = { LEADS_API_KEY: 'top-secret' };
+
+async function load(
+  content: string | Uint8Array,
+  options: { env?: NodeJS.ProcessEnv; at?: string; file?: string } = {},
+) {
+  const path = join(cwd, options.at ?? 'leadsync.yaml');
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  return loadConfig({
+    env: options.env ?? env,
+    cwd,
+    ...(options.file === undefined ? {} : { file: options.file }),
+  });
+}
+
+async function mistakesOf(...args: Parameters<typeof load>): Promise<readonly Mistake[]> {
+  const error = await load(...args).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
+  expect(JSON.stringify([error.message, error.mistakes])).not.toMatch(/top-secret|geheim/);
+  return error.mistakes;
+}
+
+/** A connection whose other settings are right. Lines: 1 connections, 2 a, 3 leads, 4 target, 5 what is added. */
+function connection(added: string, target = '{ type: workbook, path: a.csv }'): string {
+  return `connections:\n  a:\n    leads: { baseUrl: https://api.example.com, apiKey: "\${LEADS_API_KEY}" }\n    target: ${target}\n${added}\n`;
+}
+
+describe('leadsync.yaml', () => {
+  test('describes several connections; order, short and long fields, and defaults', async () => {
+    const config = await load(`
+connections:
+  berlin:
+    leads: { baseUrl: "http://localhost:8080/api/", apiKey: "\${LEADS_API_KEY}", pageSize: 25, query: { stage: won } }
+    target: { type: workbook, path: ./b.CSV, idColumn: Id, statusColumn: State }
+    fields:
+      nextFollowUpAt: When
+      companyName: Company
+      stage: { column: Stage, direction: to-leads }
+      founded: { column: Founded, type: instant }
+    sync: { schedule: "0  3 * * *", timeZone: Europe/Berlin, limits: { maxDeletes: 5, maxChanges: 20% } }
+    reminders: { from: sales@example.com, to: [anna@example.com], timeZone: America/New_York }
+  hamburg:
+    leads: { baseUrl: https://api.example.com, apiKey: other }
+    target: { type: workbook, path: h.csv, timeZone: Asia/Tokyo }
+`);
+    const [berlin, hamburg] = config.connections;
+    expect(config.connections.map(({ name }) => name)).toEqual(['berlin', 'hamburg']);
+    expect(berlin?.leads).toMatchObject({
+      baseUrl: 'http://localhost:8080/api',
+      pageSize: 25,
+      query: { stage: 'won' },
+    });
+    expect(berlin?.leads.apiKey.reveal()).toBe('top-secret');
+    expect(berlin?.target).toEqual({
+      type: 'workbook',
+      path: join(cwd, 'b.CSV'),
+      idColumn: 'Id',
+      statusColumn: 'State',
+      timeZone: 'Europe/Berlin',
+    });
+    expect(berlin?.fields).toEqual([
+      { field: 'nextFollowUpAt', column: 'When', type: 'instant', direction: 'two-way' },
+      { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
+      { field: 'stage', column: 'Stage', type: 'text', direction: 'to-leads' },
+      { field: 'founded', column: 'Founded', type: 'instant', direction: 'two-way' },
+    ]);
+    expect(berlin?.sync.schedule).toBe('0 3 * * *');
+    expect(berlin?.sync.limits).toEqual({
+      maxDeletes: { amount: 5, percent: false },
+      maxChanges: { amount: 20, percent: true },
+    });
+    expect(berlin?.reminders?.timeZone).toBe('America/New_York');
+    expect(hamburg?.leads.apiKey.reveal()).toBe('other');
+    expect(hamburg?.target.timeZone).toBe('Asia/Tokyo');
+    expect(hamburg?.reminders).toBeUndefined();
+  });
+
+  test('sync.direction narrows the fields', async () => {
+    const config = await load(
+      connection(
+        '    fields: { city: City, stage: { column: Stage, direction: two-way } }\n    sync: { direction: to-leads }',
+      ),
+    );
+    expect(config.connections[0]?.fields.map(({ direction }) => direction)).toEqual(['to-leads', 'to-leads']);
+  });
+
+  test('process-wide settings come from the environment; a connection described there is ignored', async () => {
+    const config = await load(connection(''), {
+      env: {
+        ...env,
+        PORT: '4000',
+        LEADS_BASE_URL: 'nonsense',
+        TARGET: 'x.xlsx',
+        SCHEDULE: 'x',
+        REMINDER_TO: 'x',
+      },
+    });
+    expect(config.http.port).toBe(4000);
+    expect(config.connections).toHaveLength(1);
+    expect(config.connections[0]?.leads.baseUrl).toBe('https://api.example.com');
+  });
+
+  test('--config goes before LEADSYNC_CONFIG, which goes before leadsync.yaml; paths are relative to the file', async () => {
+    await load(connection(''), { at: 'two/b.yaml', file: 'two/b.yaml' });
+    await writeFile(join(cwd, 'leadsync.yaml'), 'connections: nonsense');
+    const both = { ...env, LEADSYNC_CONFIG: join(cwd, 'one/a.yaml') };
+    const byVariable = await load(connection(''), { at: 'one/a.yaml', env: both });
+    expect(byVariable.connections[0]?.target.path).toBe(join(cwd, 'one/a.csv'));
+    const byOption = await loadConfig({ env: both, cwd, file: 'two/b.yaml' });
+    expect(byOption.connections[0]?.target.path).toBe(join(cwd, 'two/a.csv'));
+  });
+
+  test('a named file that is missing is a mistake, not an empty configuration', async () => {
+    const error = await loadConfig({ env: {}, cwd, file: 'no.yaml' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'config.invalid',
+      mistakes: [{ where: 'no.yaml', message: expect.stringContaining('no such file') }],
+    });
+  });
+
+  test('a file that is not UTF-8 is refused: headings would not be found', async () => {
+    expect(await mistakesOf(Buffer.from('connections: {} # \xfc', 'latin1'))).toMatchObject([
+      { message: expect.stringContaining('UTF-8') },
+    ]);
+  });
+
+  test('aliases share settings', async () => {
+    const config = await load(
+      `${connection('    fields: &f { city: Town }')}  b:\n    leads: { baseUrl: https://x, apiKey: k }\n    target: { type: workbook, path: b.csv }\n    fields: *f\n`,
+    );
+    expect(config.connections[1]?.fields).toEqual(config.connections[0]?.fields);
+  });
+});
+
+describe('${NAME}', () => {
+  test('takes values from variables and from NAME_FILE, also inside a text; $${ is literal', async () => {
+    await writeFile(join(cwd, 'key'), 'from-file\n');
+    const config = await load(
+      connection('    fields: { city: "$${X} ${A}-${A}" }').replace('${LEADS_API_KEY}', '${KEY}'),
+      { env: { KEY_FILE: join(cwd, 'key'), A: '${B}' } },
+    );
+    expect(config.connections[0]?.leads.apiKey.reveal()).toBe('from-file');
+    expect(config.connections[0]?.fields[0]?.column).toBe('${X} ${B}-${B}');
+  });
+
+  test('may give numbers', async () => {
+    const added = '    sync: { limits: { maxDeletes: "${MAX}" } }';
+    const content = connection(added).replace('baseUrl:', 'pageSize: "${SIZE}", baseUrl:');
+    const config = await load(content, { env: { ...env, SIZE: '50', MAX: '7' } });
+    expect(config.connections[0]?.leads.pageSize).toBe(50);
+    expect(config.connections[0]?.sync.limits.maxDeletes).toEqual({ amount: 7, percent: false });
+  });
+
+  test('unknown names, other forms and unreadable files are mistakes, each once', async () => {
+    const content = connection(
+      '    sync:\n      schedule: "${SCHEDUL}"\n      timeZone: "${TZ:-UTC}"\n      direction: "${DIR}"',
+    );
+    const mistakes = await mistakesOf(content, {
+      env: { ...env, SCHEDULE: '0 2 * * *', DIR_FILE: '/no/such' },
+    });
+    expect(mistakes).toEqual([
+      { where: 'DIR_FILE', path: '', found: '"/no/such"', message: expect.stringContaining('no such file') },
+      {
+        where: 'leadsync.yaml',
+        line: 6,
+        path: 'connections.a.sync.schedule',
+        message: 'needs the environment variable SCHEDUL, which is not set or empty; did you mean SCHEDULE?',
+      },
+      {
+        where: 'leadsync.yaml',
+        line: 7,
+        path: 'connections.a.sync.timeZone',
+        message: expect.stringContaining('${NAME}'),
+      },
+    ]);
+  });
+
+  test('a secret in the wrong place is not shown; another value is', async () => {
+    const content = connection('    sync:\n      schedule: "${LEADS_API_KEY}"\n      timeZone: "${ZONE}"');
+    expect(await mistakesOf(content, { env: { ...env, ZONE: 'Nowhere/Land' } })).toMatchObject([
+      { line: 6, found: '[secret]' },
+      { line: 7, found: '"Nowhere/Land"' },
+    ]);
+  });
+});
+
+describe('mistakes in the file', () => {
+  const at = (line: number, path: string, message: string, found?: string) => ({
+    where: 'leadsync.yaml',
+    line,
+    path,
+    message: expect.stringContaining(message),
+    ...(found === undefined ? {} : { found }),
+  });
+  const a = 'connections.a';
+
+  test.each<[string, string, ReturnType<typeof at>[]]>([
+    ['an empty file', '', [{ ...at(0, 'connections', 'is missing'), where: 'leadsync.yaml' }]],
+    ['no connection', 'connections: {}', [at(1, 'connections', 'at least one', 'a mapping')]],
+    ['a list of connections', '\nconnections: [a]', [at(2, 'connections', 'must be a mapping', 'a list')]],
+    [
+      'a misspelt key',
+      connection('    snyc: {}'),
+      [at(5, `${a}.snyc`, 'allowed here: leads, target, fields, sync, reminders; did you mean "sync"?')],
+    ],
+    [
+      'a key one level too high',
+      connection('    schedule: x'),
+      [at(5, `${a}.schedule`, 'it belongs at connections.NAME.sync.schedule')],
+    ],
+    [
+      'a process-wide key',
+      connection('    databaseUrl: geheim'),
+      [at(5, `${a}.databaseUrl`, 'set DATABASE_URL in the environment')],
+    ],
+    [
+      'a key of a later version',
+      connection('alerts: {}'),
+      [at(5, 'alerts', 'not supported yet by this version')],
+    ],
+    [
+      'reminder keys of a later version',
+      connection(
+        '    reminders:\n      to: [a@b.c]\n      before: [1d]\n      quietHours: x\n      digest: x\n      skipStages: [x]\n      routes: x',
+      ),
+      ['before', 'quietHours', 'digest', 'skipStages', 'routes'].map((key, index) =>
+        at(7 + index, `${a}.reminders.${key}`, 'not supported yet by this version'),
+      ),
+    ],
+    [
+      'a sheet',
+      connection('', '{ type: workbook, path: a.csv, sheet: X }'),
+      [at(4, `${a}.target.sheet`, 'not supported yet by this version')],
+    ],
+    [
+      'a target of a later version',
+      connection('', '{ type: google-sheets, spreadsheet: x }'),
+      [at(4, `${a}.target.type`, 'not supported yet by this version', '"google-sheets"')],
+    ],
+    [
+      'a target of no kind, and its path',
+      connection('', '{ type: excel, path: a.xlsx }'),
+      [
+        at(4, `${a}.target.type`, 'must be workbook', '"excel"'),
+        at(4, `${a}.target.path`, 'a path ending in .csv', '"a.xlsx"'),
+      ],
+    ],
+    [
+      'reminders to nobody',
+      connection('    reminders:\n      from: a@b.c'),
+      [at(5, `${a}.reminders.to`, 'is missing')],
+    ],
+    [
+      'reminders to an empty list',
+      connection('    reminders: { to: [] }'),
+      [at(5, `${a}.reminders.to`, 'at least one', 'a list')],
+    ],
+    [
+      'a bad recipient',
+      connection('    reminders:\n      to:\n        - a@b.c\n        - a@b, c@d'),
+      [at(8, `${a}.reminders.to[1]`, 'one e-mail address', '"a@b, c@d"')],
+    ],
+    ['no value', connection('    sync:'), [at(5, `${a}.sync`, 'must be a mapping', 'nothing')]],
+    [
+      'a number for text',
+      connection('    fields: { city: 2024 }'),
+      [at(5, `${a}.fields.city`, 'must be a heading', '2024')],
+    ],
+    [
+      'the id as a field',
+      connection('    fields:\n      id: Id'),
+      [at(6, `${a}.fields.id`, 'cannot be mapped')],
+    ],
+    ['no field', connection('    fields: {}'), [at(5, `${a}.fields`, 'at least one field', 'a mapping')]],
+    [
+      'a blank heading',
+      connection('    fields: { city: " " }'),
+      [at(5, `${a}.fields.city`, 'heading', '" "')],
+    ],
+    [
+      'wrong keys of a field',
+      connection('    fields:\n      city: { colum: City, direction: both }'),
+      [
+        at(6, `${a}.fields.city.column`, 'is missing'),
+        at(6, `${a}.fields.city.direction`, 'two-way, to-target, to-leads', '"both"'),
+        at(6, `${a}.fields.city.colum`, 'did you mean "column"?'),
+      ],
+    ],
+    [
+      'a column used twice',
+      connection('    fields:\n      city: Place\n      region: { column: "place " }'),
+      [at(7, `${a}.fields.region.column`, 'column of city already', '"place "')],
+    ],
+    [
+      "the id's column used twice",
+      connection('    fields:\n      city: Lead ID'),
+      [at(6, `${a}.fields.city`, 'column of the id already', '"Lead ID"')],
+    ],
+    [
+      'a default column used twice',
+      connection('', '{ type: workbook, path: a.csv, statusColumn: Stage }'),
+      [at(4, `${a}.target.statusColumn`, 'column of stage already', '"Stage"')],
+    ],
+    [
+      'directions that exclude each other',
+      connection(
+        '    sync: { direction: to-target }\n    fields:\n      city: { column: City, direction: to-leads }',
+      ),
+      [at(7, `${a}.fields.city.direction`, 'must be to-target or two-way', '"to-leads"')],
+    ],
+    [
+      'a filter that paging sets',
+      connection('').replace('baseUrl', 'query: { cursor: x }, baseUrl'),
+      [at(3, `${a}.leads.query.cursor`, 'paging')],
+    ],
+    [
+      'a page of none',
+      connection('').replace('baseUrl', 'pageSize: 0, baseUrl'),
+      [at(3, `${a}.leads.pageSize`, '1 to 1000', '0')],
+    ],
+    [
+      'a key that is a number',
+      connection('').replace('"${LEADS_API_KEY}"', '471100815'),
+      [at(3, `${a}.leads.apiKey`, 'put it in quotes', '[secret]')],
+    ],
+    [
+      'a connection named like a queue part',
+      connection('').replace(' a:', ' "a:b":'),
+      [at(2, 'connections["a:b"]', 'letters, digits')],
+    ],
+    [
+      'a key written twice, the second one wrong',
+      connection('    sync: {}\n    sync: x'),
+      [at(6, '', 'this key is here already'), at(6, `${a}.sync`, 'must be a mapping', '"x"')],
+    ],
+    [
+      'a name that objects keep for themselves',
+      `${connection('')}  __proto__: {}\n`,
+      [at(6, 'connections.__proto__', 'cannot be a name')],
+    ],
+    [
+      'an alias of its own mapping',
+      connection('    sync: &s\n      limits: *s'),
+      [at(6, `${a}.sync.limits`, 'must not contain itself')],
+    ],
+    ['a closed list left open', connection('    reminders: { to: [geheim'), [expect.anything()]],
+    ['a tab', connection('\tsync: {}'), [expect.anything()]],
+    ['an unquoted ${NAME} in braces', connection('    sync: { schedule: ${X} }'), [at(5, '', '"${NAME}"')]],
+    ['two documents', `${connection('')}---\nx: 1\n`, [at(6, '', 'one file holds one')]],
+    ['an unknown tag', connection('    sync: !x {}'), [at(5, '', '"!"')]],
+  ])('%s', async (_, content, expected) => {
+    const mistakes = await mistakesOf(content);
+    expect(mistakes.map(({ line, ...rest }) => ({ line: line ?? 0, ...rest }))).toEqual(expected);
+  });
+
+  test('two connections on one file, also through a link', async () => {
+    await mkdir(join(cwd, 'real'));
+    await symlink('real', join(cwd, 'link'));
+    const content = connection('', '{ type: workbook, path: real/a.csv }');
+    const other =
+      '  b:\n    leads: { baseUrl: https://x, apiKey: k }\n    target: { type: workbook, path: link/../link/a.csv }\n';
+    expect(await mistakesOf(`${content}${other}`)).toEqual([
+      at(8, 'connections.b.target.path', 'connection a writes to the same one', '"link/../link/a.csv"'),
+    ]);
+  });
+
+  test('a sender is required as soon as mails leave the machine', async () => {
+    const content = connection('    reminders: { to: [anna@example.com] }');
+    expect((await load(content)).connections[0]?.reminders?.from).toBe('leadsync@localhost');
+    expect(await mistakesOf(content, { env: { ...env, SMTP_URL: 'smtp://mail' } })).toEqual([
+      at(5, 'connections.a.reminders.from', 'SMTP_URL'),
+    ]);
+  });
+
+  test('those of all connections and of the environment are listed together, in reading order', async () => {
+    const content = `connection: {}
+connections:
+  "a:b":
+    leads: { baseUrl: "https://u:geheim@x", pageSize: 5000 }
+    target: { type: workbook, path: x.csv }
+    fields: { city: City, region: City }
+  c:
+    leads: { baseUrl: https://x, apiKey: k }
+    target: { type: workbook, path: ./x.csv }
+    sync: { limits: { maxDeletes: 101% }, onConflict: newest }
+`;
+    const mistakes = await mistakesOf(content, { env: { PORT: 'x' } });
+    expect(mistakes.map(({ where, line, path }) => [line ?? where, path])).toEqual([
+      ['PORT', ''],
+      [1, 'connection'],
+      [3, 'connections["a:b"]'],
+      [4, 'connections["a:b"].leads.baseUrl'],
+      [4, 'connections["a:b"].leads.apiKey'],
+      [4, 'connections["a:b"].leads.pageSize'],
+      [6, 'connections["a:b"].fields.region'],
+      [9, 'connections.c.target.path'],
+      [10, 'connections.c.sync.onConflict'],
+      [10, 'connections.c.sync.limits.maxDeletes'],
+    ]);
+  });
+});

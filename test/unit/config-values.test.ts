@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { baseUrlMistake, normalizeBaseUrl } from '../../src/config/base-url.ts';
+import { effectiveDirection } from '../../src/config/direction.ts';
+import { recipientMistake, senderMistake } from '../../src/config/email-address.ts';
+import { limitMistake, parseLimit } from '../../src/config/limit.ts';
+import { nearestName } from '../../src/config/nearest-name.ts';
+import { scheduleMistake, timeZoneMistake } from '../../src/config/schedule.ts';
+import { targetPathMistake } from '../../src/config/target-path.ts';
+
+/** Each row: the check, what it takes, what it refuses. */
+const checks: readonly [string, (text: string) => string | null, readonly string[], readonly string[]][] = [
+  [
+    'base URL',
+    baseUrlMistake,
+    [
+      'https://api.example.com',
+      'https://x/a/b//',
+      'http://localhost:1',
+      'http://127.9.0.1',
+      'http://[::1]:3',
+      'HTTPS://X',
+    ],
+    [
+      '',
+      'api',
+      '/v1',
+      'https:api',
+      'ftp://x',
+      'http://x',
+      'http://localhost.example.com',
+      'http://127.0.0.1.example.com',
+      'https://u@x',
+      'https://x?',
+      'https://x#',
+      'https://x y',
+      ' https://x',
+      'https://x\\y',
+      'https://',
+    ],
+  ],
+  [
+    'schedule',
+    scheduleMistake,
+    ['0 2 * * *', '*/5 * * * *', '0 2 * * MON-FRI', '0 2 L * *', '0 2 * MAR THU', ' 0 2 * * * '],
+    [
+      '',
+      '0 2 * *',
+      '0 0 2 * * *',
+      '@daily',
+      '61 2 * * *',
+      '0 2 * * 8',
+      '0 0 31 2 *',
+      'H 2 * * *',
+      '0 H(1-3) * * *',
+      'a b c d e',
+      '*/0 * * * *',
+    ],
+  ],
+  [
+    'time zone',
+    timeZoneMistake,
+    ['UTC', 'Europe/Berlin', 'America/New_York'],
+    ['', 'Berlin', '+02:00', 'Europe/Nowhere', 'local'],
+  ],
+  [
+    'recipient',
+    recipientMistake,
+    ['anna@example.com', 'a.b+c@x-y.example', 'leadsync@localhost'],
+    [
+      '',
+      'anna',
+      'a@',
+      '@b',
+      'a@b, c@d',
+      'Anna <a@b>',
+      'a@b\r\nBcc: c@d',
+      'a@-b',
+      'a b@c',
+      'ä@b',
+      'a@b;c@d',
+      `${'a'.repeat(65)}@b`,
+    ],
+  ],
+  [
+    'sender',
+    senderMistake,
+    [
+      'sales@example.com',
+      'Sales <sales@example.com>',
+      '"Sales, Berlin" <s@example.com>',
+      'Büro <s@example.com>',
+      'S<s@example.com>',
+    ],
+    [
+      '',
+      'Sales',
+      'Sales <s>',
+      '<s@b> x',
+      'A, B <s@b>',
+      'A <s@b>, B <t@b>',
+      'A\r\nBcc: x <s@b>',
+      '"A\nB" <s@b>',
+    ],
+  ],
+  [
+    'limit',
+    limitMistake,
+    ['0', '10', '0%', '10%', '100%'],
+    ['', '-1', '101%', '1.5', '10 %', '%', 'all', '1e3', '9999999999'],
+  ],
+  [
+    'target',
+    targetPathMistake,
+    ['a.csv', '/x/Y.CSV', './a b.csv', '../a.csv'],
+    ['', '.csv', 'x/.csv', 'a', 'a.xlsx', 'a.tsv', 'a.csv/', 'hubspot:companies', 'hubspot:a.csv', 'a\0.csv'],
+  ],
+];
+
+describe.each(checks)('%s', (_, check, right, wrong) => {
+  test.each(right)('takes %j', (text) => expect(check(text)).toBeNull());
+  test.each(wrong)('refuses %j', (text) => expect(check(text)).toMatch(/^(must|is) /));
+});
+
+test.each([
+  ['https://API.example.com/', 'https://api.example.com'],
+  ['https://x/a/b//', 'https://x/a/b'],
+  ['http://localhost:8080', 'http://localhost:8080'],
+])('the base URL %s is used as %s', (text, expected) => expect(normalizeBaseUrl(text)).toBe(expected));
+
+test.each([
+  [10, { amount: 10, percent: false }],
+  ['10', { amount: 10, percent: false }],
+  ['10%', { amount: 10, percent: true }],
+])('the limit %j', (text, expected) => expect(parseLimit(text)).toEqual(expected));
+
+test.each([
+  ['two-way', 'two-way', 'two-way'],
+  ['two-way', 'to-target', 'to-target'],
+  ['two-way', 'to-leads', 'to-leads'],
+  ['to-target', 'two-way', 'to-target'],
+  ['to-target', 'to-target', 'to-target'],
+  ['to-target', 'to-leads', null],
+  ['to-leads', 'two-way', 'to-leads'],
+  ['to-leads', 'to-target', null],
+  ['to-leads', 'to-leads', 'to-leads'],
+] as const)('connection %s with field %s is %s', (connection, field, expected) => {
+  expect(effectiveDirection(connection, field)).toBe(expected);
+});
+
+describe('the nearest name', () => {
+  const names = ['baseUrl', 'apiKey', 'pageSize', 'query'];
+  test.each([
+    ['base_url', 'baseUrl'],
+    ['apikey', 'apiKey'],
+    ['apiKye', 'apiKey'],
+    ['pageSizes', 'pageSize'],
+    ['page', 'pageSize'],
+    ['nothing', undefined],
+    ['q', undefined],
+  ])('of %s is %s', (name, expected) => expect(nearestName(name, names)).toBe(expected));
+
+  test('a name with one letter lost is found again', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(), (name, at) => {
+        const index = at % name.length;
+        return nearestName(name.slice(0, index) + name.slice(index + 1), names) === name;
+      }),
+    );
+  });
+});
