@@ -2,7 +2,16 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { type Cluster, clusterUser, openCluster, readPidFile, serverFolder } from './postgres-cluster.ts';
+import { LeadsyncError } from '../errors.ts';
+import { folderFault } from './folder-fault.ts';
+import {
+  type Cluster,
+  clusterUser,
+  openCluster,
+  readPidFile,
+  removePidFile,
+  serverFolder,
+} from './postgres-cluster.ts';
 import { isServer, type ServerProcess, startFault, startServer } from './postgres-server.ts';
 
 /** A running Postgres of our own. */
@@ -27,7 +36,8 @@ interface Session {
 
 const deadlineMs = 60_000;
 const pollMs = 50;
-const failedStartsAllowed = 5;
+/** With growing pauses, 3 s in all: so long may the children of a server that was killed take to end. */
+const failedStartsAllowed = 6;
 /** Two-part key of the advisory lock in the database `postgres`: "lead", "use". */
 const useLock = [0x6c656164, 0x757365];
 
@@ -44,8 +54,15 @@ export async function startEmbeddedPostgres(
   dataDir: string,
   options: EmbeddedPostgresOptions = {},
 ): Promise<EmbeddedPostgres> {
-  const durable = options.durable ?? true;
-  const cluster = await openCluster(resolve(dataDir), durable);
+  try {
+    return await start(resolve(dataDir), options.durable ?? true);
+  } catch (error) {
+    throw error instanceof LeadsyncError ? error : await folderFault(resolve(dataDir), error);
+  }
+}
+
+async function start(dataDir: string, durable: boolean): Promise<EmbeddedPostgres> {
+  const cluster = await openCluster(dataDir, durable);
   let session = await join(cluster, durable);
   const { port } = session;
   let closed: Promise<void> | null = null;
@@ -90,11 +107,12 @@ async function join(cluster: Cluster, durable: boolean): Promise<Session> {
         failedStarts += 1;
         if (failedStarts >= failedStartsAllowed) break;
         await sleep(pollMs * 2 ** failedStarts);
+        // Still unreadable after the pause, so it is not another process' server that is about to write it.
+        if (pidFile?.pid === 0 && (await readPidFile(cluster))?.pid === 0) await removePidFile(cluster);
       }
       // The port of the server that died first, so that those who used it find the new one; others if it is taken.
-      const port =
-        failedStarts === 0 && pidFile !== null && pidFile.port > 0 ? pidFile.port : await freePort();
-      server = await startServer(cluster, port, pidFile?.pid ?? null, durable);
+      const port = (failedStarts === 0 && pidFile?.port) || (await freePort());
+      server = await startServer(cluster, port, pidFile?.pid || null, durable);
     }
     await sleep(pollMs);
   }

@@ -6,12 +6,21 @@ const enoughSpace = 64 * 1024 * 1024;
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /**
- * What a failure in the database's folder means: `database.disk-full`, `database.not-writable`, or else
- * `database.not-started`. Told by the system's error code and by what the disk
- * has left, never by the text of a message.
+ * What a failure with the database under a data folder means: `database.not-writable`, `database.disk-full`, or else
+ * `database.not-started`. Told by the system's error code and by what the disk has left, never by a message's text.
  */
 export async function folderFault(folder: string, cause: unknown): Promise<LeadsyncError> {
   const code = errnoOf(cause);
+  if (code !== null && unusable.has(code)) {
+    return new LeadsyncError(
+      'database.not-writable',
+      `The database cannot be kept under ${folder}: ${code}.`,
+      {
+        help: 'Set DATA_DIR to a folder that this user owns and can write, or set DATABASE_URL to a Postgres of your own.',
+        cause,
+      },
+    );
+  }
   const space = await statfs(folder).catch(() => null);
   const free = space === null ? Number.POSITIVE_INFINITY : space.bavail * space.bsize;
   // A program that failed for want of space has removed its files by now, so that some space is free again.
@@ -26,23 +35,13 @@ export async function folderFault(folder: string, cause: unknown): Promise<Leads
       },
     );
   }
-  if (code !== null && unusable.has(code)) {
-    return new LeadsyncError(
-      'database.not-writable',
-      `The folder ${folder} cannot be used for the database: ${code}.`,
-      {
-        help: 'Set DATA_DIR to a folder that this user owns and can write, or set DATABASE_URL to a Postgres of your own.',
-        cause,
-      },
-    );
-  }
   const detail = cause instanceof Error ? cause.message : String(cause);
   return new LeadsyncError(
     'database.not-started',
     `The database under ${folder} could not be started: ${detail}`,
     {
       retry: 'later',
-      help: `See ${join(folder, 'server.log')}, or set DATABASE_URL to a Postgres of your own.`,
+      help: `See ${join(folder, 'postgres', 'server.log')}, or set DATABASE_URL to a Postgres of your own.`,
       cause,
     },
   );

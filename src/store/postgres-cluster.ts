@@ -12,8 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeadsyncError } from '../errors.ts';
-import { errnoOf, folderFault } from './folder-fault.ts';
+import { errnoOf } from './folder-fault.ts';
 import { loadPostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
 
@@ -27,18 +26,13 @@ export interface Cluster {
   readonly password: string;
 }
 
-/** What a server writes about itself into postmaster.pid. */
+/** What a server writes about itself into postmaster.pid; 0 for what cannot be read there. */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
 }
 
 const unfinishedPrefix = 'postgres.new-';
-
-/** Where the cluster of a data folder is. */
-export function clusterFolder(dataDir: string): string {
-  return join(dataDir, 'postgres');
-}
 
 export function serverFolder(cluster: Cluster): string {
   return join(cluster.folder, 'data');
@@ -47,22 +41,17 @@ export function serverFolder(cluster: Cluster): string {
 /**
  * The cluster under `dataDir`, created when there is none. It is built in a sibling folder and renamed, so that it is
  * there with its password or not at all, whenever we are killed and however many processes try at once.
- * Throws `database.not-writable`, `database.disk-full`, `database.unsupported-platform`, `database.not-started`.
  */
 export async function openCluster(dataDir: string, durable: boolean): Promise<Cluster> {
-  try {
-    await mkdir(dataDir, { recursive: true });
-    const folder = clusterFolder(dataDir);
-    const cluster = (await readCluster(folder)) ?? (await createCluster(dataDir, folder, durable));
-    // What a killed process left behind. One that is still at it fails, and then finds the cluster we have.
-    for (const name of await readdir(dataDir)) {
-      if (name.startsWith(unfinishedPrefix))
-        await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
-    }
-    return cluster;
-  } catch (error) {
-    throw error instanceof LeadsyncError ? error : await folderFault(dataDir, error);
+  await mkdir(dataDir, { recursive: true });
+  const folder = join(dataDir, 'postgres');
+  const cluster = (await readCluster(folder)) ?? (await createCluster(dataDir, folder, durable));
+  // What a killed process left behind. One that is still at it fails, and then finds the cluster we have.
+  for (const name of await readdir(dataDir)) {
+    if (!name.startsWith(unfinishedPrefix)) continue;
+    await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
   }
+  return cluster;
 }
 
 async function readCluster(folder: string): Promise<Cluster | null> {
@@ -107,7 +96,8 @@ async function createCluster(dataDir: string, folder: string, durable: boolean):
     if (winner !== null) return winner;
     throw error;
   } finally {
-    await rm(unfinished, { recursive: true, force: true });
+    // What stays, the next start removes.
+    await rm(unfinished, { recursive: true, force: true }).catch(() => {});
   }
 }
 
@@ -120,10 +110,19 @@ async function syncFolder(folder: string): Promise<void> {
 /** What the last server wrote into its pid file, also when it is gone; null when there is no file. */
 export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
   try {
-    const lines = (await readFile(join(serverFolder(cluster), 'postmaster.pid'), 'utf8')).split('\n');
-    return { pid: Number.parseInt(lines[0] ?? '', 10), port: Number.parseInt(lines[3] ?? '', 10) };
+    const lines = (await readFile(pidFilePath(cluster), 'utf8')).split('\n').map(Number);
+    return { pid: lines[0] || 0, port: lines[3] || 0 };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw await folderFault(cluster.folder, error);
+    throw error;
   }
+}
+
+/** For an empty or broken file only, which Postgres refuses instead of overwriting it. */
+export async function removePidFile(cluster: Cluster): Promise<void> {
+  await rm(pidFilePath(cluster), { force: true });
+}
+
+function pidFilePath(cluster: Cluster): string {
+  return join(serverFolder(cluster), 'postmaster.pid');
 }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { access, constants, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
-import { folderFault } from './folder-fault.ts';
 import { loadPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { type Cluster, serverFolder } from './postgres-cluster.ts';
 import { findPostgresUser, handOver, programOptions, runProgram } from './postgres-user.ts';
@@ -47,9 +46,7 @@ export async function startServer(
   const user = await findPostgresUser(cluster.folder);
   await handOver(cluster.folder, user, binaries);
   const logFile = join(cluster.folder, 'server.log');
-  const log = await open(logFile, 'a', 0o600).catch(async (error: unknown) => {
-    throw await folderFault(cluster.folder, error);
-  });
+  const log = await open(logFile, 'a', 0o600);
   let logStart = (await log.stat()).size;
   if (logStart > 1_000_000) {
     await log.truncate(0);
@@ -117,13 +114,12 @@ async function checkVersion(cluster: Cluster, binaries: PostgresBinaries): Promi
   );
 }
 
-/** Why a server could not be started, as far as its folder shows it; else the end of its log. */
-export async function startFault(cluster: Cluster, server: ServerProcess | null): Promise<LeadsyncError> {
-  const unwritable = await access(serverFolder(cluster), constants.W_OK).then(
-    () => null,
-    (error: unknown) => error,
-  );
-  if (unwritable !== null) return folderFault(cluster.folder, unwritable);
-  const tail = await server?.logTail();
-  return folderFault(cluster.folder, new Error(tail === undefined || tail === '' ? 'it wrote no log' : tail));
+/** Why the server does not come up: what the system says of its folder, or the end of its log. */
+export async function startFault(cluster: Cluster, server: ServerProcess | null): Promise<unknown> {
+  try {
+    await access(serverFolder(cluster), constants.W_OK);
+    return new Error((await server?.logTail()) || 'it wrote no log.');
+  } catch (error) {
+    return error;
+  }
 }

@@ -1,0 +1,397 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { loadPostgresBinaries } from '../../src/store/postgres-binaries.ts';
+
+const program = fileURLToPath(new URL('../support/embedded-postgres-child.ts', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+/** Whether an ordinary user can run this checkout at all; not when it is below a private folder. */
+const nobodyCanRun =
+  isRoot &&
+  succeeds([...asNobody, 'test', '-r', program]) &&
+  succeeds([...asNobody, process.execPath, '--version']);
+const waiting = { timeout: 30_000, interval: 50 };
+
+let base: string;
+let dataDir: string;
+let children: ChildProcess[];
+
+beforeEach(() => {
+  // A private folder (0700), a space and umlauts: none of these may matter.
+  base = mkdtempSync(join(tmpdir(), 'leadsync für Ö '));
+  dataDir = join(base, 'my data');
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  for (const pid of serversBelow(base)) process.kill(pid, 'SIGKILL');
+  await vi.waitFor(() => rmSync(base, { recursive: true, force: true }), waiting);
+});
+
+function succeeds([file = '', ...args]: string[]): boolean {
+  return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Process ids of the servers whose cluster is below this folder, without their children. */
+function serversBelow(folder: string): number[] {
+  return execFileSync('ps', ['-ww', '-A', '-o', 'pid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(`/postgres -D ${folder}`))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+function serverPid(): number {
+  return Number.parseInt(readFileSync(pidFile(), 'utf8'), 10);
+}
+
+function pidFile(): string {
+  return join(dataDir, 'postgres', 'data', 'postmaster.pid');
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  /** The line it printed. */
+  readonly said: Promise<{ url?: string; code?: string; message?: string; help?: string }>;
+  /** Lets it end by itself. */
+  end(): Promise<void>;
+  /** Kills it, and waits until all its pipes are closed, so until no process holds them any more. */
+  kill(): Promise<void>;
+}
+
+function startChild(prefix: readonly string[] = []): Child {
+  const [file, ...args] = [...prefix, process.execPath, program, dataDir];
+  const child = spawn(file ?? '', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  const closed = once(child, 'close');
+  const said = once(child.stdout, 'data').then(([line]) => JSON.parse(String(line)));
+  return {
+    process: child,
+    said,
+    async end() {
+      child.stdin.end();
+      expect(await closed).toEqual([0, null]);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the embedded Postgres', () => {
+  test('is created, found by a second process, and stopped by the last one; the data stays', async () => {
+    const first = startChild();
+    const { url = '' } = await first.said;
+    await query(url, 'create table kept as select 7 as n');
+    const pid = serverPid();
+
+    const second = startChild();
+    expect(await second.said).toEqual({ url });
+    expect(serversBelow(base)).toEqual([pid]);
+
+    await first.end();
+    expect(await query(url, 'select n from kept')).toEqual([{ n: 7 }]);
+
+    await second.end();
+    expect(serversBelow(base)).toEqual([]);
+    expect(existsSync(pidFile())).toBe(false);
+
+    const again = await startEmbeddedPostgres(dataDir);
+    expect(await query(again.connectionString, 'select n from kept')).toEqual([{ n: 7 }]);
+    await again.close();
+    await again.close();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
+  test('is private and safe: password in a file of its owner alone, loopback only, synced to disk', async () => {
+    const server = await startEmbeddedPostgres(dataDir);
+    const url = new URL(server.connectionString);
+    expect(url.password).toBe(readFileSync(join(dataDir, 'postgres', 'password'), 'utf8'));
+    expect(execFileSync('ls', ['-l', join(dataDir, 'postgres')], { encoding: 'utf8' })).toMatch(
+      /^-rw------- .* password$/m,
+    );
+    expect(
+      await query(
+        server.connectionString,
+        `select name, setting from pg_settings
+         where name in ('fsync', 'listen_addresses', 'unix_socket_directories') order by name`,
+      ),
+    ).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'listen_addresses', setting: '127.0.0.1' },
+      { name: 'unix_socket_directories', setting: '' },
+    ]);
+    url.password = 'wrong';
+    await expect(query(url.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    await server.close();
+  });
+
+  test('several processes that start at once share one cluster and one server, which the last one stops', async () => {
+    const processes = Array.from({ length: 4 }, () => startChild());
+    const urls = await Promise.all(processes.map(async ({ said }) => (await said).url));
+    expect(new Set(urls).size).toBe(1);
+    expect(urls[0]).toMatch(/^postgres:/);
+    expect(serversBelow(base)).toHaveLength(1);
+
+    await Promise.all(processes.map((child) => child.end()));
+    expect(serversBelow(base)).toEqual([]);
+    expect(readdirSync(dataDir)).toEqual(['postgres']);
+  });
+
+  test('processes that come while the last one leaves always get a server', async () => {
+    let leaving = await startEmbeddedPostgres(dataDir, { durable: false });
+    for (let round = 0; round < 10; round += 1) {
+      const [coming] = await Promise.all([
+        startEmbeddedPostgres(dataDir, { durable: false }),
+        leaving.close(),
+      ]);
+      expect(await query(coming.connectionString, 'select 1 as one')).toEqual([{ one: 1 }]);
+      leaving = coming;
+    }
+    await leaving.close();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
+  test('kill -9 of the only process that uses it: the server stays, holds none of its pipes, and is joined again', async () => {
+    const first = startChild();
+    const { url } = await first.said;
+    const pid = serverPid();
+    await first.kill();
+    expect(serversBelow(base)).toEqual([pid]);
+
+    const second = startChild();
+    expect(await second.said).toEqual({ url });
+    expect(serverPid()).toBe(pid);
+    await second.end();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
+  test('kill -9 while the cluster is being made: the next start makes it', async () => {
+    const first = startChild();
+    await vi.waitFor(() => expect(readdirSync(dataDir)).not.toEqual([]), { timeout: 30_000, interval: 1 });
+    await first.kill();
+
+    mkdirSync(join(dataDir, 'postgres.new-left'));
+    const server = await startEmbeddedPostgres(dataDir, { durable: false });
+    expect(await query(server.connectionString, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(readdirSync(dataDir)).not.toContain('postgres.new-left');
+    await server.close();
+  });
+
+  test('kill -9 of the server while it is in use: it comes back at the same place with the data', async () => {
+    const server = await startEmbeddedPostgres(dataDir);
+    const pool = openDatabase({ connectionString: server.connectionString });
+    await pool.query('create table public.kept as select 7 as n');
+    const pid = serverPid();
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(async () => {
+      expect((await pool.query('select n from public.kept')).rows).toEqual([{ n: 7 }]);
+    }, waiting);
+    expect(serverPid()).not.toBe(pid);
+    await pool.end();
+    await server.close();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
+  test('kill -9 of the server and of its user: the next start repairs it', async () => {
+    const child = startChild();
+    const { url = '' } = await child.said;
+    await query(url, 'create table kept as select 7 as n');
+    await child.kill();
+    process.kill(serverPid(), 'SIGKILL');
+
+    const server = await startEmbeddedPostgres(dataDir, { durable: false });
+    expect(await query(server.connectionString, 'select n from kept')).toEqual([{ n: 7 }]);
+    await server.close();
+  });
+
+  describe('a left-over pid file', () => {
+    let old: string[];
+
+    beforeEach(async () => {
+      const server = await startEmbeddedPostgres(dataDir, { durable: false });
+      old = readFileSync(pidFile(), 'utf8').split('\n');
+      await server.close();
+    });
+
+    async function startsWith(content: string): Promise<void> {
+      writeFileSync(pidFile(), content);
+      const server = await startEmbeddedPostgres(dataDir, { durable: false });
+      const [row] = await query(
+        server.connectionString,
+        `select current_setting('data_directory') as folder`,
+      );
+      expect(row).toEqual({ folder: join(dataDir, 'postgres', 'data') });
+      await server.close();
+      expect(serversBelow(base)).toEqual([]);
+    }
+
+    test('that names a process which is gone', () => startsWith(old.join('\n')));
+
+    test('that names a living process of another program', () =>
+      startsWith([String(process.pid), ...old.slice(1)].join('\n')));
+
+    test("that names somebody else's Postgres and its port", async () => {
+      const other = inject('databaseUrl');
+      const [row] = await query(other, `select current_setting('data_directory') as folder`);
+      const { folder } = row as { folder: string };
+      await startsWith(readFileSync(join(folder, 'postmaster.pid'), 'utf8'));
+      expect(await query(other, 'select 1 as one')).toEqual([{ one: 1 }]);
+    });
+
+    test('that is empty', () => startsWith(''));
+  });
+
+  describe.runIf(isRoot)('for root', () => {
+    test.runIf(nobodyCanRun)('and for an ordinary user', async () => {
+      chownSync(base, 65_534, 65_534);
+      const first = startChild(asNobody);
+      const { url = '' } = await first.said;
+      expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+      // Root joins it, and later starts it, without taking the files away from their owner.
+      const second = startChild();
+      expect(await second.said).toEqual({ url });
+      await first.end();
+      await second.end();
+      expect(serversBelow(base)).toEqual([]);
+      for (const prefix of [[], asNobody]) {
+        const next = startChild(prefix);
+        expect(await next.said).toHaveProperty('url');
+        await next.end();
+      }
+    });
+
+    test.runIf(nobodyCanRun)(
+      'who may not make user namespaces: runs as the user postgres or nobody',
+      async () => {
+        chmodSync(base, 0o755);
+        const child = await startWithoutNamespaces();
+        const said = await child.said;
+        expect(said).toHaveProperty('url');
+        expect(await query(said.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
+        const owner = execFileSync('ps', ['-o', 'uid=', '-p', String(serverPid())], { encoding: 'utf8' });
+        expect(Number(owner)).not.toBe(0);
+        await child.end();
+        expect(serversBelow(base)).toEqual([]);
+      },
+    );
+
+    test.runIf(nobodyCanRun)(
+      'who may not make user namespaces, in a private folder: says what to do',
+      async () => {
+        const child = await startWithoutNamespaces();
+        expect(await child.said).toEqual({
+          code: 'database.not-writable',
+          message: expect.stringContaining('cannot run as root'),
+          help: expect.stringMatching(/DATA_DIR.*DATABASE_URL/),
+        });
+        await child.end();
+        expect(readdirSync(dataDir)).toEqual([]);
+      },
+    );
+  });
+
+  /** A child that is root, with all users there are, where user namespaces are switched off as in many containers. */
+  async function startWithoutNamespaces(): Promise<Child> {
+    const inside = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
+    const outside = `read mapped && exec sh -c '${inside}' sh "$@"`;
+    const child = startChild(['unshare', '--user', 'sh', '-c', outside, 'sh']);
+    const { pid } = child.process;
+    // Refused until the child is in its namespace.
+    await vi.waitFor(() => writeFileSync(`/proc/${pid}/uid_map`, '0 0 65536'), waiting);
+    writeFileSync(`/proc/${pid}/gid_map`, '0 0 65536');
+    child.process.stdin?.write('mapped\n');
+    return child;
+  }
+
+  describe('says what is wrong', () => {
+    test('the place is a file', async () => {
+      writeFileSync(dataDir, 'not a folder');
+      await expect(startEmbeddedPostgres(dataDir)).rejects.toMatchObject({
+        code: 'database.not-writable',
+        help: expect.stringMatching(/DATA_DIR.*DATABASE_URL/),
+      });
+      expect(readFileSync(dataDir, 'utf8')).toBe('not a folder');
+    });
+
+    test.runIf(nobodyCanRun)('the folder belongs to somebody else', async () => {
+      chmodSync(base, 0o755);
+      const child = startChild(asNobody);
+      expect(await child.said).toMatchObject({
+        code: 'database.not-writable',
+        help: expect.stringContaining('DATA_DIR'),
+      });
+    });
+
+    test.runIf(isRoot)('the disk is full', async () => {
+      mkdirSync(dataDir);
+      const inside = 'mount -t tmpfs -o size=20m none "$0" && exec "$@"';
+      const child = startChild(['unshare', '--mount', 'sh', '-c', inside, dataDir]);
+      expect(await child.said).toMatchObject({
+        code: 'database.disk-full',
+        help: expect.stringContaining('DATA_DIR'),
+      });
+    });
+
+    test('no Postgres for this machine', async () => {
+      await expect(loadPostgresBinaries('plan9-mips')).rejects.toMatchObject({
+        code: 'database.unsupported-platform',
+        message: expect.stringContaining('@embedded-postgres/plan9-mips'),
+        help: expect.stringContaining('DATABASE_URL'),
+      });
+    });
+
+    test('the cluster is of another major version', async () => {
+      await (await startEmbeddedPostgres(dataDir, { durable: false })).close();
+      writeFileSync(join(dataDir, 'postgres', 'data', 'PG_VERSION'), '12\n');
+      await expect(startEmbeddedPostgres(dataDir)).rejects.toMatchObject({
+        code: 'database.other-version',
+        message: expect.stringContaining('Postgres 12'),
+        help: expect.stringContaining('pg_dump'),
+      });
+    });
+
+    test('the server does not come up: the end of its log', async () => {
+      await (await startEmbeddedPostgres(dataDir, { durable: false })).close();
+      writeFileSync(join(dataDir, 'postgres', 'data', 'postgresql.conf'), 'work_mem = sehr viel\n');
+      await expect(startEmbeddedPostgres(dataDir)).rejects.toMatchObject({
+        code: 'database.not-started',
+        message: expect.stringContaining('postgresql.conf'),
+        help: expect.stringContaining('server.log'),
+      });
+    });
+  });
+});
