@@ -109,9 +109,10 @@ function leadPath(id: string): string {
 }
 
 function notJson({ head, excerpt }: Answer, wanted: string): never {
+  const shown = excerpt();
   throw new LeadsApiError(
     'leads.not-json',
-    `The Leads service answered ${head.status}, but not with ${wanted} as JSON: ${excerpt || '(nothing)'}`,
+    `The Leads service answered ${head.status}, but not with ${wanted} as JSON: ${shown === '' ? '(nothing)' : shown}`,
     {
       status: head.status,
       retry: 'now',

@@ -43,7 +43,7 @@ export interface Answer {
   /** Undefined: the body is empty or no JSON. */
   readonly json: unknown;
   /** At most 200 characters of the body, without the key. */
-  readonly excerpt: string;
+  readonly excerpt: () => string;
 }
 
 const bodyBytes = 16 * 1024 * 1024;
@@ -123,7 +123,7 @@ export class LeadsHttp implements AsyncDisposable {
       { ...fields, ms: Math.round(performance.now() - started) },
       'The Leads service replied',
     );
-    const excerpt = visibleText(this.#redact(text), 200);
+    const excerpt = (): string => visibleText(this.#redact(text), 200);
     if (head.status < 300) return { head, gone: false, json: parseJson(text), excerpt };
 
     const said = this.#readError(text, fields);

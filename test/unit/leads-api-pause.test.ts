@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { Pause } from '../../src/leads-api/pause.ts';
+
+test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
+  const receivedAt = Date.now();
+  const waits: number[] = [];
+  const pause = new Pause({
+    notBefore: () => Promise.resolve(0),
+    pauseUntil: (until) => {
+      waits.push(until - receivedAt);
+      return Promise.resolve();
+    },
+  });
+  for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
+  const wholes = [1_000, 2_000, 4_000, 8_000, 1_000];
+  expect(waits).toHaveLength(wholes.length);
+  for (const [index, whole] of wholes.entries()) {
+    expect(waits[index]).toBeGreaterThanOrEqual(whole * 0.75 + 100);
+    expect(waits[index]).toBeLessThanOrEqual(whole + 100);
+  }
+});
+
+test('a wait counts from the moment the headers were here, with a margin', async () => {
+  const receivedAt = Date.now() - 400;
+  let until = 0;
+  const pause = new Pause({
+    notBefore: () => Promise.resolve(0),
+    pauseUntil: (epochMs) => {
+      until = epochMs;
+      return Promise.resolve();
+    },
+  });
+  expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
+    asked: true,
+  });
+  expect(until).toBe(receivedAt + 3_100);
+  await expect(pause.check()).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
+});

@@ -1,0 +1,34 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Turns } from '../../src/leads-api/turns.ts';
+
+test('tasks run one at a time and in order, whichever fail or are given up while waiting', async () => {
+  const kinds = fc.array(fc.constantFrom('good', 'bad', 'given up'), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(kinds, async (tasks) => {
+      const turns = new Turns();
+      const ran: number[] = [];
+      let running = 0;
+      const results = tasks.map((kind, index) => {
+        const stop = new AbortController();
+        const result = turns.run(stop.signal, async () => {
+          expect(++running).toBe(1);
+          ran.push(index);
+          await nextTurn();
+          running -= 1;
+          if (kind === 'bad') throw new Error('bad');
+          return index;
+        });
+        if (kind === 'given up') stop.abort('given up');
+        return result.catch((error: unknown) => (error instanceof Error ? error.message : error));
+      });
+      const expected = tasks.map((kind, index) => (kind === 'good' ? index : kind));
+      const ends = await Promise.all(results);
+      // The first one may begin before it is given up; all others are waiting then.
+      expect(ends.slice(1)).toEqual(expected.slice(1));
+      expect(ran).toEqual(ran.toSorted((a, b) => a - b));
+    }),
+    { numRuns: 50 },
+  );
+});
