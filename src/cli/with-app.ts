@@ -8,9 +8,17 @@ import type { CommonOptions } from './main.ts';
 
 /** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
 export function createLog(config: Pick<Config, 'logLevel'>): Logger {
-  const options = { level: config.logLevel, base: null };
+  const options = { level: config.logLevel, base: null, serializers: { err: describeError } };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
   return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }));
+}
+
+/** What a log line says of an error: no properties, which may hold whole connections and their passwords. */
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
+  return { ...code, message: error.message, stack: error.stack, ...cause };
 }
 
 /** Aborts at the first SIGINT or SIGTERM; at the second one the process ends at once. */

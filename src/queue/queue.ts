@@ -49,12 +49,17 @@ const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
 const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
 type PgQueue = InstanceType<typeof PostgresQueue>;
+type Warn = (error: Error, message: string) => void;
 
 /** Opens the queues on the Postgres that also holds the state, in a schema of their own. */
 export async function openQueues(connectionString: string, log: Logger): Promise<Queues> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({ connectionString, max: 10, options: '-c search_path=bullmq', application_name: 'leadsync-queue' });
-  pool.on('error', (error) => log.warn({ err: error }, 'the connection to the queue broke'));
+  let closing = false;
+  const warn = (error: Error, message: string): void => {
+    if (!closing) log.warn({ err: error }, message);
+  };
+  pool.on('error', (error) => warn(error, 'the connection to the queue broke'));
   const client = await pool.connect();
   try {
     await runMigrations(client);
@@ -66,20 +71,21 @@ export async function openQueues(connectionString: string, log: Logger): Promise
     const known = open.get(name);
     if (known !== undefined) return known;
     const queue = new PostgresQueue(name, { connection: backendPool(pool) });
-    queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
+    queue.on('error', (error) => warn(error, `queue ${name}`));
     open.set(name, queue);
     return queue;
   };
   return {
-    queue: (name) => jobQueue(queueOf(name), pool, log),
+    queue: (name) => jobQueue(queueOf(name), pool, warn),
     async [Symbol.asyncDispose]() {
+      closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));
       await pool.end();
     },
   };
 }
 
-function jobQueue(queue: PgQueue, pool: pg.Pool, log: Logger): JobQueue {
+function jobQueue(queue: PgQueue, pool: pg.Pool, warn: Warn): JobQueue {
   return {
     async add(name, payload, options = {}) {
       const job = await queue.add(name, payload, {
@@ -90,7 +96,7 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, log: Logger): JobQueue {
       });
       return { id: job.id ?? '', finished: (signal) => finished(queue, job.id ?? '', signal) };
     },
-    work: (handlers) => startWorker(queue, pool, handlers, log),
+    work: (handlers) => startWorker(queue, pool, handlers, warn),
     async schedule(name, pattern, timeZone, job, payload) {
       await queue.upsertJobScheduler(
         name,
@@ -109,7 +115,7 @@ function startWorker(
   queue: PgQueue,
   pool: pg.Pool,
   handlers: Readonly<Record<string, JobHandler>>,
-  log: Logger,
+  warn: Warn,
 ): AsyncDisposable {
   const stop = new AbortController();
   const process = async (job: Job, token?: string): Promise<unknown> => {
@@ -133,7 +139,7 @@ function startWorker(
     // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
     limiter: { max: 1_000_000, duration: 1 },
   });
-  worker.on('error', (error) => log.warn({ err: error, queue: queue.name }, 'worker error'));
+  worker.on('error', (error) => warn(error, `worker of queue ${queue.name}`));
   return {
     async [Symbol.asyncDispose]() {
       stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));

@@ -138,7 +138,7 @@ export async function* looseRows(
   run: { readonly id: number; readonly connection: string },
 ): AsyncIterable<StagedRow & { readonly duplicate: boolean; readonly refused: string | null }> {
   const query = new QueryStream(
-    `select row_number as row, r.lead_id as "leadId", cells, hash, r.row_key as "rowKey", duplicate, h.message as refused
+    `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
      from staged_rows r
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
      where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,

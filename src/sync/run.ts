@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { openIntents } from '../store/intents.ts';
+import { isDatabaseOutage } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
   countRequests,
@@ -180,7 +181,13 @@ function explain(fault: LeadsyncError): string {
 
 function asLeadsyncError(error: unknown): LeadsyncError {
   if (error instanceof LeadsyncError) return error;
-  return new LeadsyncError('internal', 'something unexpected happened; nothing more was written', { cause: error, retry: 'now' });
+  if (isDatabaseOutage(error)) {
+    return new LeadsyncError('database.unavailable', 'the database broke off', { cause: error, retry: 'later' });
+  }
+  return new LeadsyncError('internal', 'something unexpected happened; nothing more was written', {
+    cause: error,
+    help: 'This is a mistake in leadsync: please report it with the log.',
+  });
 }
 
 /** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */

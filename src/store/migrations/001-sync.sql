@@ -28,7 +28,8 @@ create table runs (
   target_requests bigint not null default 0,
   problems jsonb not null default '[]',
   refusals jsonb not null default '[]',
-  report jsonb,
+  -- As it was printed, in its order.
+  report json,
   created_at timestamptz not null default now(),
   progress_at timestamptz not null default now(),
   finished_at timestamptz
