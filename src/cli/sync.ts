@@ -2,6 +2,7 @@ import type { SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
+import { sendDueReminders } from './send-due-reminders.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 /** `leadsync sync`: plans and pushes every chosen connection now, one after the other. */
@@ -15,6 +16,8 @@ export function sync(options: CommonOptions & { readonly allow?: readonly string
       reports.push(report);
       if (!options.json) print(describeReport(report));
     }
+    const unsent = await sendDueReminders(app, stop);
+    if (unsent > 0) app.log.warn({ unsent }, 'reminders that are due could not be sent; the worker goes on trying');
     const [only] = reports;
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
     process.exitCode = exitCodeFor(reports.map((report) => report.status));

@@ -30,7 +30,7 @@ const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "r
 export async function insertActions(db: Queryable, run: RoundRef, actions: readonly NewAction[]): Promise<void> {
   await db.query(
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id)
-     select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::jsonb[], $8::jsonb[], $9::text[],
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
        $10::text[], $11::bigint[])`,
     [
       run.id,
@@ -128,7 +128,7 @@ export async function countActions(db: Queryable, runId: number): Promise<readon
 /** How many known pairs the plan changes in each field; filling an empty side is no such change. */
 export async function countChangedFields(db: Queryable, run: RoundRef): Promise<Readonly<Record<string, number>>> {
   const { rows } = await db.query<{ field: string; count: number }>(
-    `select c.key as field, count(*)::int as count from actions, jsonb_each(changes) c
+    `select c.key as field, count(*)::int as count from actions, json_each(changes) c
      where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->>'rule' <> 'fills-empty'
      group by 1`,
     [run.id, run.round],
@@ -150,7 +150,7 @@ export async function troubledActions(
     fields: string[];
   }>(
     `select coalesce(outcome_code, reason) as code, coalesce(outcome_message, message, reason) as message,
-       lead_id as "leadId", row_number as row, array(select jsonb_object_keys(changes)) as fields
+       lead_id as "leadId", row_number as row, array(select json_object_keys(changes)) as fields
      from actions where run_id = $1 and round = $2 and (state = 'put-off' or kind = 'report') order by id limit $3`,
     [run.id, run.round, limit],
   );

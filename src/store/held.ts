@@ -77,7 +77,7 @@ export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
   const { rows } = await db.query<NewHeld>(
     `select a.lead_id as "leadId", a.row_key as "rowKey", coalesce(c.key, '') as field, a.row_number as row, a.reason as code,
        coalesce(a.message, a.reason) as message, c.value->'base' as base, c.value->'from' as lead, c.value->'to' as "rowValue"
-     from actions a left join jsonb_each(a.changes) c on true
+     from actions a left join json_each(a.changes) c on true
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'`,
     [run.id, run.round],
   );

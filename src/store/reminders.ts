@@ -80,3 +80,13 @@ export async function comingReminders(
   );
   return { count: rows[0]?.total ?? 0, next: rows.map(({ total: _, ...reminder }) => reminder) };
 }
+
+/** How many reminders are due and not sent yet. */
+export async function countDueReminders(db: Queryable, connections: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from reminders
+     where connection = any($1) and state in ('scheduled', 'sending') and due_at <= now()`,
+    [connections],
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -103,7 +103,8 @@ create table actions (
   lead_id text,
   row_number int,
   row_key text not null default '',
-  changes jsonb not null default '{}',
+  -- json, not jsonb: people read the fields in the order of the mapping.
+  changes json not null default '{}',
   expect jsonb not null default '{}',
   reason text not null,
   message text,

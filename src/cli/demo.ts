@@ -1,0 +1,167 @@
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { pino } from 'pino';
+import { openApp } from '../app.ts';
+import { loadConfig } from '../config/load.ts';
+import { LeadsyncError } from '../errors.ts';
+import { parseFaults } from '../sandbox/parse-faults.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { composeReminder } from '../reminders/compose.ts';
+import { visibleActions } from '../store/actions.ts';
+import { decideHeld, listHeld } from '../store/held.ts';
+import type { RunMode } from '../store/runs.ts';
+import type { SyncReport } from '../sync/report.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { describePlan } from './plan.ts';
+import { runJob } from './run-job.ts';
+import { sendDueReminders } from './send-due-reminders.ts';
+import { describeReport } from './sync.ts';
+import { stopSignal } from './with-app.ts';
+
+const connection = 'default';
+const leadCount = 120;
+
+/** What the demo shows besides its text; the object of `demo --json`. */
+interface DemoResult {
+  readonly folder: string;
+  readonly file: string;
+  readonly reminders: readonly string[];
+  readonly reports: readonly SyncReport[];
+}
+
+/** `leadsync demo`: the main job on a sandbox, a new CSV file and an embedded database, all local. */
+export async function demo(options: CommonOptions & { readonly dir?: string }): Promise<void> {
+  const stop = stopSignal();
+  const folder = await demoFolder(options.dir);
+  const file = join(folder, 'leads.csv');
+  const tell = options.json ? () => {} : print;
+  // A limit that is hit now and then belongs to the picture.
+  await using service = await startSandbox({ leads: leadCount, faults: parseFaults('429:every=6,retryAfter=1') });
+  tell(`A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`);
+
+  const env = {
+    LEADS_BASE_URL: service.url,
+    LEADS_API_KEY: service.apiKey,
+    TARGET: file,
+    DATA_DIR: folder,
+    REMINDER_TO: 'you@example.com',
+    LOG_LEVEL: 'warn',
+  };
+  const config = await loadConfig({ env, cwd: folder });
+  const reports: SyncReport[] = [];
+  {
+    await using app = await openApp(config, pino({ level: 'silent' }));
+    const step = (title: string): void => tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
+    const run = async (mode: RunMode): Promise<void> => {
+      const finished = await runJob(app, connection, mode, [], stop);
+      if (mode === 'plan') return tell(describePlan(finished, await visibleActions(app.pool, finished)));
+      const report = finished.report as SyncReport;
+      reports.push(report);
+      tell(describeReport(report));
+    };
+
+    step('1. First sync: the file does not exist yet');
+    await run('sync');
+    tell(`\n  ${shown(file)} has a row for each lead.`);
+
+    step('2. People work, on both sides');
+    for (const line of await editBothSides(service, file)) tell(`  ${line}`);
+
+    step('3. The plan: what a sync would do; nothing is written');
+    await run('plan');
+
+    step('4. Second sync: each edit arrives on the other side, the conflict is held');
+    await run('sync');
+
+    step('5. Somebody decides the conflict: leadsync resolve ID --use lead');
+    for (const held of await listHeld(app.pool, connection)) await decideHeld(app.pool, held.id, 'lead');
+    await run('sync');
+
+    step('6. Once more: nothing is left to write');
+    await run('sync');
+
+    step('7. A reminder for the follow-up that has just fallen due');
+    await sendDueReminders(app, stop);
+    for (const line of await describeReminder(service, folder)) tell(`  ${line}`);
+  }
+  // The database goes with the demo; what a person would look at stays.
+  await rm(join(folder, 'postgres'), { recursive: true, force: true });
+  const reminders = await outbox(folder);
+  const { early, throttled } = service.stats;
+  tellEnd(tell, file, folder, throttled, early);
+  if (options.json) printJson({ folder, file, reminders, reports } satisfies DemoResult);
+}
+
+async function demoFolder(dir: string | undefined): Promise<string> {
+  if (dir === undefined) {
+    await mkdir('data', { recursive: true });
+    return mkdtemp(resolve('data', 'demo-'));
+  }
+  await mkdir(dir, { recursive: true });
+  if ((await readdir(dir)).length === 0) return resolve(dir);
+  throw new LeadsyncError('usage.folder-not-empty', `${dir} is not empty; nothing was written there`, {
+    help: 'Name a folder that is empty or does not exist yet.',
+  });
+}
+
+/** Three edits that do not meet, one that does, and a new row: as people would make them. Returns what was done. */
+async function editBothSides(service: Sandbox, file: string): Promise<string[]> {
+  // Names that need no quotes, so that the edits below may be made on plain text.
+  const plain = service.leads.list().filter((lead) => /^[\p{L} ]+$/u.test(lead.companyName) && lead.stage !== 'won');
+  const [inFile, inService, onBoth, due] = plain;
+  if (!inFile || !inService || !onBoth || !due) throw new Error('the sandbox has too few leads');
+
+  const lines = (await readFile(file, 'utf8')).split('\r\n');
+  const setStage = (id: string, from: string, to: string): void => {
+    const at = lines.findIndex((line) => line.startsWith(id));
+    lines[at] = (lines[at] ?? '').replace(`,${from},`, `,${to},`);
+  };
+  setStage(inFile.id, inFile.stage, 'won');
+  setStage(onBoth.id, onBoth.stage, 'qualified again');
+  await writeFile(file, lines.join('\r\n'));
+  await appendFile(file, ',Bäckerei Sonnenhof GmbH,Retail,Freiburg,BW,new,\r\n');
+  service.leads.edit(inService.id, { city: 'Lübeck', region: 'SH' });
+  service.leads.edit(onBoth.id, { stage: 'lost' });
+  service.leads.edit(due.id, { nextFollowUpAt: new Date(Date.now() - 60_000).toISOString() });
+  return [
+    `in the file:     ${inFile.companyName}: stage ${inFile.stage} → won`,
+    'in the file:     a new row without an id: Bäckerei Sonnenhof GmbH, Freiburg',
+    `in the service:  ${inService.companyName}: moved to Lübeck`,
+    `in the service:  ${due.companyName}: the follow-up is due now`,
+    `on both sides:   ${onBoth.companyName}: stage "qualified again" in the file, "lost" in the service`,
+  ];
+}
+
+async function outbox(folder: string): Promise<string[]> {
+  const names = await readdir(join(folder, 'outbox')).catch(() => []);
+  return names.filter((name) => name.endsWith('.eml')).map((name) => join(folder, 'outbox', name));
+}
+
+async function describeReminder(service: Sandbox, folder: string): Promise<string[]> {
+  const [mail] = await outbox(folder);
+  const lead = service.leads.list().find(isDue);
+  if (mail === undefined || lead === undefined) throw new Error('no reminder was written');
+  const { id, nextFollowUpAt, ...fields } = lead;
+  const { subject, text } = composeReminder({ id, fields }, Date.parse(nextFollowUpAt ?? ''), 'UTC');
+  return [`No SMTP_URL is set, so the mail is a file: ${shown(mail)}`, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
+}
+
+/** The one follow-up that the demo itself has moved to a minute ago; seeded ones lie at whole quarters of an hour. */
+function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
+  const at = Date.parse(lead.nextFollowUpAt ?? '');
+  return at <= Date.now() && at > Date.now() - 10 * 60_000;
+}
+
+function tellEnd(tell: (line?: string) => void, file: string, folder: string, throttled: number, early: number): void {
+  tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
+  tell('\nLook at:');
+  tell(`  ${shown(file)}   the rows; the new one has its id now`);
+  tell(`  ${shown(join(folder, 'outbox'))}   the mails`);
+  tell('\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=./leads.csv');
+  tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
+}
+
+function shown(path: string): string {
+  return relative(process.cwd(), path) || path;
+}
