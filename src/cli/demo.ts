@@ -139,12 +139,13 @@ async function outbox(folder: string): Promise<string[]> {
 }
 
 async function describeReminder(service: Sandbox, folder: string): Promise<string[]> {
-  const [mail] = await outbox(folder);
+  const mails = await outbox(folder);
   const lead = service.leads.list().find(isDue);
-  if (mail === undefined || lead === undefined) throw new Error('no reminder was written');
+  if (mails.length === 0 || lead === undefined) throw new Error('no reminder was written');
   const { id, nextFollowUpAt, ...fields } = lead;
   const { subject, text } = composeReminder({ id, fields }, Date.parse(nextFollowUpAt ?? ''), 'UTC');
-  return [`No SMTP_URL is set, so the mail is a file: ${shown(mail)}`, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
+  const where = `${mails.length} mail(s), as files because no SMTP_URL is set: ${shown(join(folder, 'outbox'))}`;
+  return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
 }
 
 /** The one follow-up that the demo itself has moved to a minute ago; seeded ones lie at whole quarters of an hour. */
