@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -19,6 +19,8 @@ declare module 'vitest' {
 /** vitest's globalSetup: one Postgres for the whole run, gone with its folder afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-test-'));
+  // Where root may not make user namespaces, Postgres runs as another user, who has to reach the folder.
+  await chmod(folder, 0o755);
   const server = await startEmbeddedPostgres(folder, { durable: false });
   project.provide('databaseUrl', server.connectionString);
   return async () => {
