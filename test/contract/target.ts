@@ -306,6 +306,15 @@ export function describeTarget(name: string, makeHarness: () => Promise<TargetHa
         },
       ));
 
+    test('gives an id to one row only, though the same link comes twice', () =>
+      withRows([headings, loose, loose], async (harness) => {
+        expect(await written(harness, [link('id-1', looseCells), link('id-1', looseCells)])).toEqual([
+          'done',
+          'done',
+        ]);
+        expect(harness.show()?.slice(1)).toEqual([loose.with(0, 'id-1'), loose]);
+      }));
+
     test('links nothing when a row further down has the id already', () =>
       withRows([headings, loose, loose.with(0, 'id-1')], async (harness) => {
         expect(await written(harness, [link('id-1', looseCells)])).toEqual(['done']);
@@ -427,6 +436,29 @@ export function describeTarget(name: string, makeHarness: () => Promise<TargetHa
         })();
         await expect(reading).rejects.toMatchObject({ code: 'target.changed', retry: 'now' });
       }));
+
+    test('no row is given of a content that open has not seen', () =>
+      withRows([headings, ...many], async (harness) => {
+        const { rows } = await harness.target().open({ create: true }, never());
+        typed(harness);
+        await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'target.changed' });
+      }));
+
+    test('a row that is moved while it is looked for is found', async () => {
+      let asked = Infinity;
+      for (let at = 1; at <= asked; at++) {
+        await withRows([headings, ...many.slice(0, 1500)], async (harness) => {
+          const interrupted = interruptedSignal(at, () =>
+            harness.edit(([head = [], ...rows]) => [head, ...rows.toReversed()]),
+          );
+          const change = update('id-1400', {}, { name: many[1400]?.[1] ?? '' });
+          expect(await harness.target().write([change], interrupted.signal)).toEqual([
+            { key: 'id-1400', status: 'done' },
+          ]);
+          asked = interrupted.asked();
+        });
+      }
+    });
 
     test('an edit at any moment of a write is there afterwards, and so is what was reported as done', async () => {
       let asked = Infinity;

@@ -50,7 +50,7 @@ describe('bytes of a CSV file', () => {
             bom + rows.map((row) => row.join(delimiter) + lineEnd).join('');
           const [header, other] = [
             ['Lead ID', 'City', '"My, own"'],
-            ['b', 'Linz', '"x"'],
+            ['b', 'Linz', '"ü"'],
           ];
           expect(
             await after(file(header, ['a', 'Bonn', ''], other), rome, append('n', { city: 'Oslo' })),
@@ -107,6 +107,29 @@ describe('bytes of a CSV file', () => {
     );
   });
 
+  test('an edit is noticed that keeps the size and sets the time back', async () => {
+    let asked = Infinity;
+    for (let at = 1; at <= asked; at++) {
+      await withFile('Lead ID,City\na,Bonn\nb,Linz\n', async (harness) => {
+        utimesSync(harness.path, 1, 1);
+        const interrupted = new AbortController().signal;
+        asked = 0;
+        interrupted.throwIfAborted = () => {
+          if (++asked !== at) return;
+          harness.write('Lead ID,City\na,Bonn\nb,Graz\n');
+          utimesSync(harness.path, 1, 1);
+        };
+        expect(await harness.target().write([rome], interrupted)).toEqual([{ key: 'a', status: 'done' }]);
+        if (at <= asked) expect(harness.read()).toBe('Lead ID,City\na,Rome\nb,Graz\n');
+      });
+    }
+  });
+
+  test('the delimiter is the one that gives the known headings, not the one that gives most cells', async () => {
+    const file = 'Lead ID;City;one, two, three, four\na;Bonn;\n';
+    expect(await after(file, rome)).toBe(file.replace('Bonn', 'Rome'));
+  });
+
   test('a quote inside an unquoted cell is text', () =>
     withFile('Lead ID,Company\na,12" screen\n', async (harness) => {
       expect((await readAll(harness.target()))[0]?.cells).toEqual({ name: '12" screen' });
@@ -119,12 +142,15 @@ describe('bytes of a CSV file', () => {
   });
 
   test('when nothing changes the file is not written', () =>
-    withFile('Lead ID,City\na,Bonn\n', async (harness) => {
+    withFile('Lead ID,City,Sync\na,Bonn,gone\n', async (harness) => {
       utimesSync(harness.path, 1, 1);
       const { ino } = statSync(harness.path);
-      await harness
-        .target()
-        .write([update('a', {}, { city: 'Bonn' }), update('z', {}, { city: 'x' })], signal);
+      const changes = [
+        update('a', {}, { city: 'Bonn' }),
+        update('z', {}, { city: 'x' }),
+        mark('a', {}, 'gone'),
+      ];
+      await harness.target({ statusColumn: 'Sync' }).write(changes, signal);
       expect(statSync(harness.path)).toMatchObject({ ino, mtimeMs: 1000 });
     }));
 

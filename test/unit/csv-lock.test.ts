@@ -136,6 +136,8 @@ describe("an editor's lock file", () => {
         code: 'target.busy',
       });
       await expect(write(other)).rejects.toMatchObject({ code: 'target.busy' });
+      const opening = other.target().open({ create: false }, signal);
+      await expect(opening).rejects.toMatchObject({ code: 'target.busy' });
       expect(harness.read()).toBe('Lead ID,City\na,Bonn\n');
     }));
 });

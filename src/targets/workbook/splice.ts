@@ -32,7 +32,7 @@ export async function* spliced(
     ) {
       passUntil(splice.start);
       pieces.push(splice.bytes);
-      position = Math.max(position, splice.end);
+      position = splice.end;
     }
     passUntil(chunkEnd);
     chunkStart = chunkEnd;
