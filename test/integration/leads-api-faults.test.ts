@@ -356,7 +356,7 @@ describe('no connection', () => {
     }
   });
 
-  test('is given up with the reason of the signal, and that request is never sent', async () => {
+  test('is given up with the reason of the signal while the TLS handshake hangs', async () => {
     await using server = await startSocketServer(() => {});
     await using leads = client({ url: `https://127.0.0.1:${server.port}` });
     const stop = new AbortController();
@@ -364,6 +364,22 @@ describe('no connection', () => {
     setImmediate(() => stop.abort());
     expect(await ended).toBe(stop.signal.reason);
     expect(leads.requests).toBe(0);
+  });
+
+  test('and a request that was given up before there was one is not sent when there is', async () => {
+    await using server = await startServer((response) => json(response, 404, {}));
+    const stop = new AbortController();
+    const throttle = new MemoryThrottle();
+    throttle.notBefore = () => {
+      // Runs when the promises at hand have, so after the request was handed over, and before any network event.
+      process.nextTick(() => stop.abort());
+      return Promise.resolve(0);
+    };
+    await using leads = client(server, { throttle });
+    expect(await thrown(leads.delete('given-up', stop.signal))).toBe(stop.signal.reason);
+    expect(await leads.get('next', never)).toBeNull();
+    expect(server.seen.map(({ url }) => url)).toEqual(['/v1/leads/next']);
+    expect(leads.requests).toBe(1);
   });
 });
 
