@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { createCsvTarget, type CsvTargetOptions } from '../../src/targets/workbook/csv-target.ts';
-import { contractFields, type TargetHarness } from './target.ts';
+import { contractFields, type TargetHarness } from './target-harness.ts';
 
 export interface CsvHarness extends TargetHarness {
   readonly folder: string;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RowChange } from '../../src/targets/target.ts';
 import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
-import { append, link, mark, readAll, remove, update } from '../contract/target.ts';
+import { append, link, mark, readAll, remove, update } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { locateColumns } from '../../src/targets/workbook/columns.ts';
-import { contractFields } from '../contract/target.ts';
+import { contractFields } from '../contract/target-harness.ts';
 
 const [name, city] = contractFields;
 const mapping = { fields: contractFields, idColumn: 'Lead ID' };

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
 import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
-import { append, readAll, update } from '../contract/target.ts';
+import { append, readAll, update } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
 const moduleUrl = new URL('../../src/targets/workbook/csv-target.ts', import.meta.url).href;

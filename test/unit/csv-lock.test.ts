@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockFile, lockPathOf } from '../../src/targets/workbook/file-lock.ts';
 import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
-import { append } from '../contract/target.ts';
+import { append } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,0 +1,120 @@
+import { expect } from 'vitest';
+import type { FieldMapping } from '../../src/lead/mapping.ts';
+import type { Cells, Values } from '../../src/lead/value.ts';
+import type { RowChange, RowOutcome, Target, TargetRow } from '../../src/targets/target.ts';
+
+/** Texts as a person sees them, headings first. */
+export type Table = readonly (readonly string[])[];
+
+/** One place to keep rows (a file, a sheet), and what the suite must be able to do to it besides using the adapter. */
+export interface TargetHarness extends AsyncDisposable {
+  /** A new adapter object on the same place, as another process would have it. Zone: Europe/Berlin; id: `Lead ID`. */
+  target(options?: { readonly fields?: readonly FieldMapping[]; readonly statusColumn?: string }): Target;
+  /** Makes or changes the content as a person does, at once; the function gets the table as it is. */
+  edit(change: (table: Table) => Table): void;
+  /** What a person sees now; null when there is nothing. */
+  show(): Table | null;
+}
+
+const field = (name: string, column: string, type: 'text' | 'instant' = 'text'): FieldMapping => ({
+  field: name,
+  column,
+  type,
+  direction: 'two-way',
+});
+export const contractFields: readonly FieldMapping[] = [
+  field('name', 'Company'),
+  field('city', 'City'),
+  field('due', 'Next follow-up', 'instant'),
+];
+
+export const headings = ['Lead ID', 'Company', 'Notes', 'City', 'Next follow-up', 'Sync'];
+export const anna = ['id-a', 'Anna AG', 'mine', 'Aachen', '2026-11-21T08:30:00.000Z', ''];
+export const bert = ['id-b', 'Bert BV', '', 'Bonn', '', ''];
+export const loose = ['', 'Loose Ltd', 'new one', 'Leeds', '', ''];
+export const annaCells: Values = { name: 'Anna AG', city: 'Aachen', due: '2026-11-21T08:30:00.000Z' };
+export const bertCells: Values = { name: 'Bert BV', city: 'Bonn', due: null };
+export const looseCells: Values = { name: 'Loose Ltd', city: 'Leeds', due: null };
+
+export const never = () => new AbortController().signal;
+
+export async function readAll(target: Target): Promise<TargetRow[]> {
+  const { rows } = await target.open({ create: false }, never());
+  const all: TargetRow[] = [];
+  for await (const batch of rows) all.push(...batch);
+  return all;
+}
+
+export const append = (leadId: string, values: Values): RowChange => ({
+  kind: 'append',
+  key: leadId,
+  leadId,
+  values,
+});
+export const update = (leadId: string, expected: Cells, values: Values): RowChange => ({
+  kind: 'update',
+  key: leadId,
+  leadId,
+  expect: expected,
+  values,
+});
+export const link = (leadId: string, expected: Cells, values: Values = {}): RowChange => ({
+  kind: 'link',
+  key: leadId,
+  leadId,
+  expect: expected,
+  values,
+});
+export const mark = (leadId: string, expected: Cells, text: string): RowChange => ({
+  kind: 'mark',
+  key: leadId,
+  leadId,
+  expect: expected,
+  text,
+});
+export const remove = (leadId: string, expected: Cells): RowChange => ({
+  kind: 'remove',
+  key: leadId,
+  leadId,
+  expect: expected,
+});
+
+/** A signal at whose `at`-th question something else happens first; `asked` tells how often it was asked. */
+export function interruptedSignal(
+  at: number,
+  action: () => void,
+): { signal: AbortSignal; asked: () => number } {
+  const signal = never();
+  let asked = 0;
+  signal.throwIfAborted = () => {
+    if (++asked === at) action();
+  };
+  return { signal, asked: () => asked };
+}
+
+export type MakeHarness = () => Promise<TargetHarness>;
+
+/** Runs a test on a target with these rows, headings first. */
+export async function withRows(
+  makeHarness: MakeHarness,
+  rows: Table,
+  body: (harness: TargetHarness) => Promise<void>,
+): Promise<void> {
+  await using harness = await makeHarness();
+  harness.edit(() => rows);
+  await body(harness);
+}
+
+/** Writes, checks that a second call changes nothing and gives the same outcomes, and gives code or status. */
+export async function written(harness: TargetHarness, changes: readonly RowChange[]): Promise<string[]> {
+  const outcomes = await harness.target({ statusColumn: 'Sync' }).write(changes, never());
+  expect(outcomes.map((outcome) => outcome.key)).toEqual(changes.map((change) => change.key));
+  const shown = harness.show();
+  expect(await harness.target({ statusColumn: 'Sync' }).write(changes, never())).toEqual(outcomes);
+  expect(harness.show()).toEqual(shown);
+  return outcomes.map(verdict);
+}
+
+export function verdict(outcome: RowOutcome): string {
+  return outcome.status === 'done' ? 'done' : outcome.code;
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import {
+  anna,
+  annaCells,
+  append,
+  headings,
+  interruptedSignal,
+  type MakeHarness,
+  never,
+  type TargetHarness,
+  update,
+  verdict,
+  withRows,
+} from './target-harness.ts';
+
+/** What happens when people and other writers are at work at the same time. */
+export function describeMeanwhile(name: string, makeHarness: MakeHarness): void {
+  describe(`${name}: other people at work`, () => {
+    const many = Array.from({ length: 3_000 }, (_, n) => [
+      `id-${n}`,
+      `Company ${n} ${'x'.repeat(50)}`,
+      '',
+      '',
+      '',
+      '',
+    ]);
+    const typed = (harness: TargetHarness) =>
+      harness.edit((table) => table.with(1, (table[1] ?? []).with(3, 'typed')));
+
+    test('a change while rows are read is noticed', () =>
+      withRows(makeHarness, [headings, ...many], async (harness) => {
+        const { rows } = await harness.target().open({ create: true }, never());
+        const reading = (async () => {
+          let edited = false;
+          for await (const _ of rows) {
+            if (!edited) typed(harness);
+            edited = true;
+          }
+        })();
+        await expect(reading).rejects.toMatchObject({ code: 'target.changed', retry: 'now' });
+      }));
+
+    test('no row is given of a content that open has not seen', () =>
+      withRows(makeHarness, [headings, ...many], async (harness) => {
+        const { rows } = await harness.target().open({ create: true }, never());
+        typed(harness);
+        await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'target.changed' });
+      }));
+
+    test('a row that is moved while it is looked for is found', async () => {
+      let asked = Infinity;
+      for (let at = 1; at <= asked; at++) {
+        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
+          const interrupted = interruptedSignal(at, () =>
+            harness.edit(([head = [], ...rows]) => [head, ...rows.toReversed()]),
+          );
+          const change = update('id-1400', {}, { name: many[1400]?.[1] ?? '' });
+          expect(await harness.target().write([change], interrupted.signal)).toEqual([
+            { key: 'id-1400', status: 'done' },
+          ]);
+          asked = interrupted.asked();
+        });
+      }
+    });
+
+    test('an edit at any moment of a write is there afterwards, and so is what was reported as done', async () => {
+      let asked = Infinity;
+      for (let at = 1; at <= asked; at++) {
+        await withRows(makeHarness, [headings, ...many.slice(0, 1500)], async (harness) => {
+          const interrupted = interruptedSignal(at, () => typed(harness));
+          const change = update('id-1400', { city: null }, { city: 'written' });
+          const [outcome] = await harness.target().write([change], interrupted.signal);
+          asked = interrupted.asked();
+          const shown = harness.show() ?? [];
+          if (at <= asked) expect(shown[1]?.[3]).toBe('typed');
+          expect(outcome).toEqual({ key: 'id-1400', status: 'done' });
+          expect(shown[1401]?.[3]).toBe('written');
+          expect(shown).toHaveLength(1501);
+        });
+      }
+    });
+
+    test('an edit of the very row in the middle of a write wins', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        const interrupted = interruptedSignal(2, () => typed(harness));
+        const outcomes = await harness
+          .target()
+          .write([update('id-a', annaCells, { city: 'Rome' })], interrupted.signal);
+        expect(outcomes.map(verdict)).toEqual(['row.changed']);
+        expect(harness.show()?.[1]).toEqual(anna.with(3, 'typed'));
+      }));
+
+    test('somebody who never stops writing: nothing is written, and the caller is told to try again', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        const signal = never();
+        let edits = 0;
+        signal.throwIfAborted = () => harness.edit((table) => table.with(1, anna.with(2, `edit ${++edits}`)));
+        const writing = harness.target().write([update('id-a', annaCells, { city: 'Rome' })], signal);
+        await expect(writing).rejects.toMatchObject({ code: 'target.changed', retry: 'now' });
+        expect(harness.show()?.[1]).toEqual(anna.with(2, `edit ${edits}`));
+      }));
+
+    test('an aborted write changes nothing', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        let aborted = 0;
+        for (let wrote = false; !wrote; ) {
+          const interrupted = interruptedSignal(aborted + 1, () => {
+            throw new DOMException('stop', 'AbortError');
+          });
+          const writing = harness
+            .target()
+            .write([update('id-a', annaCells, { city: 'Rome' })], interrupted.signal);
+          wrote = await writing.then(
+            () => true,
+            () => false,
+          );
+          expect(harness.show()).toEqual([headings, wrote ? anna.with(3, 'Rome') : anna]);
+          if (!wrote) aborted++;
+        }
+        expect(aborted).toBeGreaterThan(0);
+      }));
+
+    test('two writers at once lose nothing', () =>
+      withRows(makeHarness, [headings], async (harness) => {
+        const writer = async (prefix: string) => {
+          for (let n = 0; n < 10; n++)
+            await untilFree(() => harness.target().write([append(`${prefix}${n}`, {})], never()));
+        };
+        await Promise.all([writer('a'), writer('b'), writer('c')]);
+        expect(
+          harness
+            .show()
+            ?.slice(1)
+            .map(([id]) => id)
+            .toSorted(),
+        ).toHaveLength(30);
+        expect(new Set(harness.show()?.map(([id]) => id)).size).toBe(31);
+      }));
+  });
+}
+
+/** Again while another writer holds the target: by code, without waiting for a guessed time. */
+async function untilFree<T>(write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^target\.(busy|changed)$/) });
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import {
+  anna,
+  annaCells,
+  append,
+  bert,
+  bertCells,
+  headings,
+  loose,
+  looseCells,
+  type MakeHarness,
+  never,
+  readAll,
+  update,
+  withRows,
+  written,
+} from './target-harness.ts';
+
+/** What rows a target shows, and when it refuses to. */
+export function describeReading(name: string, makeHarness: MakeHarness): void {
+  describe(`${name}: reading`, () => {
+    test('is created with its headings once, and not at all when that is not wanted', async () => {
+      await using harness = await makeHarness();
+      const without = await harness.target().open({ create: false }, never());
+      expect(without).toMatchObject({ created: false, missing: [] });
+      expect(await readAll(harness.target())).toEqual([]);
+      expect(harness.show()).toBeNull();
+
+      expect(await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never())).toMatchObject({
+        created: true,
+        missing: [],
+      });
+      expect(harness.show()).toEqual([['Lead ID', 'Company', 'City', 'Next follow-up', 'Sync']]);
+      expect(await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never())).toMatchObject({
+        created: false,
+      });
+    });
+
+    test('reads rows with the numbers a person sees, and passes over those without anything of ours', () =>
+      withRows(
+        makeHarness,
+        makeHarness,
+        [headings, anna, ['', '', 'only mine', '', '', 'x'], loose, bert],
+        async (harness) => {
+          expect(await readAll(harness.target())).toEqual([
+            { row: 2, leadId: 'id-a', cells: annaCells },
+            { row: 4, leadId: null, cells: looseCells },
+            { row: 5, leadId: 'id-b', cells: bertCells },
+          ]);
+        },
+      ));
+
+    test('finds columns by heading, in any order, with other case and blanks', () =>
+      withRows(
+        makeHarness,
+        [
+          ['next FOLLOW-UP', ' city ', 'LEAD id', 'Company'],
+          ['21.11.2026 09:30', 'Aachen', ' id-a ', 'Anna AG'],
+        ],
+        async (harness) => {
+          expect(await readAll(harness.target())).toEqual([{ row: 2, leadId: 'id-a', cells: annaCells }]);
+        },
+      ));
+
+    test('leaves out a column that is missing or doubled, and touches neither', () =>
+      withRows(
+        makeHarness,
+        [
+          ['Lead ID', 'City', 'City', 'Company'],
+          ['id-a', 'x', 'y', 'Anna AG'],
+        ],
+        async (harness) => {
+          const { missing } = await harness.target().open({ create: true }, never());
+          expect(missing.map((entry) => entry.field)).toEqual(['city', 'due']);
+          expect(await readAll(harness.target())).toEqual([
+            { row: 2, leadId: 'id-a', cells: { name: 'Anna AG' } },
+          ]);
+          const outcomes = await written(harness, [
+            update('id-a', { name: 'Anna AG' }, { name: 'Anna SE', city: 'z' }),
+            append('id-n', { name: 'New', city: 'z' }),
+            append('id-m', { name: 'More', city: null }),
+          ]);
+          expect(outcomes).toEqual(['target.column-missing', 'target.column-missing', 'done']);
+          expect(harness.show()?.slice(1)).toEqual([
+            ['id-a', 'x', 'y', 'Anna AG'],
+            ['id-m', '', '', 'More'],
+          ]);
+        },
+      ));
+
+    test.each([
+      ['no known heading', [['1', '2']], 'target.header-missing'],
+      ['an empty first row', [['', ''], headings], 'target.header-missing'],
+      ['no id column', [['Company', 'City']], 'target.id-column-missing'],
+      ['two id columns', [['Lead ID', 'Company', 'Lead ID']], 'target.id-column-missing'],
+    ])('refuses %s', (_, rows, code) =>
+      withRows(makeHarness, rows, async (harness) => {
+        await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject({
+          code,
+          retry: 'never',
+        });
+        await expect(harness.target().write([append('id-x', {})], never())).rejects.toMatchObject({ code });
+        expect(harness.show()).toEqual(rows);
+      }),
+    );
+
+    test('shows a date that nobody can understand as it is, and compares it by its text', () =>
+      withRows(makeHarness, [headings, ['id-a', 'Anna AG', '', '', 'next Tuesday', '']], async (harness) => {
+        const [row] = await readAll(harness.target());
+        expect(row?.cells['due']).toEqual({ unreadable: 'next Tuesday' });
+        expect(
+          await written(harness, [
+            update('id-a', { due: { unreadable: 'next Monday' } }, { city: 'Rome' }),
+            update('id-a', { due: { unreadable: 'next Tuesday' } }, { city: 'Aachen' }),
+          ]),
+        ).toEqual(['row.changed', 'done']);
+        expect(harness.show()?.[1]).toEqual(['id-a', 'Anna AG', '', 'Aachen', 'next Tuesday', '']);
+      }));
+  });
+}

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sameCell, type Cells, type Values } from '../../src/lead/value.ts';
+import {
+  anna,
+  annaCells,
+  append,
+  bert,
+  bertCells,
+  headings,
+  link,
+  loose,
+  looseCells,
+  type MakeHarness,
+  mark,
+  never,
+  readAll,
+  remove,
+  update,
+  withRows,
+  written,
+} from './target-harness.ts';
+
+/** What each change does to the rows, and that it can be repeated. */
+export function describeWriting(name: string, makeHarness: MakeHarness): void {
+  describe(`${name}: writing`, () => {
+    test('updates only the changed cells of the row with the id, wherever it is now', () =>
+      withRows(makeHarness, [headings, anna, bert], async (harness) => {
+        const target = harness.target();
+        await readAll(target);
+        harness.edit(([head = [], ...rows]) => [head, ...rows.toReversed()]);
+        const [outcome] = await target.write(
+          [update('id-a', annaCells, { ...annaCells, city: 'Rome' })],
+          never(),
+        );
+        expect(outcome).toEqual({ key: 'id-a', status: 'done' });
+        expect(harness.show()).toEqual([headings, bert, anna.with(3, 'Rome')]);
+      }));
+
+    test('does not write an instant again that the cell already means', () =>
+      withRows(makeHarness, [headings, anna.with(4, '21.11.2026 09:30')], async (harness) => {
+        expect(await written(harness, [update('id-a', annaCells, { ...annaCells, city: 'Rome' })])).toEqual([
+          'done',
+        ]);
+        expect(harness.show()?.[1]).toEqual(['id-a', 'Anna AG', 'mine', 'Rome', '21.11.2026 09:30', '']);
+      }));
+
+    test('empties a cell', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        expect(await written(harness, [update('id-a', annaCells, { city: null, due: null })])).toEqual([
+          'done',
+        ]);
+        expect(harness.show()?.[1]).toEqual(['id-a', 'Anna AG', 'mine', '', '', '']);
+      }));
+
+    test('puts off what the plan no longer sees', () =>
+      withRows(makeHarness, [headings, anna, bert], async (harness) => {
+        const other = { ...annaCells, city: 'Elsewhere' };
+        expect(
+          await written(harness, [
+            update('id-a', other, { name: 'X' }),
+            update('id-z', annaCells, { name: 'X' }),
+            append('id-b', { name: 'Not Bert' }),
+            link('id-l', looseCells),
+            mark('id-a', other, 'deleted'),
+            mark('id-z', other, 'deleted'),
+            remove('id-a', other),
+          ]),
+        ).toEqual([
+          'row.changed',
+          'row.gone',
+          'row.exists',
+          'row.changed',
+          'row.changed',
+          'row.gone',
+          'row.changed',
+        ]);
+        expect(harness.show()).toEqual([headings, anna, bert]);
+      }));
+
+    test('reports as done what is already so', () =>
+      withRows(makeHarness, [headings, anna.with(5, 'deleted'), bert], async (harness) => {
+        expect(
+          await written(harness, [
+            update('id-a', bertCells, annaCells),
+            append('id-b', bertCells),
+            link('id-b', looseCells, { city: 'Leeds' }),
+            mark('id-a', annaCells, 'deleted'),
+            remove('id-z', annaCells),
+          ]),
+        ).toEqual(['done', 'done', 'done', 'done', 'done']);
+        expect(harness.show()).toEqual([headings, anna.with(5, 'deleted'), bert]);
+      }));
+
+    test('appends behind the last row, in the order given, each id once', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        const changes = [
+          append('id-2', { name: 'Two' }),
+          append('id-1', { name: 'One', due: annaCells['due'] ?? null }),
+        ];
+        expect(await written(harness, [...changes, append('id-2', { name: 'Second two' })])).toEqual([
+          'done',
+          'done',
+          'row.exists',
+        ]);
+        expect(harness.show()?.slice(1)).toEqual([
+          anna,
+          ['id-2', 'Two', '', '', '', ''],
+          ['id-1', 'One', '', '', '2026-11-21T08:30:00.000Z', ''],
+        ]);
+      }));
+
+    test('links rows without id by their content, equal ones one after the other', () =>
+      withRows(
+        makeHarness,
+        [headings, loose, anna, loose.with(2, 'other note'), loose.with(3, 'Lyon')],
+        async (harness) => {
+          expect(
+            await written(harness, [
+              link('id-1', looseCells),
+              link('id-2', looseCells, { due: '2026-12-01T00:00:00.000Z' }),
+              link('id-3', { ...looseCells, name: null }),
+            ]),
+          ).toEqual(['done', 'done', 'row.changed']);
+          expect(harness.show()?.slice(1)).toEqual([
+            loose.with(0, 'id-1'),
+            anna,
+            loose.with(2, 'other note').with(0, 'id-2').with(4, '2026-12-01T00:00:00.000Z'),
+            loose.with(3, 'Lyon'),
+          ]);
+        },
+      ));
+
+    test('gives an id to one row only, though the same link comes twice', () =>
+      withRows(makeHarness, [headings, loose, loose], async (harness) => {
+        expect(await written(harness, [link('id-1', looseCells), link('id-1', looseCells)])).toEqual([
+          'done',
+          'done',
+        ]);
+        expect(harness.show()?.slice(1)).toEqual([loose.with(0, 'id-1'), loose]);
+      }));
+
+    test('links nothing when a row further down has the id already', () =>
+      withRows(makeHarness, [headings, loose, loose.with(0, 'id-1')], async (harness) => {
+        expect(await written(harness, [link('id-1', looseCells)])).toEqual(['done']);
+        expect(harness.show()?.slice(1)).toEqual([loose, loose.with(0, 'id-1')]);
+      }));
+
+    test('marks in the status column, and holds a mark when there is none', () =>
+      withRows(makeHarness, [headings, anna, bert], async (harness) => {
+        expect(await written(harness, [mark('id-b', bertCells, 'deleted 2026-11-21')])).toEqual(['done']);
+        expect(harness.show()).toEqual([headings, anna, bert.with(5, 'deleted 2026-11-21')]);
+        const [outcome] = await harness.target().write([mark('id-a', annaCells, 'deleted')], never());
+        expect(outcome).toMatchObject({ status: 'held', code: 'target.no-status-column' });
+      }));
+
+    test('removes a row and nothing else', () =>
+      withRows(makeHarness, [headings, anna, loose, bert], async (harness) => {
+        expect(await written(harness, [remove('id-a', annaCells), remove('id-b', bertCells)])).toEqual([
+          'done',
+          'done',
+        ]);
+        expect(harness.show()).toEqual([headings, loose]);
+      }));
+
+    test('writes only the first of two rows with one id, and removes neither', () =>
+      withRows(makeHarness, [headings, anna, bert, anna], async (harness) => {
+        expect((await readAll(harness.target())).map((row) => row.leadId)).toEqual(['id-a', 'id-b', 'id-a']);
+        expect(await written(harness, [remove('id-a', annaCells)])).toEqual(['row.duplicated']);
+        expect(await written(harness, [update('id-a', annaCells, { city: 'Rome' })])).toEqual(['done']);
+        expect(harness.show()).toEqual([headings, anna.with(3, 'Rome'), bert, anna]);
+      }));
+
+    test('reads back the same text and the same instant that was written', () =>
+      withRows(makeHarness, [headings], async (harness) => {
+        const target = harness.target();
+        let next = 0;
+        const text = fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.string({
+            unit: fc.constantFrom(
+              '=',
+              '+',
+              '-',
+              '@',
+              "'",
+              '"',
+              ',',
+              ';',
+              '\t',
+              '\r',
+              '\n',
+              ' ',
+              '0',
+              'ü',
+              '😀',
+            ),
+          }),
+          fc.constantFrom(
+            '0042',
+            '12345678901234567890',
+            '=1+1',
+            "'=1",
+            '2026-11-21',
+            'x'.repeat(10_000),
+            'TRUE',
+            '1e5',
+          ),
+        );
+        const instant = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
+        const values = fc.record({ name: text, city: text, due: instant });
+        await fc.assert(
+          fc.asyncProperty(fc.array(values, { minLength: 1, maxLength: 20 }), async (batch) => {
+            const first = next;
+            next += batch.length;
+            const outcomes = await target.write(
+              batch.map((row, index) => append(`id-${first + index}`, row)),
+              never(),
+            );
+            const rows = new Map((await readAll(target)).map((row) => [row.leadId, row.cells]));
+            outcomes.forEach((outcome, index) => {
+              const cells = rows.get(`id-${first + index}`);
+              const wanted: Values = batch[index] ?? {};
+              if (outcome.status === 'done') expectShown(cells, wanted);
+              else
+                expect([outcome, cells]).toMatchObject([
+                  { status: 'held', code: 'target.value-not-storable' },
+                  undefined,
+                ]);
+            });
+          }),
+          { numRuns: 30 },
+        );
+        const ids = (await readAll(target)).map((row) => row.leadId);
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(harness.show()).toHaveLength(ids.length + 1);
+      }));
+  });
+}
+
+function expectShown(cells: Cells | undefined, wanted: Values): void {
+  for (const [field_, value] of Object.entries(wanted)) {
+    const cell = cells?.[field_] ?? null;
+    expect(sameCell(cell, value), `${JSON.stringify(value)} came back as ${JSON.stringify(cell)}`).toBe(true);
+  }
+}
