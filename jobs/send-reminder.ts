@@ -3,7 +3,7 @@ import type { App } from '../src/app.ts';
 import { LeadsyncError } from '../src/errors.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { sendReminder as send } from '../src/reminders/send-reminder.ts';
-import { getReminder, type Reminder, setReminderState } from '../src/store/reminders.ts';
+import { getReminder, setReminderState } from '../src/store/reminders.ts';
 
 const payloadSchema = z.object({ reminderId: z.number() });
 
@@ -33,13 +33,5 @@ export async function sendReminder(
       return { done: { state: 'failed' } };
     }
     return { againAfterMs: error.retryAfterMs ?? retryMs, wholeQueue: false };
-  }
-}
-
-/** Puts a delayed job into the queue for each reminder; one that is there already is not added again. */
-export async function scheduleReminders(app: App, reminders: readonly Reminder[]): Promise<void> {
-  const queue = app.queues.queue(reminderQueue);
-  for (const { id, dueAt } of reminders) {
-    await queue.add('send-reminder', { reminderId: id }, { id: `reminder-${id}`, delayMs: Math.max(0, dueAt - Date.now()) });
   }
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { planReminders } from '../src/reminders/plan-reminders.ts';
 import { lastRun } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
-import { scheduleReminders } from './send-reminder.ts';
+import { planReminders } from './plan-reminders.ts';
 
 const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
 export type SyncPayload = z.infer<typeof payloadSchema>;
@@ -23,9 +22,7 @@ export async function sync(app: App, payload: unknown, job: JobHandle, stop: Abo
   // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
   if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed') return { done: { runId: last.id } };
   const result = await advance(context, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) {
-    await scheduleReminders(app, await planReminders(app.pool, context.connection));
-  }
+  if ('done' in result) await planReminders(app);
   return result;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { planReminders } from '../../jobs/plan-reminders.ts';
 import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import type { App } from '../app.ts';
 import { countDueReminders } from '../store/reminders.ts';
@@ -18,6 +19,7 @@ export async function sendDueReminders(app: App, stop: AbortSignal): Promise<num
   if (left === 0) return 0;
   await using _worker = app.queues.queue(reminderQueue).work({
     'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
+    'plan-reminders': () => planReminders(app),
   });
   let changedAt = Date.now();
   while (left > 0 && Date.now() - changedAt < patienceMs && !stop.aborted) {

@@ -1,10 +1,10 @@
 import { plan as planJob } from '../../jobs/plan.ts';
-import { reminderQueue, scheduleReminders, sendReminder } from '../../jobs/send-reminder.ts';
+import { planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
+import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import { sync as syncJob } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
 import { startHealthServer } from '../ops/http.ts';
 import { previousRun } from '../queue/queue.ts';
-import { planReminders } from '../reminders/plan-reminders.ts';
 import { lastRun } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
@@ -31,10 +31,16 @@ export function worker(options: CommonOptions): Promise<void> {
           plan: (payload, job, signal) => planJob(app, payload, job, signal),
         }),
       );
-      await scheduleReminders(app, await planReminders(app.pool, context.connection));
     }
-    const sending = { 'send-reminder': sendReminder.bind(null, app) };
-    stack.use(app.queues.queue(reminderQueue).work(sending));
+    await planReminders(app);
+    const reminders = app.queues.queue(reminderQueue);
+    await reminders.schedule('plan-reminders', planRemindersPattern, 'UTC', 'plan-reminders', {});
+    stack.use(
+      reminders.work({
+        'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
+        'plan-reminders': () => planReminders(app),
+      }),
+    );
     app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

@@ -19,7 +19,7 @@ const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at
 /**
  * Brings the reminders of a connection in line with the follow-ups that both sides agree on: schedules what is new,
  * cancels what was moved or cleared. A follow-up that lies further back than `graceMs` is noted as missed, not mailed.
- * Returns the reminders that are scheduled now.
+ * Returns the reminders that are scheduled for the next `horizonMs`; later ones are asked for in time.
  */
 export async function reconcileReminders(
   db: Queryable,
@@ -27,10 +27,11 @@ export async function reconcileReminders(
   field: string,
   recipients: readonly string[],
   graceMs: number,
+  horizonMs: number,
 ): Promise<readonly Reminder[]> {
   const wanted = `select p.lead_id, (p.base->>$2)::timestamptz as due_at, r as recipient
     from pairs p, unnest($3::text[]) r
-    where p.connection = $1 and p.lead_deleted_at is null and p.base->>$2 is not null`;
+    where p.connection = $1 and p.lead_deleted_at is null and p.base->>$2 ~ '^\\d{4}-'`;
   await db.query(
     `update reminders m set state = 'cancelled', note = 'the follow-up was moved, cleared or deleted', updated_at = now()
      where m.connection = $1 and m.state = 'scheduled' and not exists (
@@ -47,8 +48,9 @@ export async function reconcileReminders(
     [connection, field, recipients, graceMs],
   );
   const { rows } = await db.query<Reminder>(
-    `select ${columns} from reminders where connection = $1 and state = 'scheduled' order by due_at, id`,
-    [connection],
+    `select ${columns} from reminders where connection = $1 and state = 'scheduled'
+       and due_at < now() + $2 * interval '1 ms' order by due_at, id`,
+    [connection, horizonMs],
   );
   return rows;
 }
