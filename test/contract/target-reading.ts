@@ -39,7 +39,7 @@ export function describeReading(name: string, makeHarness: MakeHarness): void {
     test('reads rows with the numbers a person sees, and passes over those without anything of ours', () =>
       withRows(
         makeHarness,
-        makeHarness,
+
         [headings, anna, ['', '', 'only mine', '', '', 'x'], loose, bert],
         async (harness) => {
           expect(await readAll(harness.target())).toEqual([

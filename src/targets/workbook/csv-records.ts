@@ -3,7 +3,7 @@ import { CsvError, parse, type Parser } from 'csv-parse';
 import { unreadableCsv, utf8Bom, type CsvFormat } from './csv-format.ts';
 
 /** A cell and the bytes of the file that it takes, quotes included. */
-export interface CsvCell {
+interface CsvCell {
   readonly text: string;
   readonly start: number;
   readonly end: number;
