@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Change, PlannedAction } from '../merge/action.ts';
 import { guard, type PlanCounts } from '../merge/guard.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
+import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
 import { sameCell, type Values } from '../lead/value.ts';
 import { clearActions, countActions, countChangedFields, insertActions, type NewAction } from '../store/actions.ts';
@@ -26,11 +27,12 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       await context.lease.assertHeld(db);
       await clearActions(db, run);
       const scanIsProof = isProof(context, run);
-      const creates = await settleCreates(db, run, policyOf(context.connection), scanIsProof);
+      const policy = readablePolicy(context, run);
+      const creates = await settleCreates(db, run, policy, scanIsProof);
       const plan = new PlanWriter(db, run);
       await plan.add(...creates.actions);
-      await planPairs(context, run, reader, plan, creates, scanIsProof);
-      await planLooseRows(context, run, reader, plan, creates);
+      await planPairs(policy, run, reader, plan, creates, scanIsProof);
+      await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
       const counts = await countPlan(db, run);
@@ -55,15 +57,21 @@ function isProof(context: StepContext, run: Run): boolean {
   return !filtered && !run.scanTorn && run.pulled > 0;
 }
 
+/** The policy without the fields whose column is missing: they are left out of this run on both sides. */
+function readablePolicy(context: StepContext, run: Run): Policy {
+  const policy = policyOf(context.connection);
+  const missing = run.problems.flatMap(({ code, field }) => (code === 'target.column-missing' ? [field] : []));
+  return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
+}
+
 async function planPairs(
-  context: StepContext,
+  policy: Policy,
   run: Run,
   reader: pg.PoolClient,
   plan: PlanWriter,
   creates: SettledCreates,
   scanIsProof: boolean,
 ): Promise<void> {
-  const policy = policyOf(context.connection);
   for await (const difference of differences(reader, run, scanIsProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
@@ -82,13 +90,12 @@ async function planPairs(
 }
 
 async function planLooseRows(
-  context: StepContext,
+  policy: Policy,
   run: Run,
   reader: pg.PoolClient,
   plan: PlanWriter,
   creates: SettledCreates,
 ): Promise<void> {
-  const policy = policyOf(context.connection);
   for await (const row of looseRows(reader, run)) {
     if (row.leadId !== null) await plan.add(planDuplicateRow(row.leadId, row.row));
     else if (!creates.rows.has(row.row)) await plan.add(planNewRow(row.row, row.cells, row.refused, policy));
