@@ -43,7 +43,7 @@ export async function makeCsvHarness(): Promise<CsvHarness> {
         ...options,
       }),
     show,
-    edit: (change) => writeFileSync(path, stringify(change(show() ?? []).map((row) => [...row]))),
+    edit: (change) => writeFileSync(path, stringify(change(show() ?? []).map((row) => Array.from(row)))),
     read: () => readFileSync(path, 'utf8'),
     write: (content) => writeFileSync(path, content),
     async [Symbol.asyncDispose]() {

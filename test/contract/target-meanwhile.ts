@@ -13,6 +13,10 @@ import {
   withRows,
 } from './target-harness.ts';
 
+/** A person types into the first row. */
+const typed = (harness: TargetHarness) =>
+  harness.edit((table) => table.with(1, (table[1] ?? []).with(3, 'typed')));
+
 /** What happens when people and other writers are at work at the same time. */
 export function describeMeanwhile(name: string, makeHarness: MakeHarness): void {
   describe(`${name}: other people at work`, () => {
@@ -24,8 +28,6 @@ export function describeMeanwhile(name: string, makeHarness: MakeHarness): void 
       '',
       '',
     ]);
-    const typed = (harness: TargetHarness) =>
-      harness.edit((table) => table.with(1, (table[1] ?? []).with(3, 'typed')));
 
     test('a change while rows are read is noticed', () =>
       withRows(makeHarness, [headings, ...many], async (harness) => {

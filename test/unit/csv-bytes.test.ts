@@ -1,5 +1,5 @@
 import { statSync, utimesSync } from 'node:fs';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RowChange } from '../../src/targets/target.ts';
 import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';

@@ -115,13 +115,15 @@ describe('replacing the file', () => {
   });
 });
 
+const open = (path: string) => createCsvTarget(csvOptions(path)).open({ create: true }, signal);
+
 describe('when the file cannot be written', () => {
   test('a full disk: the old file stays, nothing is left over', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'leadsync-full-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const mounted =
       root && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]).status === 0;
-    if (!mounted) return skip('needs the right to mount a small file system');
+    if (!mounted) skip('needs the right to mount a small file system');
     onTestFinished(() => void execFileSync('umount', [folder]));
     const path = join(folder, 'leads.csv');
     const content = `Lead ID,City\na,Bonn\n${'b,Linz\n'.repeat(25_000)}`;
@@ -163,7 +165,6 @@ describe('when the file cannot be written', () => {
 
   test('a missing folder, a folder in place of the file, a named pipe', async () => {
     await using harness = await makeCsvHarness();
-    const open = (path: string) => createCsvTarget(csvOptions(path)).open({ create: true }, signal);
     await expect(open(join(harness.folder, 'no', 'leads.csv'))).rejects.toMatchObject({
       code: 'target.not-writable',
     });

@@ -139,6 +139,8 @@ export class RowChanges<Place> {
         // Removing one and leaving its copy would let a repeated call remove the copy too.
         if ((known?.count ?? 0) > 1) return duplicated;
         return this.#ifExpected(row, change.expect, { remove: true });
+      default:
+        return change satisfies never;
     }
   }
 
