@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
+
+export interface CliResult {
+  /** Null when a signal ended the process. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The one JSON object of `--json`; throws when stdout is anything else. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+/** The real command in a process of its own. */
+export class CliProcess implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly ended: Promise<CliResult>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(
+    args: readonly string[],
+    options: { cwd: string; env: NodeJS.ProcessEnv; before?: readonly string[] },
+  ) {
+    const [file = process.execPath, ...rest] = [...(options.before ?? []), process.execPath, bin, ...args];
+    this.child = spawn(file, rest, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.child.once('error', reject);
+      this.child.once('close', (code) => resolve(this.#result(code)));
+    });
+    // Whoever waits sees the error; nobody has to.
+    this.ended.catch(() => {});
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  /** Sends a signal and waits for the end. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<CliResult> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill();
+  }
+
+  #result(code: number | null): CliResult {
+    const stdout = this.#stdout;
+    return {
+      code,
+      stdout,
+      stderr: this.#stderr,
+      json<T>(): T {
+        return JSON.parse(stdout) as T;
+      },
+    };
+  }
+}

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import type { Run, RunMode } from '../../src/store/runs.ts';
+import type { SyncReport } from '../../src/sync/report.ts';
+import { advanceRun } from '../../src/sync/run.ts';
+import { CliProcess, type CliResult } from './cli.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { Sheet } from './sheet.ts';
+
+/** A connection as leadsync.yaml holds it, all parts optional: what is not given is filled in for the sandbox. */
+export interface ConnectionSettings {
+  readonly leads?: object;
+  readonly target?: object;
+  readonly fields?: object;
+  readonly sync?: object;
+  readonly reminders?: object;
+}
+
+export interface WorkspaceOptions {
+  readonly sandbox?: Partial<SandboxOptions>;
+  readonly connection?: ConnectionSettings;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface RunOptions {
+  readonly mode?: RunMode;
+  readonly allow?: readonly string[];
+  /** Tries before a fault ends the run. */
+  readonly patience?: number;
+}
+
+export const connectionName = 'main';
+
+/** A sandbox, a folder with leadsync.yaml and the CSV file, and a database, all for one test and gone afterwards. */
+export class Workspace implements AsyncDisposable {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  readonly database: TestDatabase;
+  readonly sheet: Sheet;
+  readonly env: NodeJS.ProcessEnv;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(
+    folder: string,
+    sandbox: Sandbox,
+    database: TestDatabase,
+    env: NodeJS.ProcessEnv,
+    stack: AsyncDisposableStack,
+  ) {
+    this.folder = folder;
+    this.sandbox = sandbox;
+    this.database = database;
+    this.sheet = new Sheet(join(folder, 'leads.csv'));
+    this.#stack = stack;
+    this.env = {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      LEADS_API_KEY: sandbox.apiKey,
+      DATABASE_URL: database.url,
+      DATA_DIR: join(folder, 'data'),
+      PORT: '0',
+      ...env,
+    };
+  }
+
+  static async open({ sandbox = {}, connection = {}, env = {} }: WorkspaceOptions = {}): Promise<Workspace> {
+    await using stack = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'leadsync-sync-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const database = stack.adopt(await createTestDatabase({ migrated: false }), (made) => made.drop());
+    const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
+    const workspace = new Workspace(folder, service, database, env, stack.move());
+    workspace.configure(connection);
+    return workspace;
+  }
+
+  /** Writes leadsync.yaml (JSON is YAML). */
+  configure(connection: ConnectionSettings): void {
+    const { leads = {}, target = {}, ...rest } = connection;
+    const main = {
+      leads: { baseUrl: this.sandbox.url, apiKey: '${LEADS_API_KEY}', ...leads },
+      target: { type: 'workbook', path: './leads.csv', ...target },
+      ...rest,
+    };
+    writeFileSync(
+      join(this.folder, 'leadsync.yaml'),
+      JSON.stringify({ connections: { [connectionName]: main } }),
+    );
+  }
+
+  /** Everything in this process, as a command builds it. */
+  async openApp(): Promise<App> {
+    return openApp(await loadConfig({ env: this.env, cwd: this.folder }), pino({ level: 'silent' }));
+  }
+
+  /** A run from its beginning (or its checkpoint) to its end in this process; waits as often as it is told to. */
+  async run({ mode = 'sync', allow = [], patience = 3 }: RunOptions = {}): Promise<Run> {
+    await using app = await this.openApp();
+    const context = app.contexts.get(connectionName);
+    if (context === undefined) throw new Error('the connection is not configured');
+    for (;;) {
+      const result = await advanceRun(context, { mode, allow, patience }, new AbortController().signal);
+      if (result.kind === 'finished') return result.run;
+      await sleep(result.afterMs);
+    }
+  }
+
+  /** A whole sync in this process. */
+  async sync(options: RunOptions = {}): Promise<SyncReport> {
+    return (await this.run(options)).report as SyncReport;
+  }
+
+  /** Starts the real command; `before` is a command that is to run it. */
+  start(
+    args: readonly string[],
+    options: { readonly env?: NodeJS.ProcessEnv; readonly before?: readonly string[] } = {},
+  ): CliProcess {
+    const { env = {}, before = [] } = options;
+    return this.#stack.use(new CliProcess(args, { cwd: this.folder, env: { ...this.env, ...env }, before }));
+  }
+
+  /** Runs the real command to its end. */
+  cli(...args: readonly string[]): Promise<CliResult> {
+    return this.start(args).ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
