@@ -48,10 +48,10 @@ test('no error, log line or printed client shows the key, even when the service 
   }
 });
 
-describe('createLeadsClient refuses', () => {
-  const create = (baseUrl: string, apiKey = key) =>
-    createLeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle: new MemoryThrottle() });
+const create = (baseUrl: string, apiKey = key) =>
+  createLeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle: new MemoryThrottle() });
 
+describe('createLeadsClient refuses', () => {
   test.each([
     'http://api.example.com',
     'http://10.0.0.1',
@@ -92,6 +92,7 @@ describe('createLeadsClient refuses', () => {
     'http://127.8.9.1',
     'http://[::1]:80',
   ])('nothing about %s', async (url) => {
-    await create(url)[Symbol.asyncDispose]();
+    await using leads = create(url);
+    expect(leads.requests).toBe(0);
   });
 });

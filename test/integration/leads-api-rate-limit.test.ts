@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { LeadsApiError } from '../../src/leads-api/leads-api-error.ts';
+import type { LeadsApiError } from '../../src/leads-api/leads-api-error.ts';
+import { apiError, firstPage } from './leads-api-calls.ts';
 import { client, json, MemoryThrottle, never, startServer, thrown } from './leads-api-server.ts';
 
-const firstPage = { cursor: null, limit: null };
 const page = { items: [], nextCursor: null };
 
 async function rateLimited(call: Promise<unknown>): Promise<LeadsApiError & { retryAfterMs: number }> {
-  const error = await thrown(call);
-  expect(error).toBeInstanceOf(LeadsApiError);
-  expect(error).toMatchObject({
-    code: 'leads.rate-limited',
-    retry: 'later',
-    retryAfterMs: expect.any(Number),
-  });
-  return error as LeadsApiError & { retryAfterMs: number };
+  const error = await apiError(call);
+  const { code, retry, retryAfterMs = Number.NaN } = error;
+  expect([code, retry, Number.isInteger(retryAfterMs)]).toEqual(['leads.rate-limited', 'later', true]);
+  return Object.assign(error, { retryAfterMs });
 }
 
 describe('after 429', () => {
@@ -42,16 +38,19 @@ describe('after 429', () => {
     });
     await using leads = client(server);
     await rateLimited(leads.list(firstPage, never));
-    for (;;) {
+    let refusals = 0;
+    const asked = async (): Promise<boolean> => {
       const error = await leads.list(firstPage, never).then(
         () => null,
         (reason: unknown) => reason,
       );
-      if (error === null) break;
-      expect(error).toMatchObject({ code: 'leads.rate-limited' });
-      const { retryAfterMs } = error as LeadsApiError & { retryAfterMs: number };
-      await new Promise((resolve) => setTimeout(resolve, Math.min(retryAfterMs, 50)));
-    }
+      if (error === null) return true;
+      expect(error).toMatchObject({ code: 'leads.rate-limited', status: null });
+      refusals += 1;
+      return false;
+    };
+    await expect.poll(asked, { interval: 20, timeout: 10_000 }).toBe(true);
+    expect(refusals).toBeGreaterThan(10);
     expect(server.seen).toHaveLength(2);
     expect(leads.requests).toBe(2);
     expect(server.seen[1]?.at).toBeGreaterThanOrEqual(refusedAt + 1000);

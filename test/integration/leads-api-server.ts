@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Secret } from '../../src/config/secret.ts';
 import { createLeadsClient, type LeadsClientOptions } from '../../src/leads-api/leads-client.ts';
@@ -32,12 +32,13 @@ export async function startServer(
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     const at = Date.now();
-    void text(request).then((body) => {
-      const { method = '', url = '', headers } = request;
-      const entry = { method, url, headers, body, at };
+    const { method = '', url = '', headers } = request;
+    const respond = async (): Promise<void> => {
+      const entry = { method, url, headers, body: await text(request), at };
       seen.push(entry);
       answer(response, entry, seen.length);
-    });
+    };
+    respond().catch(() => response.destroy());
   });
   return listen(server, host, seen);
 }
@@ -70,7 +71,7 @@ async function listen(server: Server, host: string, seen: SeenRequest[]): Promis
     server.once('error', reject);
     server.listen(0, host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
@@ -84,6 +85,13 @@ async function listen(server: Server, host: string, seen: SeenRequest[]): Promis
       await closed;
     },
   };
+}
+
+/** The port that a server listens on. */
+export function portOf(server: Server): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
+  return address.port;
 }
 
 export function json(response: ServerResponse, status: number, value: unknown, headers = {}): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { apiError } from './leads-api-calls.ts';
 import { client, json, key, never, startServer } from './leads-api-server.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -93,10 +94,14 @@ describe('requests', () => {
 
   test('reach an IPv6 loopback address', async ({ skip }) => {
     const server = await startServer((response) => json(response, 404, {}), '::1').catch(() => null);
-    if (server === null) return skip('no IPv6 loopback here');
-    await using _server = server;
+    if (server === null) {
+      skip('no IPv6 loopback here');
+      return;
+    }
     await using leads = client(server);
     expect(await leads.get(id, never)).toBeNull();
+    await leads[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
   });
 });
 
@@ -168,9 +173,7 @@ describe('list', () => {
       response.end(`\u001b[31m<p>\r\n\0${'x'.repeat(5000)}`),
     );
     await using leads = client(server);
-    const error = await leads.list({ cursor: null, limit: null }, never).catch((e: unknown) => e);
-    expect(error).toBeInstanceOf(Error);
-    const { message } = error as Error;
+    const { message } = await apiError(leads.list({ cursor: null, limit: null }, never));
     expect(message).toContain('[31m<p> xxx');
     expect(message).toMatch(/^[^\p{Cc}]{200,320}$/u);
   });
