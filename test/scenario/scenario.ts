@@ -1,0 +1,69 @@
+import type { SandboxBehaviour } from '../../src/sandbox/options.ts';
+
+/**
+ * A story of one connection as plain data. Leads have names for ids. A lead reads `name | company | city | stage |
+ * follow-up`, a row the same and the person's own note at its end; no name: no id. Leads that the sync made are named
+ * `new1`, `new2` in the order in which they were made.
+ */
+export interface Scenario {
+  readonly title: string;
+  /** Settings of the connection's `sync`, and of its target, as leadsync.yaml has them. */
+  readonly sync?: Readonly<Record<string, unknown>>;
+  readonly target?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly service?: Partial<SandboxBehaviour>;
+  /** Absent: acme, bolt and cord, in step. */
+  readonly given?: {
+    readonly leads: readonly string[];
+    /** Null: there is no file yet. */
+    readonly rows: readonly string[] | null;
+  };
+  readonly steps: readonly Step[];
+  readonly end: { readonly leads: readonly string[]; readonly rows: readonly string[] };
+  /** True: the story ends before everything has settled, so a further sync would still write. */
+  readonly unsettled?: boolean;
+}
+
+export type Step =
+  | { readonly lead: string; readonly set: Readonly<Record<string, string | null>> }
+  /** By name, or by the company of a row without id. */
+  | { readonly row: string; readonly set: Readonly<Record<string, string>> }
+  | { readonly addLead: string }
+  | { readonly addRow: string }
+  | { readonly removeLead: string }
+  | { readonly removeRow: string }
+  | { readonly service: Partial<SandboxBehaviour> }
+  /** The whole file as text, or null to delete it. */
+  | { readonly file: string | null }
+  /** Decides what is held for `name.field`. */
+  | { readonly resolve: string; readonly use: 'lead' | 'target' }
+  | { readonly sync: Expected; readonly allow?: readonly string[] };
+
+/** What a sync must say; the plan made just before it must say `plan` and write nothing. */
+export interface Expected {
+  readonly exit: 0 | 1 | 3 | 4;
+  /** Lines such as `update-row acme stage: new → won (lead-edited)`. Absent: not looked at. */
+  readonly plan?: readonly string[];
+  /** Such as `created 1 leads 2 rows, updated 1 rows`; `nothing`. */
+  readonly did: string;
+  /** `code name field` for each, in order; absent: none. */
+  readonly problems?: readonly string[];
+  readonly putOff?: number;
+}
+
+export const acme = 'acme | Acme GmbH | Berlin | new | 2031-01-05T09:00:00.000Z';
+export const bolt = 'bolt | Bolt AG | Wien | qualified | ';
+export const cord = 'cord | Cord & Söhne | Köln | won | 2031-03-01T14:30:00.000Z';
+
+/** A line with some of its parts replaced, counted from 0 (the name). */
+export function change(line: string, parts: Readonly<Record<number, string>>): string {
+  return line
+    .split('|')
+    .map((part, index) => parts[index] ?? part.trim())
+    .join(' | ');
+}
+
+/** The row of a lead, with the person's note. */
+export function row(line: string, note = ''): string {
+  return `${line.trimEnd()} | ${note}`;
+}
