@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { advance, type RunSummary } from './sync.ts';
 
 const payloadSchema = z.object({ connection: z.string(), patience: z.number() });
-export type PlanPayload = z.infer<typeof payloadSchema>;
 
 /** Scans both sides of one connection and makes the plan; writes to neither. */
 export async function plan(app: App, payload: unknown, _job: JobHandle, stop: AbortSignal): Promise<JobResult<RunSummary>> {

@@ -6,7 +6,6 @@ import { advanceRun, type RunRequest } from '../src/sync/run.ts';
 import { planReminders } from './plan-reminders.ts';
 
 const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
-export type SyncPayload = z.infer<typeof payloadSchema>;
 
 /** A run's id: all that a job hands on. */
 export interface RunSummary {

@@ -30,8 +30,12 @@ interface DemoResult {
   readonly reports: readonly SyncReport[];
 }
 
+export interface DemoOptions extends CommonOptions {
+  readonly dir?: string;
+}
+
 /** `leadsync demo`: the main job on a sandbox, a new CSV file and an embedded database, all local. */
-export async function demo(options: CommonOptions & { readonly dir?: string }): Promise<void> {
+export async function demo(options: DemoOptions): Promise<void> {
   const stop = stopSignal();
   const folder = await demoFolder(options.dir);
   const file = join(folder, 'leads.csv');

@@ -1,6 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
 import { guardCodes } from '../merge/guard.ts';
 import { reportError } from './output.ts';
+import type { DemoOptions } from './demo.ts';
+import type { ResolveOptions } from './resolve.ts';
+import type { SandboxCommandOptions } from './sandbox.ts';
+import type { SyncOptions } from './sync.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
 if (process.connected) process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
@@ -34,32 +38,32 @@ const allow = new Option('--allow <refusal>', 'carry out what the guard refuses;
 
 command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
   .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')
-  .action(async (options) => (await import('./demo.ts')).demo(options));
+  .action(async (options: DemoOptions) => (await import('./demo.ts')).demo(options));
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail').action(
-  async (options) => (await import('./check.ts')).check(options),
+  async (options: CommonOptions) => (await import('./check.ts')).check(options),
 );
-command('plan', 'scans and compares; shows each change; writes nothing').action(async (options) =>
+command('plan', 'scans and compares; shows each change; writes nothing').action(async (options: CommonOptions) =>
   (await import('./plan.ts')).plan(options),
 );
 command('sync', 'plans and carries it out now')
   .addOption(allow)
-  .action(async (options) => (await import('./sync.ts')).sync(options));
-command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(async (options) =>
+  .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
+command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(async (options: CommonOptions) =>
   (await import('./worker.ts')).worker(options),
 );
-command('status', 'shows last and next runs, throttling, held items, coming reminders').action(async (options) =>
+command('status', 'shows last and next runs, throttling, held items, coming reminders').action(async (options: CommonOptions) =>
   (await import('./status.ts')).status(options),
 );
-command('conflicts', 'lists what is held').action(async (options) => (await import('./conflicts.ts')).conflicts(options));
+command('conflicts', 'lists what is held').action(async (options: CommonOptions) => (await import('./conflicts.ts')).conflicts(options));
 command('resolve', 'decides a held field; the next sync carries it out')
   .argument('<id>', 'the id that `leadsync conflicts` shows')
   .addOption(new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory())
-  .action(async (id, options) => (await import('./resolve.ts')).resolve(id, options));
+  .action(async (id: string, options: ResolveOptions) => (await import('./resolve.ts')).resolve(id, options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
   .option('--port <p>', 'port (default: any free one)', '0')
-  .action(async (options) => (await import('./sandbox.ts')).sandbox(options));
+  .action(async (options: SandboxCommandOptions) => (await import('./sandbox.ts')).sandbox(options));
 
 try {
   await program.parseAsync();

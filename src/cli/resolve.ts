@@ -5,8 +5,12 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
 
+export interface ResolveOptions extends CommonOptions {
+  readonly use: 'lead' | 'target';
+}
+
 /** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. */
-export function resolve(id: string, options: CommonOptions & { readonly use: 'lead' | 'target' }): Promise<void> {
+export function resolve(id: string, options: ResolveOptions): Promise<void> {
   return withApp(options, async (app) => {
     const held = /^\d{1,15}$/.test(id) ? await findHeld(app.pool, Number(id)) : null;
     if (held === null || !app.contexts.has(held.connection)) {

@@ -5,7 +5,7 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { stopSignal } from './with-app.ts';
 
-interface SandboxCommandOptions extends CommonOptions {
+export interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
   readonly faults?: string;
   readonly port: string;

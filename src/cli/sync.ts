@@ -5,8 +5,12 @@ import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
+export interface SyncOptions extends CommonOptions {
+  readonly allow?: readonly string[];
+}
+
 /** `leadsync sync`: plans and pushes every chosen connection now, one after the other. */
-export function sync(options: CommonOptions & { readonly allow?: readonly string[] }): Promise<void> {
+export function sync(options: SyncOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];

@@ -7,7 +7,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { CommonOptions } from './main.ts';
 
 /** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
-export function createLog(config: Pick<Config, 'logLevel'>): Logger {
+function createLog(config: Pick<Config, 'logLevel'>): Logger {
   const options = { level: config.logLevel, base: null, serializers: { err: describeError } };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
   return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }));

@@ -1,7 +1,7 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
 import type { Secret } from './secret.ts';
 
-export type OnDifference = 'hold' | 'leads-win' | 'target-wins';
+type OnDifference = 'hold' | 'leads-win' | 'target-wins';
 
 /** A limit as `10` (rows) or `10%` (of the known pairs). */
 export interface Limit {
@@ -9,7 +9,7 @@ export interface Limit {
   readonly percent: boolean;
 }
 
-export interface WorkbookConfig {
+interface WorkbookConfig {
   readonly type: 'workbook';
   /** Absolute path, ending in .csv. */
   readonly path: string;

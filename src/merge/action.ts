@@ -50,9 +50,6 @@ export interface PlannedAction {
   readonly message?: string;
 }
 
-/** Kinds that write to the Leads service, in the order in which they are carried out. */
-export const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead'];
-
 /** Kinds that write to the target. */
 export const rowKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link', 'mark-row', 'remove-row'];
 

@@ -23,7 +23,7 @@ export interface Refusal {
 }
 
 export const guardCodes = ['empty-scan', 'max-deletes', 'max-changes', 'whole-field'] as const;
-export type GuardCode = (typeof guardCodes)[number];
+type GuardCode = (typeof guardCodes)[number];
 
 /** Below this many records no share of the whole means anything: five leads may well all change in one day. */
 const smallNumber = 10;

@@ -18,9 +18,9 @@ export interface JobHandle {
   readonly requestedAt: number;
 }
 
-export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
+type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
-export interface JobQueue {
+interface JobQueue {
   /** Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. */
   add(name: string, payload: object, options?: { readonly id?: string; readonly delayMs?: number }): Promise<AddedJob>;
   /** Takes jobs, one at a time, until the returned object is disposed: then the job under way is stopped and goes back. */
@@ -31,7 +31,7 @@ export interface JobQueue {
   nextRun(name: string): Promise<number | null>;
 }
 
-export interface AddedJob {
+interface AddedJob {
   readonly id: string;
   /** Waits until some worker has finished the job and returns its summary; rejects when the job failed. */
   finished(signal: AbortSignal): Promise<unknown>;

@@ -6,7 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
 
 /** A mail of plain text to one recipient. `key` names what it is about: the same key gives the same Message-ID. */
-export interface Mail {
+interface Mail {
   readonly key: string;
   readonly from: string;
   readonly to: string;

@@ -9,7 +9,7 @@ interface RoundRef {
   readonly round: number;
 }
 
-export type ActionState = 'planned' | 'proven' | 'done' | 'put-off' | 'held';
+type ActionState = 'planned' | 'proven' | 'done' | 'put-off' | 'held';
 
 /** A planned action as it stands in the database. */
 export interface Action extends PlannedAction {

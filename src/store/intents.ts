@@ -38,10 +38,6 @@ export async function openIntents(db: Queryable, connection: string): Promise<re
   return rows;
 }
 
-export async function countInDoubt(db: Queryable, connection: string): Promise<number> {
-  return (await openIntents(db, connection)).length;
-}
-
 /** The lead of an intent is known. */
 export async function intentCreated(db: Queryable, id: number, leadId: string): Promise<void> {
   await db.query(`update intents set state = 'created', lead_id = $2 where id = $1`, [id, leadId]);

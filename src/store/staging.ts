@@ -84,7 +84,7 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
 }
 
 /** What a field of a lead was held for, with the values both sides showed then. */
-export interface HeldMemo extends FieldMemo {
+interface HeldMemo extends FieldMemo {
   readonly lead: Cell;
   readonly row: Cell;
 }

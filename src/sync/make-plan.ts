@@ -4,7 +4,7 @@ import { guard, type PlanCounts } from '../merge/guard.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
-import { sameCell, type Values } from '../lead/value.ts';
+import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
 import { clearActions, countActions, countChangedFields, insertActions, type NewAction } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { holdPlanned } from '../store/held.ts';
@@ -144,7 +144,8 @@ class PlanWriter {
 }
 
 function agreedValues(action: PlannedAction): Values {
-  const readable = ([field, { to }]: [string, Change]) => (typeof to === 'object' && to !== null ? [] : [[field, to]]);
+  const readable = ([field, { to }]: [string, Change]): [string, Value][] =>
+    isUnreadable(to) ? [] : [[field, to]];
   return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 

@@ -38,7 +38,7 @@ export type RunResult =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
 
-export type AgainReason = 'throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
+type AgainReason = 'throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
 const resumeWithin = 3_600_000;
@@ -98,7 +98,8 @@ export async function advanceRun(context: SyncContext, request: RunRequest, stop
     return { kind: 'finished', run: await finish(context, run, null) };
   } catch (error) {
     await count();
-    return interrupted(context, request, run, error, stop);
+    // Awaited here: the lease is to be held until the run is settled.
+    return await interrupted(context, request, run, error, stop);
   }
 }
 

@@ -85,7 +85,7 @@ class CsvTarget implements Target {
         signal.throwIfAborted();
         await assertNotOpenInEditor(path);
         await lock.assertHeld();
-        return await file.isCurrent();
+        return file.isCurrent();
       },
     });
     return replaced ? outcomes : null;
