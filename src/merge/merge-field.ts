@@ -51,7 +51,7 @@ export interface FieldState {
 export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
   const decision = decide(state, mapping.direction, policy);
   if (decision.kind !== 'to-lead') return decision;
-  if (mapping.field === 'companyName' && decision.value === null) return hold('row.company-name-empty');
+  if (mapping.field === 'companyName' && isEmpty(decision.value)) return hold('row.company-name-empty');
   return state.memo?.refused ? hold('lead.field-refused') : decision;
 }
 
@@ -62,7 +62,9 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
     return hold('row.unreadable');
   }
   if (isUnreadable(lead)) {
-    if (memo?.resolution === 'target') return { kind: 'to-lead', value: row, rule: 'resolved' };
+    if (memo?.resolution === 'target' && direction !== 'to-target') {
+      return { kind: 'to-lead', value: row, rule: 'resolved' };
+    }
     return hold('lead.unreadable');
   }
   if (sameCell(lead, row)) {

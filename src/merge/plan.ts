@@ -21,7 +21,7 @@ export interface PairState {
 }
 
 /** How many complete scans in different runs must miss an id before it counts as gone (DESIGN, promise 4). */
-export const absencesThatProve = 2;
+const absencesThatProve = 2;
 
 /** The first table of DESIGN 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
@@ -30,7 +30,7 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
   if (lead) return base === null ? planNewLead(state, lead, policy, 'new-lead') : planRowGone(state, base, lead, policy);
   if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
   const bothGone = state.leadAbsences >= absencesThatProve && state.rowAbsences >= absencesThatProve;
-  return base === null || bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
+  return bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
 }
 
 /** A lead that has no row yet. In direction `to-leads` rows are never created. */
@@ -51,7 +51,7 @@ function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy
     return planNewLead(state, lead, policy, 'row-deleted');
   }
   if (state.rowAbsences < absencesThatProve) return [];
-  return [action('delete-lead', state, { expect: base, reason: 'row-deleted' })];
+  return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
 }
 
 function planLeadGone(
@@ -64,6 +64,7 @@ function planLeadGone(
   if (!sameRecord(row.cells, base, policy)) {
     const changes: Record<string, Change> = {};
     for (const { field } of policy.fields) {
+      if (!(field in row.cells)) continue;
       const cell = row.cells[field] ?? null;
       if (!sameCell(cell, base[field] ?? null)) changes[field] = { from: null, to: cell, base: base[field] ?? null };
     }
@@ -138,25 +139,33 @@ export function planDuplicateRow(leadId: string, row: number): PlannedAction {
   };
 }
 
-/** A row without id that no intent explains. `refused`: the service refused exactly this content before. */
+/**
+ * A row without id that no intent explains. `refused`: the service refused exactly this content before. A lead without
+ * a name is not sent, also when the column of the names is missing in this run.
+ */
 export function planNewRow(row: number, cells: Cells, refused: string | null, policy: Policy): PlannedAction {
+  const changes: Record<string, Change> = {};
+  for (const { field, direction } of policy.fields) {
+    const cell = cells[field] ?? null;
+    if (direction === 'to-target' || isUnreadable(cell) || sameCell(cell, null)) continue;
+    changes[field] = { from: null, to: cell, rule: 'row-edited' };
+  }
   const rowKey = fingerprint(cells, policy.fields);
   const common = { leadId: null, row, rowKey, changes: {}, expect: cells };
   if (policy.direction === 'to-target') {
     const message = `row ${row} has no id; direction is to-target, so no lead is made of it`;
     return { ...common, kind: 'report', reason: 'row.without-id', message };
   }
-  if ('companyName' in cells && sameCell(cells.companyName ?? null, null)) {
+  const name = policy.fields.find(({ field }) => field === 'companyName');
+  if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
+    const message = `row ${row} has no id; nothing that a lead is made of travels to the service, so no lead is made of it`;
+    return { ...common, kind: 'report', reason: 'row.without-id', message };
+  }
+  if (name !== undefined && !('companyName' in changes)) {
     const message = `row ${row} is new but has no company name: no lead was made of it. Fill in the name, or empty the row`;
     return { ...common, kind: 'hold', reason: 'row.company-name-empty', message };
   }
   if (refused !== null) return { ...common, kind: 'hold', reason: 'lead.create-refused', message: refused };
-  const changes: Record<string, Change> = {};
-  for (const { field, direction } of policy.fields) {
-    const cell = cells[field] ?? null;
-    if (direction === 'to-target' || isUnreadable(cell) || cell === null) continue;
-    changes[field] = { from: null, to: cell, rule: 'row-edited' };
-  }
   return { ...common, kind: 'create-lead', changes, reason: 'new-row' };
 }
 

@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest';
+import type { Cells, Values } from '../../src/lead/value.ts';
+import { type PairState, planPair } from '../../src/merge/plan.ts';
+import type { Policy } from '../../src/merge/policy.ts';
+import { pair, policy, told } from './pair-state.ts';
+
+const due = '2026-11-21T08:30:00.000Z';
+const soon = { unreadable: 'soon' };
+
+const known: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
+const edited: Values = { ...known, stage: 'won' };
+const row = (cells: Cells) => ({ row: 7, cells });
+
+function plan(state: Partial<PairState>, choices: Partial<Policy> = {}): readonly string[] {
+  return planPair(pair(state), policy(choices)).map(told);
+}
+
+const create = (why: string, stage = 'new') =>
+  `create-row (${why}); companyName: - > Acme; stage: - > ${stage}; nextFollowUpAt: - > ${due}`;
+
+describe('a lead or a row that is gone: the first table of DESIGN 5', () => {
+  test.each<[string, Partial<PairState>, Partial<Policy>, readonly string[]]>([
+    // yes gone T = B
+    ['lead missed once', { base: known, row: row(known), leadAbsences: 1 }, {}, []],
+    [
+      'lead missed by a scan that is no proof',
+      { base: known, row: row(known), leadAbsences: 0 },
+      { onLeadDeleted: 'remove' },
+      [],
+    ],
+    [
+      'lead deleted, mark',
+      { base: known, row: row(known), leadAbsences: 2 },
+      {},
+      ['mark-row (lead-deleted)'],
+    ],
+    ['lead deleted, keep', { base: known, row: row(known), leadAbsences: 2 }, { onLeadDeleted: 'keep' }, []],
+    [
+      'lead deleted, remove',
+      { base: known, row: row(known), leadAbsences: 2 },
+      { onLeadDeleted: 'remove' },
+      ['remove-row (lead-deleted)'],
+    ],
+    [
+      'lead missed once, remove',
+      { base: known, row: row(known), leadAbsences: 1 },
+      { onLeadDeleted: 'remove' },
+      [],
+    ],
+    [
+      'lead deleted, mark, to-target',
+      { base: known, row: row(known), leadAbsences: 2 },
+      { direction: 'to-target' },
+      ['mark-row (lead-deleted)'],
+    ],
+    [
+      'lead deleted, remove, to-target',
+      { base: known, row: row(known), leadAbsences: 2 },
+      { direction: 'to-target', onLeadDeleted: 'remove' },
+      ['remove-row (lead-deleted)'],
+    ],
+    [
+      'lead deleted, mark, to-leads',
+      { base: known, row: row(known), leadAbsences: 2 },
+      { direction: 'to-leads' },
+      [],
+    ],
+    [
+      'lead deleted, remove, to-leads',
+      { base: known, row: row(known), leadAbsences: 2 },
+      { direction: 'to-leads', onLeadDeleted: 'remove' },
+      [],
+    ],
+    [
+      'lead deleted, marked before',
+      { base: known, row: row(known), leadAbsences: 5, deletionDone: true },
+      {},
+      [],
+    ],
+    [
+      'lead deleted, a column is missing',
+      { base: known, row: row({ companyName: 'Acme' }), leadAbsences: 2 },
+      {},
+      ['mark-row (lead-deleted)'],
+    ],
+
+    // yes gone T ≠ B
+    ['row edited, lead missed once', { base: known, row: row(edited), leadAbsences: 1 }, {}, []],
+    [
+      'lead deleted, row edited',
+      { base: known, row: row(edited), leadAbsences: 2 },
+      {},
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, row edited, remove',
+      { base: known, row: row(edited), leadAbsences: 2 },
+      { onLeadDeleted: 'remove' },
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, row edited, keep',
+      { base: known, row: row(edited), leadAbsences: 2 },
+      { onLeadDeleted: 'keep' },
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, row edited, to-target',
+      { base: known, row: row(edited), leadAbsences: 2 },
+      { direction: 'to-target' },
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, row edited, to-leads',
+      { base: known, row: row(edited), leadAbsences: 2 },
+      { direction: 'to-leads' },
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted and marked, row edited since',
+      { base: known, row: row(edited), leadAbsences: 4, deletionDone: true },
+      {},
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, a cell cannot be read',
+      { base: known, row: row({ ...known, nextFollowUpAt: soon }), leadAbsences: 2 },
+      { onLeadDeleted: 'remove' },
+      ['hold (conflict.edit-meets-delete); nextFollowUpAt: - > ?soon'],
+    ],
+    [
+      'lead deleted, row edited, a column is missing',
+      { base: known, row: row({ companyName: 'Acme', stage: 'won' }), leadAbsences: 2 },
+      {},
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+    [
+      'lead deleted, a value that was never in step',
+      { base: { companyName: 'Acme' }, row: row({ companyName: 'Acme', stage: 'won' }), leadAbsences: 2 },
+      {},
+      ['hold (conflict.edit-meets-delete); stage: - > won'],
+    ],
+
+    // yes L = B gone
+    ['row deleted, restore', { base: known, lead: known, rowAbsences: 1 }, {}, [create('row-deleted')]],
+    ['row deleted, ignore', { base: known, lead: known, rowAbsences: 2 }, { onRowDeleted: 'ignore' }, []],
+    [
+      'row deleted, delete-lead, missed once',
+      { base: known, lead: known, rowAbsences: 1 },
+      { onRowDeleted: 'delete-lead' },
+      [],
+    ],
+    [
+      'row deleted, delete-lead',
+      { base: known, lead: known, rowAbsences: 2 },
+      { onRowDeleted: 'delete-lead' },
+      ['delete-lead (row-deleted)'],
+    ],
+    [
+      'row deleted, restore, to-target',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-target' },
+      [create('row-deleted')],
+    ],
+    [
+      'row deleted, ignore, to-target',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-target', onRowDeleted: 'ignore' },
+      [],
+    ],
+    [
+      'row deleted, delete-lead, to-target',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-target', onRowDeleted: 'delete-lead' },
+      [create('row-deleted')],
+    ],
+    [
+      'row deleted, restore, to-leads',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-leads' },
+      [],
+    ],
+    [
+      'row deleted, ignore, to-leads',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-leads', onRowDeleted: 'ignore' },
+      [],
+    ],
+    [
+      'row deleted, delete-lead, to-leads',
+      { base: known, lead: known, rowAbsences: 2 },
+      { direction: 'to-leads', onRowDeleted: 'delete-lead' },
+      ['delete-lead (row-deleted)'],
+    ],
+
+    // yes L ≠ B gone
+    [
+      'row deleted, lead edited',
+      { base: known, lead: edited, rowAbsences: 2 },
+      {},
+      [create('row-deleted-but-lead-edited', 'won')],
+    ],
+    [
+      'row deleted, lead edited, ignore',
+      { base: known, lead: edited, rowAbsences: 2 },
+      { onRowDeleted: 'ignore' },
+      [create('row-deleted-but-lead-edited', 'won')],
+    ],
+    [
+      'row deleted, lead edited, delete-lead',
+      { base: known, lead: edited, rowAbsences: 9 },
+      { onRowDeleted: 'delete-lead' },
+      [create('row-deleted-but-lead-edited', 'won')],
+    ],
+    [
+      'row deleted, lead edited, to-target',
+      { base: known, lead: edited, rowAbsences: 2 },
+      { direction: 'to-target', onRowDeleted: 'delete-lead' },
+      [create('row-deleted-but-lead-edited', 'won')],
+    ],
+    [
+      'row deleted, lead edited, to-leads',
+      { base: known, lead: edited, rowAbsences: 9 },
+      { direction: 'to-leads', onRowDeleted: 'delete-lead' },
+      [],
+    ],
+    [
+      'row deleted, a cell of the lead cannot be read',
+      { base: known, lead: { ...known, nextFollowUpAt: soon }, rowAbsences: 2 },
+      { onRowDeleted: 'delete-lead' },
+      ['create-row (row-deleted-but-lead-edited); companyName: - > Acme; stage: - > new'],
+    ],
+
+    // yes gone gone
+    ['both missed once', { base: known, leadAbsences: 1, rowAbsences: 1 }, {}, []],
+    ['lead gone, row missed once', { base: known, leadAbsences: 2, rowAbsences: 1 }, {}, []],
+    ['row gone, lead missed once', { base: known, leadAbsences: 1, rowAbsences: 2 }, {}, []],
+    ['both gone', { base: known, leadAbsences: 2, rowAbsences: 2 }, {}, ['forget (gone-on-both-sides)']],
+    [
+      'both gone, marked before',
+      { base: known, leadAbsences: 4, rowAbsences: 2, deletionDone: true },
+      {},
+      ['forget (gone-on-both-sides)'],
+    ],
+    // What was known is not forgotten by one scan either: "not known before" is how a lost create is found.
+    ['never in step, missed once', { leadAbsences: 1, rowAbsences: 9 }, {}, []],
+    ['never in step, missed by a scan that is no proof', { leadAbsences: 0, rowAbsences: 9 }, {}, []],
+    ['never in step, gone', { leadAbsences: 2, rowAbsences: 2 }, {}, ['forget (gone-on-both-sides)']],
+  ])('%s', (_, state, choices, expected) => {
+    expect(plan(state, choices)).toEqual(expected);
+  });
+});

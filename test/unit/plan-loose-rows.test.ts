@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import { fingerprint } from '../../src/lead/fingerprint.ts';
+import type { Direction } from '../../src/lead/mapping.ts';
+import type { Cells, Values } from '../../src/lead/value.ts';
+import { planDuplicateRow, planLink, planNewRow } from '../../src/merge/plan.ts';
+import type { Policy } from '../../src/merge/policy.ts';
+import { fields, policy, told } from './pair-state.ts';
+
+const due = '2026-11-21T08:30:00.000Z';
+const cells: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
+const whole = `companyName: - > Acme; stage: - > new; nextFollowUpAt: - > ${due}`;
+
+/** A two-way connection in which one field only travels one way. */
+function oneWay(field: string, direction: Direction): Partial<Policy> {
+  return { fields: fields.map((mapping) => (mapping.field === field ? { ...mapping, direction } : mapping)) };
+}
+
+describe('a row without id', () => {
+  const withoutName: Cells = { stage: 'new', nextFollowUpAt: due };
+  test.each<[string, Cells, string | null, Partial<Policy>, string]>([
+    ['becomes a lead', cells, null, {}, `create-lead (new-row); ${whole}`],
+    [
+      'becomes a lead in the direction to-leads',
+      cells,
+      null,
+      { direction: 'to-leads' },
+      `create-lead (new-row); ${whole}`,
+    ],
+    [
+      'is only told of in the direction to-target',
+      cells,
+      null,
+      { direction: 'to-target' },
+      'report (row.without-id)',
+    ],
+    [
+      'its empty cells are not sent',
+      { ...cells, stage: null },
+      null,
+      {},
+      `create-lead (new-row); companyName: - > Acme; nextFollowUpAt: - > ${due}`,
+    ],
+    [
+      'its empty text is not sent',
+      { ...cells, stage: '' },
+      null,
+      {},
+      `create-lead (new-row); companyName: - > Acme; nextFollowUpAt: - > ${due}`,
+    ],
+    [
+      'what cannot be read is not sent',
+      { ...cells, nextFollowUpAt: { unreadable: 'soon' } },
+      null,
+      {},
+      'create-lead (new-row); companyName: - > Acme; stage: - > new',
+    ],
+    [
+      'what only travels to the target is not sent',
+      cells,
+      null,
+      oneWay('stage', 'to-target'),
+      `create-lead (new-row); companyName: - > Acme; nextFollowUpAt: - > ${due}`,
+    ],
+    [
+      'what only travels to the leads is sent',
+      cells,
+      null,
+      oneWay('stage', 'to-leads'),
+      `create-lead (new-row); ${whole}`,
+    ],
+    ['without a name it is held', { ...cells, companyName: null }, null, {}, 'hold (row.company-name-empty)'],
+    [
+      'with an empty name it is held',
+      { ...cells, companyName: '' },
+      null,
+      {},
+      'hold (row.company-name-empty)',
+    ],
+    [
+      'while the column of the name is missing it is held',
+      withoutName,
+      null,
+      {},
+      'hold (row.company-name-empty)',
+    ],
+    [
+      'is only told of when names do not travel to the leads',
+      cells,
+      null,
+      oneWay('companyName', 'to-target'),
+      'report (row.without-id)',
+    ],
+    [
+      'without a mapped name it becomes a lead',
+      withoutName,
+      null,
+      { fields: fields.slice(1) },
+      `create-lead (new-row); stage: - > new; nextFollowUpAt: - > ${due}`,
+    ],
+    [
+      'is only told of when there is nothing to send',
+      { stage: 'new' },
+      null,
+      { fields: [{ field: 'stage', column: 'Stage', type: 'text', direction: 'to-target' }] },
+      'report (row.without-id)',
+    ],
+    ['that the service refused is held', cells, 'refused: 422', {}, 'hold (lead.create-refused)'],
+    [
+      'without a name, refused before',
+      { ...cells, companyName: null },
+      'refused: 422',
+      {},
+      'hold (row.company-name-empty)',
+    ],
+    [
+      'refused before, to-target',
+      cells,
+      'refused: 422',
+      { direction: 'to-target' },
+      'report (row.without-id)',
+    ],
+  ])('%s', (_, given, refused, choices, expected) => {
+    const action = planNewRow(9, given, refused, policy(choices));
+    expect(told(action)).toBe(expected);
+    expect(action).toMatchObject({ leadId: null, row: 9, expect: given });
+    expect(action.rowKey).toBe(fingerprint(given, policy(choices).fields));
+  });
+
+  test('a refusal is told in the words of the service', () => {
+    expect(planNewRow(9, cells, 'the stage "new" is not known', policy()).message).toBe(
+      'the stage "new" is not known',
+    );
+  });
+
+  test('the same content has the same key wherever it stands', () => {
+    expect(planNewRow(2, cells, null, policy()).rowKey).toBe(planNewRow(99, cells, null, policy()).rowKey);
+  });
+});
+
+describe('a further row with an id that another row has', () => {
+  test('is held, whatever it shows, and never written', () => {
+    const action = planDuplicateRow('lead-1', 9);
+    expect(told(action)).toBe('hold (row.duplicate-id)');
+    expect(action).toMatchObject({ leadId: 'lead-1', row: 9, changes: {} });
+    expect(action.message).toContain('row 9');
+  });
+
+  test('two of them are told apart, also from what else is held of the lead', () => {
+    const keys = [planDuplicateRow('lead-1', 9).rowKey, planDuplicateRow('lead-1', 10).rowKey, ''];
+    expect(new Set(keys).size).toBe(3);
+  });
+});
+
+describe('the link of a row to the lead that was made of it', () => {
+  const link = (content: Values, lead: Cells | null, row: Cells, choices: Partial<Policy> = {}) =>
+    planLink('lead-1', content, lead, { row: 9, cells: row }, policy(choices)).map(told);
+
+  test.each<[string, Values, Cells | null, Cells, readonly string[]]>([
+    ['nobody edited', cells, cells, cells, ['link (settled-create)']],
+    ['the lead is not in the scan', cells, null, cells, ['link (settled-create)']],
+    [
+      'the lead was edited since',
+      cells,
+      { ...cells, stage: 'won' },
+      cells,
+      ['link (settled-create); stage: new > won'],
+    ],
+    [
+      'the row was edited since',
+      cells,
+      cells,
+      { ...cells, stage: 'won' },
+      ['link (settled-create)', 'update-lead (row-edited); stage: new > won'],
+    ],
+    [
+      'the row was edited and the lead is not in the scan',
+      cells,
+      null,
+      { ...cells, stage: 'won' },
+      ['link (settled-create)', 'update-lead (row-edited); stage: new > won'],
+    ],
+    [
+      'both were edited',
+      cells,
+      { ...cells, stage: 'won' },
+      { ...cells, stage: 'lost' },
+      ['link (settled-create)', 'hold (conflict.both-edited); stage: won > lost'],
+    ],
+    [
+      'the service filled in what was not sent',
+      { companyName: 'Acme' },
+      { companyName: 'Acme', stage: 'new', nextFollowUpAt: null },
+      { companyName: 'Acme', stage: null, nextFollowUpAt: null },
+      ['link (settled-create); stage: - > new'],
+    ],
+    [
+      'a cell that could not be sent is held',
+      { companyName: 'Acme', stage: 'new' },
+      { companyName: 'Acme', stage: 'new', nextFollowUpAt: null },
+      { ...cells, nextFollowUpAt: { unreadable: 'soon' } },
+      ['link (settled-create)', 'hold (row.unreadable); nextFollowUpAt: - > ?soon'],
+    ],
+  ])('%s', (_, content, lead, row, expected) => {
+    expect(link(content, lead, row)).toEqual(expected);
+  });
+
+  test('the row is found by all it shows, not by its number', () => {
+    const row = { ...cells, stage: 'won' };
+    const [first] = planLink('lead-1', cells, cells, { row: 9, cells: row }, policy());
+    expect(first).toMatchObject({
+      kind: 'link',
+      leadId: 'lead-1',
+      expect: row,
+      rowKey: fingerprint(row, fields),
+    });
+  });
+});
