@@ -19,6 +19,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     process.exitCode = code ?? 1;
   });
 } else {
-  process.stderr.write(`leadsync needs Node 24 or newer; this is ${process.version}. Run "npm ci" first: it brings one.\n`);
+  process.stderr.write(
+    `leadsync needs Node 24 or newer; this is ${process.version}. Run "npm ci" first: it brings one.\n`,
+  );
   process.exitCode = 2;
 }

@@ -6,7 +6,12 @@ import { advance, type RunSummary } from './sync.ts';
 const payloadSchema = z.object({ connection: z.string(), patience: z.number() });
 
 /** Scans both sides of one connection and makes the plan; writes to neither. */
-export async function plan(app: App, payload: unknown, _job: JobHandle, stop: AbortSignal): Promise<JobResult<RunSummary>> {
+export async function plan(
+  app: App,
+  payload: unknown,
+  _job: JobHandle,
+  stop: AbortSignal,
+): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
   const context = app.contexts.get(request.connection);
   if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);

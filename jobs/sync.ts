@@ -13,13 +13,19 @@ export interface RunSummary {
 }
 
 /** Syncs one connection, or goes on with the run that was interrupted. */
-export async function sync(app: App, payload: unknown, job: JobHandle, stop: AbortSignal): Promise<JobResult<RunSummary>> {
+export async function sync(
+  app: App,
+  payload: unknown,
+  job: JobHandle,
+  stop: AbortSignal,
+): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
   const context = app.contexts.get(request.connection);
   if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
   const last = await lastRun(app.pool, request.connection, 'sync');
   // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
-  if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed') return { done: { runId: last.id } };
+  if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')
+    return { done: { runId: last.id } };
   const result = await advance(context, { ...request, mode: 'sync' }, stop);
   if ('done' in result) await planReminders(app);
   return result;

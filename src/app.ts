@@ -54,7 +54,13 @@ function openConnection(
   const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
   const child = log.child({ connection: connection.name });
   const leads = stack.use(
-    createLeadsClient({ baseUrl, apiKey, query, throttle, log: (level, fields, message) => child[level](fields, message) }),
+    createLeadsClient({
+      baseUrl,
+      apiKey,
+      query,
+      throttle,
+      log: (level, fields, message) => child[level](fields, message),
+    }),
   );
   const target = createCsvTarget({ ...connection.target, fields: connection.fields });
   return { connection, pool, leads, target, log: child };

@@ -23,7 +23,9 @@ const never = new AbortController().signal;
 /** `leadsync check`: a line for each thing that a sync needs, and what to do about each that fails. Writes nothing. */
 export async function check(options: CommonOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
-  const lines: CheckLine[] = [{ name: 'configuration', ok: true, message: `${connections.length} connection(s)` }];
+  const lines: CheckLine[] = [
+    { name: 'configuration', ok: true, message: `${connections.length} connection(s)` },
+  ];
   try {
     await withApp(options, async (app) => {
       lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
@@ -58,7 +60,9 @@ async function checkConnection(context: SyncContext): Promise<CheckLine[]> {
 async function checkTarget({ target, connection }: SyncContext): Promise<string> {
   const { path } = connection.target;
   await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, { cause });
+    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
+      cause,
+    });
   });
   const snapshot = await target.open({ create: false }, never);
   let rows = 0;
@@ -70,7 +74,9 @@ async function checkTarget({ target, connection }: SyncContext): Promise<string>
 
 async function checkMail({ config, mailer }: App): Promise<string> {
   await mailer.verify();
-  return config.smtpUrl === undefined ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox` : 'the mail server accepts us';
+  return config.smtpUrl === undefined
+    ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
+    : 'the mail server accepts us';
 }
 
 async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
@@ -83,7 +89,13 @@ async function look(name: string, test: () => Promise<string>): Promise<CheckLin
 }
 
 function failed(name: string, error: LeadsyncError): CheckLine {
-  return { name, ok: false, message: error.message, code: error.code, ...(error.help !== undefined && { help: error.help }) };
+  return {
+    name,
+    ok: false,
+    message: error.message,
+    code: error.code,
+    ...(error.help !== undefined && { help: error.help }),
+  };
 }
 
 function describe(line: CheckLine): string {

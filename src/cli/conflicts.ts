@@ -12,7 +12,8 @@ export function conflicts(options: CommonOptions): Promise<void> {
     if (options.json) return printJson({ conflicts: held.map(heldJson) });
     if (held.length === 0) return print('nothing is held');
     for (const item of held) print(describeHeld(item));
-    if (held.some(isDecidable)) print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
+    if (held.some(isDecidable))
+      print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
   });
 }
 
@@ -40,8 +41,16 @@ export function isDecidable(item: Held): boolean {
 }
 
 function describeHeld(item: Held): string {
-  const place = [item.connection, item.row === null ? '' : `row ${item.row}`, item.leadId].filter(Boolean).join(', ');
-  const decided = item.resolution === null ? '' : `\n    decided: the ${item.resolution}'s value; leadsync sync carries it out`;
-  const values = item.field === '' ? '' : `\n    ${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`;
+  const place = [item.connection, item.row === null ? '' : `row ${item.row}`, item.leadId]
+    .filter(Boolean)
+    .join(', ');
+  const decided =
+    item.resolution === null
+      ? ''
+      : `\n    decided: the ${item.resolution}'s value; leadsync sync carries it out`;
+  const values =
+    item.field === ''
+      ? ''
+      : `\n    ${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`;
   return `${String(item.id).padStart(5)}  ${place}\n    ${item.message} [${item.code}]${values}${decided}`;
 }

@@ -41,8 +41,13 @@ export async function demo(options: DemoOptions): Promise<void> {
   const file = join(folder, 'leads.csv');
   const tell = options.json ? () => {} : print;
   // A limit that is hit now and then belongs to the picture.
-  await using service = await startSandbox({ leads: leadCount, faults: parseFaults('429:every=6,retryAfter=1') });
-  tell(`A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`);
+  await using service = await startSandbox({
+    leads: leadCount,
+    faults: parseFaults('429:every=6,retryAfter=1'),
+  });
+  tell(
+    `A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`,
+  );
 
   const env = {
     LEADS_BASE_URL: service.url,
@@ -56,7 +61,8 @@ export async function demo(options: DemoOptions): Promise<void> {
   const reports: SyncReport[] = [];
   {
     await using app = await openApp(config, pino({ level: 'silent' }));
-    const step = (title: string): void => tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
+    const step = (title: string): void =>
+      tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
     const run = async (mode: RunMode): Promise<void> => {
       const finished = await runJob(app, connection, mode, [], stop);
       if (mode === 'plan') return tell(describePlan(finished, await visibleActions(app.pool, finished)));
@@ -112,7 +118,9 @@ async function demoFolder(dir: string | undefined): Promise<string> {
 /** Three edits that do not meet, one that does, and a new row: as people would make them. Returns what was done. */
 async function editBothSides(service: Sandbox, file: string): Promise<string[]> {
   // Names that need no quotes, so that the edits below may be made on plain text.
-  const plain = service.leads.list().filter((lead) => /^[\p{L} ]+$/u.test(lead.companyName) && lead.stage !== 'won');
+  const plain = service.leads
+    .list()
+    .filter((lead) => /^[\p{L} ]+$/u.test(lead.companyName) && lead.stage !== 'won');
   const [inFile, inService, onBoth, due] = plain;
   if (!inFile || !inService || !onBoth || !due) throw new Error('the sandbox has too few leads');
 
@@ -158,7 +166,13 @@ function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
   return at <= Date.now() && at > Date.now() - 10 * 60_000;
 }
 
-function tellEnd(tell: (line?: string) => void, file: string, folder: string, throttled: number, early: number): void {
+function tellEnd(
+  tell: (line?: string) => void,
+  file: string,
+  folder: string,
+  throttled: number,
+  early: number,
+): void {
   tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
   tell('\nLook at:');
   tell(`  ${shown(file)}   the rows; the new one has its id now`);

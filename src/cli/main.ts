@@ -42,22 +42,26 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail').action(
   async (options: CommonOptions) => (await import('./check.ts')).check(options),
 );
-command('plan', 'scans and compares; shows each change; writes nothing').action(async (options: CommonOptions) =>
-  (await import('./plan.ts')).plan(options),
+command('plan', 'scans and compares; shows each change; writes nothing').action(
+  async (options: CommonOptions) => (await import('./plan.ts')).plan(options),
 );
 command('sync', 'plans and carries it out now')
   .addOption(allow)
   .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
-command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(async (options: CommonOptions) =>
-  (await import('./worker.ts')).worker(options),
+command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
+  async (options: CommonOptions) => (await import('./worker.ts')).worker(options),
 );
-command('status', 'shows last and next runs, throttling, held items, coming reminders').action(async (options: CommonOptions) =>
-  (await import('./status.ts')).status(options),
+command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
+  async (options: CommonOptions) => (await import('./status.ts')).status(options),
 );
-command('conflicts', 'lists what is held').action(async (options: CommonOptions) => (await import('./conflicts.ts')).conflicts(options));
+command('conflicts', 'lists what is held').action(async (options: CommonOptions) =>
+  (await import('./conflicts.ts')).conflicts(options),
+);
 command('resolve', 'decides a held field; the next sync carries it out')
   .argument('<id>', 'the id that `leadsync conflicts` shows')
-  .addOption(new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory())
+  .addOption(
+    new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
+  )
   .action(async (id: string, options: ResolveOptions) => (await import('./resolve.ts')).resolve(id, options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')

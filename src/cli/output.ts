@@ -13,12 +13,20 @@ const byStatus: Readonly<Record<RunStatus, number>> = {
   stopped: exitCodes.stopped,
 };
 
-const gravity: readonly number[] = [exitCodes.done, exitCodes.incomplete, exitCodes.failed, exitCodes.stopped];
+const gravity: readonly number[] = [
+  exitCodes.done,
+  exitCodes.incomplete,
+  exitCodes.failed,
+  exitCodes.stopped,
+];
 
 /** The exit code for several runs: that of the gravest one. */
 export function exitCodeFor(statuses: readonly RunStatus[]): number {
   const codes = statuses.map((status) => byStatus[status]);
-  return codes.reduce((worst, code) => (gravity.indexOf(code) > gravity.indexOf(worst) ? code : worst), exitCodes.done);
+  return codes.reduce(
+    (worst, code) => (gravity.indexOf(code) > gravity.indexOf(worst) ? code : worst),
+    exitCodes.done,
+  );
 }
 
 /** Prints a result line to stdout. */
@@ -34,7 +42,10 @@ export function printJson(value: object): void {
 /** Tells what went wrong and what helps, in the form that was asked for, and sets the exit code. */
 export function reportError(error: unknown, json: boolean): void {
   const known = error instanceof LeadsyncError;
-  process.exitCode = error instanceof ConfigError || (known && /^(config|usage)\./.test(error.code)) ? exitCodes.usage : exitCodes.failed;
+  process.exitCode =
+    error instanceof ConfigError || (known && /^(config|usage)\./.test(error.code))
+      ? exitCodes.usage
+      : exitCodes.failed;
   const code = known ? error.code : 'internal';
   const message = error instanceof Error ? error.message : String(error);
   const help = known ? error.help : undefined;

@@ -38,9 +38,15 @@ function planJson(run: Run, actions: readonly Action[]): object {
       ...(action.leadId !== null && { leadId: action.leadId }),
       ...(action.row !== null && { row: action.row }),
       changes: Object.fromEntries(
-        Object.entries(action.changes).map(([field, { from, to }]) => [field, { from: plain(from), to: plain(to) }]),
+        Object.entries(action.changes).map(([field, { from, to }]) => [
+          field,
+          { from: plain(from), to: plain(to) },
+        ]),
       ),
-      reason: action.message === undefined || action.message === null ? action.reason : `${action.reason}: ${action.message}`,
+      reason:
+        action.message === undefined || action.message === null
+          ? action.reason
+          : `${action.reason}: ${action.message}`,
     })),
     guard: { ok: run.refusals.length === 0, refusals: run.refusals },
     ...(run.status === 'failed' && { problems: (run.report as SyncReport).problems }),
@@ -53,19 +59,27 @@ function plain(cell: Action['changes'][string]['from']): string | null {
 
 /** Each change field by field, for people. */
 export function describePlan(run: Run, actions: readonly Action[]): string {
-  const lines = [`${run.connection}: plan ${run.id}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`];
+  const lines = [
+    `${run.connection}: plan ${run.id}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
+  ];
   for (const action of actions) {
-    const place = [action.row === null ? '' : `row ${action.row}`, action.leadId ?? ''].filter(Boolean).join(', ');
+    const place = [action.row === null ? '' : `row ${action.row}`, action.leadId ?? '']
+      .filter(Boolean)
+      .join(', ');
     lines.push(`  ${action.kind.padEnd(12)} ${place}  (${action.reason})`);
     for (const [field, { from, to }] of Object.entries(action.changes)) {
       const sign = action.kind === 'hold' ? 'lead/row' : 'change';
-      lines.push(`    ${sign === 'change' ? '' : 'lead '}${field}: ${showCell(from)} ${sign === 'change' ? '→' : '| row'} ${showCell(to)}`);
+      lines.push(
+        `    ${sign === 'change' ? '' : 'lead '}${field}: ${showCell(from)} ${sign === 'change' ? '→' : '| row'} ${showCell(to)}`,
+      );
     }
   }
   if (actions.length === 0) lines.push('  nothing to do');
-  for (const refusal of run.refusals) lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
+  for (const refusal of run.refusals)
+    lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
   if (run.status === 'failed') {
-    for (const { code, message } of (run.report as SyncReport).problems) lines.push(`  ! ${message} [${code}]`);
+    for (const { code, message } of (run.report as SyncReport).problems)
+      lines.push(`  ! ${message} [${code}]`);
   }
   lines.push('  nothing was written');
   return lines.join('\n');

@@ -24,7 +24,8 @@ export function resolve(id: string, options: ResolveOptions): Promise<void> {
       });
     }
     await decideHeld(app.pool, held.id, options.use);
-    if (options.json) return printJson({ id, connection: held.connection, use: options.use, applies: 'next sync' });
+    if (options.json)
+      return printJson({ id, connection: held.connection, use: options.use, applies: 'next sync' });
     print(`${held.field} of ${held.leadId}: the ${options.use}'s value is kept.`);
     print(`Nothing has been written yet; leadsync sync --connection ${held.connection} carries it out.`);
   });

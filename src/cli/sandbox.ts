@@ -22,18 +22,27 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
     printJson({ baseUrl: service.url, apiKey: service.apiKey, leads });
   } else {
     print(`A local Leads service with ${leads} made-up leads listens on ${service.url}\n`);
-    print(`  export LEADS_BASE_URL=${service.url}\n  export LEADS_API_KEY=${service.apiKey}\n  export TARGET=./leads.csv\n`);
-    print('Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.');
+    print(
+      `  export LEADS_BASE_URL=${service.url}\n  export LEADS_API_KEY=${service.apiKey}\n  export TARGET=./leads.csv\n`,
+    );
+    print(
+      'Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.',
+    );
   }
   await new Promise<void>((resolve) => {
     stop.addEventListener('abort', () => resolve(), { once: true });
   });
   const { requests, throttled, early, faults: faulty } = service.stats;
-  process.stderr.write(`${requests} requests, ${throttled} answered 429, ${early} too early, ${faulty} faults\n`);
+  process.stderr.write(
+    `${requests} requests, ${throttled} answered 429, ${early} too early, ${faulty} faults\n`,
+  );
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
   const number = Number(text);
   if (text.trim() !== '' && Number.isInteger(number) && number >= 0 && number <= most) return number;
-  throw new LeadsyncError('usage.not-a-number', `${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`);
+  throw new LeadsyncError(
+    'usage.not-a-number',
+    `${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`,
+  );
 }

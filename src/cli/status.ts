@@ -24,13 +24,18 @@ interface ConnectionStatus {
   readonly held: number;
   /** Leads that are gone from the service and whose rows were marked, or would be if there were a status column. */
   readonly deletedLeads: readonly string[];
-  readonly reminders: { readonly coming: number; readonly next: readonly { readonly leadId: string; readonly dueAt: string }[] };
+  readonly reminders: {
+    readonly coming: number;
+    readonly next: readonly { readonly leadId: string; readonly dueAt: string }[];
+  };
 }
 
 /** `leadsync status`: last and next runs, throttling, held items, coming reminders. */
 export function status(options: CommonOptions): Promise<void> {
   return withApp(options, async (app) => {
-    const all = await Promise.all([...app.contexts.values()].map((context) => connectionStatus(app, context)));
+    const all = await Promise.all(
+      [...app.contexts.values()].map((context) => connectionStatus(app, context)),
+    );
     if (options.json) return printJson({ connections: all });
     for (const one of all) print(describe(one));
   });
@@ -48,7 +53,11 @@ async function connectionStatus(app: App, { connection, pool }: SyncContext): Pr
     connection: name,
     lastRun: last === null ? null : (last.report as SyncReport),
     lastRunAt: iso(last?.finishedAt),
-    running: open && { runId: String(open.id), phase: open.phase, holder: await leaseHolder(pool, `${name}/sync`) },
+    running: open && {
+      runId: String(open.id),
+      phase: open.phase,
+      holder: await leaseHolder(pool, `${name}/sync`),
+    },
     nextRunAt: iso(await app.queues.queue(queueName(name)).nextRun(schedulerName)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     held: await countHeld(pool, name),
@@ -66,15 +75,22 @@ function iso(epochMs: number | null | undefined): string | null {
 
 function describe(status: ConnectionStatus): string {
   const { running, reminders } = status;
-  const lines = [status.lastRun === null ? `${status.connection}: no sync so far` : describeReport(status.lastRun)];
+  const lines = [
+    status.lastRun === null ? `${status.connection}: no sync so far` : describeReport(status.lastRun),
+  ];
   if (status.lastRunAt !== null) lines.push(`  at       ${status.lastRunAt}`);
   if (running !== null) {
-    const who = running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;
+    const who =
+      running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;
     lines.push(`  running  run ${running.runId}, ${running.phase}, ${who}`);
   }
   lines.push(`  next     ${status.nextRunAt ?? 'not scheduled (leadsync worker keeps the schedule)'}`);
-  if (status.throttledUntil !== null) lines.push(`  waiting  until ${status.throttledUntil}, as the service asked`);
-  if (status.deletedLeads.length > 0) lines.push(`  deleted  in the service, rows kept: ${status.deletedLeads.join(', ')}`);
-  lines.push(`  coming   ${reminders.coming} reminders${reminders.next[0] ? `, the next at ${reminders.next[0].dueAt}` : ''}`);
+  if (status.throttledUntil !== null)
+    lines.push(`  waiting  until ${status.throttledUntil}, as the service asked`);
+  if (status.deletedLeads.length > 0)
+    lines.push(`  deleted  in the service, rows kept: ${status.deletedLeads.join(', ')}`);
+  lines.push(
+    `  coming   ${reminders.coming} reminders${reminders.next[0] ? `, the next at ${reminders.next[0].dueAt}` : ''}`,
+  );
   return lines.join('\n');
 }

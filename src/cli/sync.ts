@@ -21,7 +21,8 @@ export function sync(options: SyncOptions): Promise<void> {
       if (!options.json) print(describeReport(report));
     }
     const unsent = await sendDueReminders(app, stop);
-    if (unsent > 0) app.log.warn({ unsent }, 'reminders that are due could not be sent; the worker goes on trying');
+    if (unsent > 0)
+      app.log.warn({ unsent }, 'reminders that are due could not be sent; the worker goes on trying');
     const [only] = reports;
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
     process.exitCode = exitCodeFor(reports.map((report) => report.status));
@@ -43,15 +44,20 @@ export function describeReport(report: SyncReport): string {
     `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
   ];
   if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
-  for (const problem of report.problems.slice(0, problemsShown)) lines.push(`  ! ${problem.message} [${problem.code}]`);
+  for (const problem of report.problems.slice(0, problemsShown))
+    lines.push(`  ! ${problem.message} [${problem.code}]`);
   const more = report.problems.length - problemsShown;
   if (more > 0) lines.push(`  ! and ${more} more (leadsync sync --json shows all)`);
-  const guards = report.problems.flatMap(({ code }) => (code.startsWith('guard.') ? [code.slice('guard.'.length)] : []));
+  const guards = report.problems.flatMap(({ code }) =>
+    code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
+  );
   if (report.status === 'stopped') {
     const allowed = guards.filter((code) => !code.startsWith('target.')).map((code) => ` --allow ${code}`);
     lines.push('  nothing was written to either side. leadsync plan shows what would be done');
     if (allowed.length > 0) {
-      lines.push(`  if that is what you want: leadsync sync --connection ${report.connection}${allowed.join('')}`);
+      lines.push(
+        `  if that is what you want: leadsync sync --connection ${report.connection}${allowed.join('')}`,
+      );
     }
   }
   return lines.join('\n');

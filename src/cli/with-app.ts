@@ -10,7 +10,10 @@ import type { CommonOptions } from './main.ts';
 function createLog(config: Pick<Config, 'logLevel'>): Logger {
   const options = { level: config.logLevel, base: null, serializers: { err: describeError } };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
-  return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }));
+  return pino(
+    options,
+    pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+  );
 }
 
 /** What a log line says of an error: no properties, which may hold whole connections and their passwords. */
@@ -27,7 +30,9 @@ export function stopSignal(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(130);
-      stop.abort(new LeadsyncError('process.stopped', `stopped by ${name}; what was begun goes on with the next sync`));
+      stop.abort(
+        new LeadsyncError('process.stopped', `stopped by ${name}; what was begun goes on with the next sync`),
+      );
     });
   }
   return stop.signal;
@@ -49,5 +54,7 @@ function narrow(config: Config, name: string | undefined): Config {
   const connections = config.connections.filter((connection) => connection.name === name);
   if (connections.length > 0) return { ...config, connections };
   const known = config.connections.map((connection) => connection.name).join(', ');
-  throw new LeadsyncError('usage.unknown-connection', `there is no connection ${name}`, { help: `Configured are: ${known}` });
+  throw new LeadsyncError('usage.unknown-connection', `there is no connection ${name}`, {
+    help: `Configured are: ${known}`,
+  });
 }

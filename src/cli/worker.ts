@@ -59,6 +59,9 @@ async function schedule(app: App, { connection, log }: SyncContext): Promise<voi
   const due = previousRun(sync.schedule, sync.timeZone, Date.now());
   const last = await lastRun(app.pool, name, 'sync');
   if (last !== null && last.createdAt >= due) return;
-  log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it is made up for now');
+  log.info(
+    { due: new Date(due).toISOString() },
+    'the last scheduled sync did not run; it is made up for now',
+  );
   await queue.add('sync', payload, { id: `catch-up-${due}` });
 }

@@ -10,7 +10,9 @@ export interface Lead {
 
 /** The mapped fields of a lead as cells. A field that is null or absent is none; an instant is brought into its one form. */
 export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
-  return Object.fromEntries(fields.map((mapping) => [mapping.field, leadCell(lead.fields[mapping.field], mapping)]));
+  return Object.fromEntries(
+    fields.map((mapping) => [mapping.field, leadCell(lead.fields[mapping.field], mapping)]),
+  );
 }
 
 function leadCell(json: unknown, mapping: FieldMapping): Cell {

@@ -14,7 +14,10 @@ export interface HealthServer extends AsyncDisposable {
 export async function startHealthServer(host: string, port: number, pool: pg.Pool): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string): void => {
-      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+      response.writeHead(status, {
+        'content-type': 'text/plain; charset=utf-8',
+        'cache-control': 'no-store',
+      });
       response.end(`${text}\n`);
     };
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'method not allowed');

@@ -1,4 +1,13 @@
-import { createPostgresBackend, DelayedError, isPgPool, type Job, type PgPool, RateLimitError, runMigrations, withBackend } from 'bullmq';
+import {
+  createPostgresBackend,
+  DelayedError,
+  isPgPool,
+  type Job,
+  type PgPool,
+  RateLimitError,
+  runMigrations,
+  withBackend,
+} from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -11,7 +20,10 @@ import { LeadsyncError } from '../errors.ts';
 /** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
 export type JobResult<Summary> =
   | { readonly done: Summary }
-  | { readonly againAfterMs: number; /** All jobs of the queue wait, not just this one. */ readonly wholeQueue: boolean };
+  | {
+      readonly againAfterMs: number /** All jobs of the queue wait, not just this one. */;
+      readonly wholeQueue: boolean;
+    };
 
 export interface JobHandle {
   /** Epoch ms at which the job was asked for. */
@@ -22,7 +34,11 @@ type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promi
 
 interface JobQueue {
   /** Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. */
-  add(name: string, payload: object, options?: { readonly id?: string; readonly delayMs?: number }): Promise<AddedJob>;
+  add(
+    name: string,
+    payload: object,
+    options?: { readonly id?: string; readonly delayMs?: number },
+  ): Promise<AddedJob>;
   /** Takes jobs, one at a time, until the returned object is disposed: then the job under way is stopped and goes back. */
   work(handlers: Readonly<Record<string, JobHandler>>): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
@@ -54,7 +70,12 @@ type Warn = (error: Error, message: string) => void;
 /** Opens the queues on the Postgres that also holds the state, in a schema of their own. */
 export async function openQueues(connectionString: string, log: Logger): Promise<Queues> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
-  const pool = new pg.Pool({ connectionString, max: 10, options: '-c search_path=bullmq', application_name: 'leadsync-queue' });
+  const pool = new pg.Pool({
+    connectionString,
+    max: 10,
+    options: '-c search_path=bullmq',
+    application_name: 'leadsync-queue',
+  });
   let closing = false;
   const warn = (error: Error, message: string): void => {
     if (!closing) log.warn({ err: error }, message);
@@ -153,7 +174,8 @@ async function finished(queue: PgQueue, id: string, signal: AbortSignal): Promis
   for (;;) {
     signal.throwIfAborted();
     const job = await queue.getJob(id);
-    if (job === undefined) throw new LeadsyncError('queue.job-lost', `job ${id} is not in the queue any more`, { retry: 'later' });
+    if (job === undefined)
+      throw new LeadsyncError('queue.job-lost', `job ${id} is not in the queue any more`, { retry: 'later' });
     if (job.finishedOn !== undefined && job.failedReason) {
       throw new LeadsyncError('queue.job-failed', `the job failed: ${job.failedReason}`, { retry: 'later' });
     }
@@ -170,5 +192,7 @@ function backendPool(pool: unknown): PgPool {
 
 /** The last time before `now` (epoch ms) at which a cron pattern was due. */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
-  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) }).prev().getTime();
+  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) })
+    .prev()
+    .getTime();
 }

@@ -2,7 +2,11 @@ import { Temporal } from 'temporal-polyfill';
 import type { Lead } from '../lead/lead.ts';
 
 /** Subject and text of the mail about one due lead. The time is told in the recipients' zone. */
-export function composeReminder(lead: Lead, dueAt: number, timeZone: string): { subject: string; text: string } {
+export function composeReminder(
+  lead: Lead,
+  dueAt: number,
+  timeZone: string,
+): { subject: string; text: string } {
   const due = Temporal.Instant.fromEpochMilliseconds(dueAt).toZonedDateTimeISO(timeZone);
   const when = due.toLocaleString('en-GB', { dateStyle: 'full', timeStyle: 'short' });
   const name = oneLine(lead.fields.companyName) || 'a lead without a name';

@@ -109,10 +109,19 @@ function mailError(error: unknown): LeadsyncError {
   const { code, responseCode } = error as { code?: string; responseCode?: number };
   const message = error instanceof Error ? error.message : String(error);
   if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) {
-    return new LeadsyncError('mail.credentials', `the mail server does not accept the credentials: ${message}`, { cause: error });
+    return new LeadsyncError(
+      'mail.credentials',
+      `the mail server does not accept the credentials: ${message}`,
+      { cause: error },
+    );
   }
   if (responseCode !== undefined && responseCode >= 500) {
-    return new LeadsyncError('mail.refused', `the mail server refused the mail: ${message}`, { cause: error });
+    return new LeadsyncError('mail.refused', `the mail server refused the mail: ${message}`, {
+      cause: error,
+    });
   }
-  return new LeadsyncError('mail.unavailable', `the mail could not be sent: ${message}`, { retry: 'later', cause: error });
+  return new LeadsyncError('mail.unavailable', `the mail could not be sent: ${message}`, {
+    retry: 'later',
+    cause: error,
+  });
 }

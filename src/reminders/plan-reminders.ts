@@ -12,8 +12,18 @@ const graceMs = 24 * 3_600_000;
 const horizonMs = 2 * 3_600_000;
 
 /** Brings the reminders of a connection in line with its leads; returns those that fall due within two hours. */
-export async function planReminders(pool: pg.Pool, connection: ConnectionConfig): Promise<readonly Reminder[]> {
+export async function planReminders(
+  pool: pg.Pool,
+  connection: ConnectionConfig,
+): Promise<readonly Reminder[]> {
   const mapped = connection.fields.some(({ field, type }) => field === followUpField && type === 'instant');
   if (connection.reminders === undefined || !mapped) return [];
-  return reconcileReminders(pool, connection.name, followUpField, connection.reminders.to, graceMs, horizonMs);
+  return reconcileReminders(
+    pool,
+    connection.name,
+    followUpField,
+    connection.reminders.to,
+    graceMs,
+    horizonMs,
+  );
 }

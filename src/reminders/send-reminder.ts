@@ -20,7 +20,11 @@ export interface ReminderContext {
  * gone, the reminder is cancelled. `sending` is committed before the mail leaves; a mail whose fate is unknown is sent
  * again with the same Message-ID. Faults of the service or of the mail server are thrown.
  */
-export async function sendReminder(context: ReminderContext, id: number, signal: AbortSignal): Promise<ReminderState> {
+export async function sendReminder(
+  context: ReminderContext,
+  id: number,
+  signal: AbortSignal,
+): Promise<ReminderState> {
   const { pool, connection } = context;
   const reminder = await getReminder(pool, id);
   const settings = connection.reminders;
@@ -37,7 +41,13 @@ export async function sendReminder(context: ReminderContext, id: number, signal:
   const { subject, text } = composeReminder(lead, reminder.dueAt, settings.timeZone);
   const key = [reminder.connection, reminder.leadId, reminder.dueAt, reminder.recipient].join('|');
   try {
-    const note = await context.mailer.send({ key, from: settings.from, to: reminder.recipient, subject, text });
+    const note = await context.mailer.send({
+      key,
+      from: settings.from,
+      to: reminder.recipient,
+      subject,
+      text,
+    });
     await setReminderState(pool, id, 'sent', note);
     return 'sent';
   } catch (error) {

@@ -73,7 +73,10 @@ function storedForm(
 ): Partial<LeadFields> {
   const entries = Object.entries(given)
     .filter(([field]) => field !== 'id' && !options.ignoredFields.includes(field))
-    .map(([field, value]) => [field, options.trimText && typeof value === 'string' ? value.trim() : value] as const);
+    .map(
+      ([field, value]) =>
+        [field, options.trimText && typeof value === 'string' ? value.trim() : value] as const,
+    );
   const fields: Partial<LeadFields> = Object.fromEntries(entries);
   const [firstStage] = options.stages ?? [];
   const needsStage = before === undefined && firstStage !== undefined && (fields.stage ?? '') === '';

@@ -27,7 +27,11 @@ export interface NewAction extends PlannedAction {
 const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
   message, state, tries, intent_id as "intentId"`;
 
-export async function insertActions(db: Queryable, run: RoundRef, actions: readonly NewAction[]): Promise<void> {
+export async function insertActions(
+  db: Queryable,
+  run: RoundRef,
+  actions: readonly NewAction[],
+): Promise<void> {
   await db.query(
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id)
      select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
@@ -126,7 +130,10 @@ export async function countActions(db: Queryable, runId: number): Promise<readon
 }
 
 /** How many known pairs the plan changes in each field; filling an empty side is no such change. */
-export async function countChangedFields(db: Queryable, run: RoundRef): Promise<Readonly<Record<string, number>>> {
+export async function countChangedFields(
+  db: Queryable,
+  run: RoundRef,
+): Promise<Readonly<Record<string, number>>> {
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
      where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->>'rule' <> 'fills-empty'
@@ -141,7 +148,9 @@ export async function troubledActions(
   db: Queryable,
   run: RoundRef,
   limit: number,
-): Promise<readonly { code: string; message: string; leadId: string | null; row: number | null; fields: string[] }[]> {
+): Promise<
+  readonly { code: string; message: string; leadId: string | null; row: number | null; fields: string[] }[]
+> {
   const { rows } = await db.query<{
     code: string;
     message: string;

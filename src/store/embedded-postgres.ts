@@ -68,17 +68,15 @@ async function start(dataDir: string, durable: boolean): Promise<EmbeddedPostgre
   let closed: Promise<void> | null = null;
   let reviving: Promise<void> = Promise.resolve();
 
+  async function revive(): Promise<void> {
+    session = await join(cluster, durable);
+    reviveWhenLost();
+  }
+
   function reviveWhenLost(): void {
     session.client.once('end', () => {
-      if (closed !== null) return;
-      reviving = join(cluster, durable).then(
-        (next) => {
-          session = next;
-          reviveWhenLost();
-        },
-        // Nobody waits for us here; the next query says that the database cannot be reached.
-        () => {},
-      );
+      // When this fails, nobody waits for us here; the next query says that the database cannot be reached.
+      if (closed === null) reviving = revive().catch(() => {});
     });
   }
   reviveWhenLost();
@@ -140,8 +138,10 @@ async function connect(cluster: Cluster, pid: number, port: number): Promise<Ses
       `select current_setting('data_directory') as folder, pg_try_advisory_lock_shared($1, $2) as joined`,
       useLock,
     );
-    // Not joined: the last user is just about to stop it.
-    if (rows[0]?.joined === true && rows[0].folder === serverFolder(cluster)) return { client, pid, port };
+    // Not joined: the last user is just about to stop it. Joined and stopping: the same, but its session has ended.
+    const stopping = (await readPidFile(cluster))?.stopping ?? true;
+    const ours = rows[0]?.folder === serverFolder(cluster);
+    if (ours && rows[0]?.joined === true && !stopping) return { client, pid, port };
   } catch {
     // Starting, stopping, or gone.
   }

@@ -92,7 +92,11 @@ const columns = `id, connection, lead_id as "leadId", row_key as "rowKey", field
   lead_value as lead, row_value as "rowValue", resolution,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
-export async function listHeld(db: Queryable, connection: string, limit: number | null = null): Promise<readonly Held[]> {
+export async function listHeld(
+  db: Queryable,
+  connection: string,
+  limit: number | null = null,
+): Promise<readonly Held[]> {
   const { rows } = await db.query<Held>(
     `select ${columns} from held where connection = $1 order by id limit $2`,
     [connection, limit],

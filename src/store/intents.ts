@@ -11,7 +11,13 @@ export async function beginIntent(
 ): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     `insert into intents (connection, action_id, row_key, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
-    [intent.connection, intent.actionId, intent.rowKey, JSON.stringify(intent.row), JSON.stringify(intent.content)],
+    [
+      intent.connection,
+      intent.actionId,
+      intent.rowKey,
+      JSON.stringify(intent.row),
+      JSON.stringify(intent.content),
+    ],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('insert returned no row');

@@ -45,7 +45,12 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
 
   const lost = new AbortController();
   const lose = (cause?: unknown): void => {
-    lost.abort(new LeadsyncError('run.lease-lost', 'another process works on this connection now', { retry: 'later', cause }));
+    lost.abort(
+      new LeadsyncError('run.lease-lost', 'another process works on this connection now', {
+        retry: 'later',
+        cause,
+      }),
+    );
   };
   session.on('error', lose);
   const renewal = setInterval(() => {

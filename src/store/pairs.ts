@@ -68,7 +68,11 @@ export async function moveBase(
 }
 
 /** Remembers that a lead's deletion was carried out on the row. */
-export async function markLeadDeleted(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+export async function markLeadDeleted(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
   await db.query(`update pairs set lead_deleted_at = now() where connection = $1 and lead_id = any($2)`, [
     connection,
     leadIds,
@@ -76,7 +80,11 @@ export async function markLeadDeleted(db: Queryable, connection: string, leadIds
 }
 
 /** Drops pairs that are gone on both sides; what they were stays in the history. */
-export async function forgetPairs(db: Queryable, connection: string, leadIds: readonly string[]): Promise<void> {
+export async function forgetPairs(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
   await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
 

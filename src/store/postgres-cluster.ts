@@ -26,10 +26,12 @@ export interface Cluster {
   readonly password: string;
 }
 
-/** What a server writes about itself into postmaster.pid; 0 for what cannot be read there. */
+/** What a server writes about itself into postmaster.pid (see miscadmin.h); 0 for what cannot be read there. */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
+  /** It was told to stop; written before it ends the first session. */
+  readonly stopping: boolean;
 }
 
 const unfinishedPrefix = 'postgres.new-';
@@ -110,8 +112,12 @@ async function syncFolder(folder: string): Promise<void> {
 /** What the last server wrote into its pid file, also when it is gone; null when there is no file. */
 export async function readPidFile(cluster: Cluster): Promise<PidFile | null> {
   try {
-    const lines = (await readFile(pidFilePath(cluster), 'utf8')).split('\n').map(Number);
-    return { pid: lines[0] || 0, port: lines[3] || 0 };
+    const lines = (await readFile(pidFilePath(cluster), 'utf8')).split('\n');
+    return {
+      pid: Number(lines[0]) || 0,
+      port: Number(lines[3]) || 0,
+      stopping: lines[7]?.trim() === 'stopping',
+    };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;

@@ -66,7 +66,11 @@ export async function setReminderState(
   state: ReminderState,
   note: string | null = null,
 ): Promise<void> {
-  await db.query(`update reminders set state = $2, note = $3, updated_at = now() where id = $1`, [id, state, note]);
+  await db.query(`update reminders set state = $2, note = $3, updated_at = now() where id = $1`, [
+    id,
+    state,
+    note,
+  ]);
 }
 
 /** The next reminders that are scheduled, soonest first, and how many there are. */

@@ -21,7 +21,11 @@ export interface StagedRow {
 }
 
 /** Stages a page of leads; the last sight of an id wins. Returns how many of them were staged before. */
-export async function stageLeads(db: Queryable, runId: number, leads: readonly StagedLead[]): Promise<number> {
+export async function stageLeads(
+  db: Queryable,
+  runId: number,
+  leads: readonly StagedLead[],
+): Promise<number> {
   const { rows } = await db.query<{ repeated: boolean }>(
     `insert into staged_leads (run_id, lead_id, cells, hash)
      select $1, * from unnest($2::text[], $3::jsonb[], $4::text[])
@@ -145,7 +149,9 @@ export async function* looseRows(
     [run.id, run.connection],
     { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<StagedRow & { readonly duplicate: boolean; readonly refused: string | null }>;
+  yield* db.query(query) as AsyncIterable<
+    StagedRow & { readonly duplicate: boolean; readonly refused: string | null }
+  >;
 }
 
 /** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */

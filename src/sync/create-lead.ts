@@ -40,7 +40,15 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   }
   if (reply === null) return putOff(context, action, 'create.in-doubt', inDoubt);
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
-  await commit(context, run, action, intentId, reply.id, lead && leadCells(lead, context.connection.fields), content);
+  await commit(
+    context,
+    run,
+    action,
+    intentId,
+    reply.id,
+    lead && leadCells(lead, context.connection.fields),
+    content,
+  );
 }
 
 /** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
@@ -61,7 +69,9 @@ async function failed(
   intentId: number,
   error: unknown,
 ): Promise<void> {
-  const certain = error instanceof LeadsyncError && !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
+  const certain =
+    error instanceof LeadsyncError &&
+    !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
   if (!certain) {
     if (!(error instanceof LeadsyncError)) throw error;
     return putOff(context, action, 'create.in-doubt', `${error.message}; ${inDoubt}`);
@@ -101,7 +111,15 @@ function commit(
       agreed[field] = lead;
     } else if (field in content && sameCell(lead, null)) {
       const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made. It is not sent again until it changes`;
-      held.push({ ...heldRecord(action), leadId, field, code: 'lead.field-refused', message, lead, rowValue: row });
+      held.push({
+        ...heldRecord(action),
+        leadId,
+        field,
+        code: 'lead.field-refused',
+        message,
+        lead,
+        rowValue: row,
+      });
     } else {
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
@@ -113,7 +131,9 @@ function commit(
     await moveBase(db, run.connection, [{ leadId, values: agreed }]);
     await hold(db, run, held);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: action.changes }]);
-    await insertActions(db, run, [{ ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId }]);
+    await insertActions(db, run, [
+      { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId },
+    ]);
     await updateRun(db, run.id, { tries: 0 });
   });
 }

@@ -11,13 +11,22 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   const leadId = action.leadId ?? '';
   const lead = await context.leads.get(leadId, context.cut);
   const cells = lead && leadCells(lead, context.connection.fields);
-  const edited = cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
+  const edited =
+    cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
   if (edited) {
-    return putOff(context, action, 'lead.changed', 'the lead was edited since the plan was made; it was not deleted');
+    return putOff(
+      context,
+      action,
+      'lead.changed',
+      'the lead was edited since the plan was made; it was not deleted',
+    );
   }
   if (cells) await context.leads.delete(leadId, context.cut);
   const changes = Object.fromEntries(
-    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'row-edited' as const }]),
+    Object.entries(action.expect).map(([field, from]) => [
+      field,
+      { from, to: null, rule: 'row-edited' as const },
+    ]),
   );
   await transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
@@ -34,7 +43,12 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
 export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
   const lead = await context.leads.get(action.leadId ?? '', context.cut);
   if (lead !== null) {
-    return putOff(context, action, 'lead.still-there', 'two scans missed the lead, but it is still there; nothing was deleted');
+    return putOff(
+      context,
+      action,
+      'lead.still-there',
+      'two scans missed the lead, but it is still there; nothing was deleted',
+    );
   }
   await settleActions(context.pool, [{ actionId: action.id, state: 'proven' }]);
   await updateRun(context.pool, run.id, { tries: 0 });

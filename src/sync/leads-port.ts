@@ -37,7 +37,10 @@ export interface LeadsPort {
   /** The lead, or null when the service answers 404 (or 410). */
   get(id: string, signal: AbortSignal): Promise<Lead | null>;
   /** The new lead, or its id alone when only Location tells it, or null when the reply does not tell which it is. */
-  create(fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | { readonly id: string } | null>;
+  create(
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Lead | { readonly id: string } | null>;
   /** The lead as the reply shows it, or null when the reply does not show it (the caller reads it back). */
   update(id: string, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | null>;
   /** True when deleted, false when it was gone already (404, 410). */

@@ -5,7 +5,13 @@ import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
 import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
-import { clearActions, countActions, countChangedFields, insertActions, type NewAction } from '../store/actions.ts';
+import {
+  clearActions,
+  countActions,
+  countChangedFields,
+  insertActions,
+  type NewAction,
+} from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { holdPlanned } from '../store/held.ts';
 import { adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
@@ -60,7 +66,9 @@ function isProof(context: StepContext, run: Run): boolean {
 /** The policy without the fields whose column is missing: they are left out of this run on both sides. */
 function readablePolicy(context: StepContext, run: Run): Policy {
   const policy = policyOf(context.connection);
-  const missing = run.problems.flatMap(({ code, field }) => (code === 'target.column-missing' ? [field] : []));
+  const missing = run.problems.flatMap(({ code, field }) =>
+    code === 'target.column-missing' ? [field] : [],
+  );
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
@@ -106,7 +114,8 @@ async function planLooseRows(
 function validMemo(difference: Difference): Record<string, FieldMemo> {
   const entries = Object.entries(difference.memo ?? {}).filter(
     ([field, memo]) =>
-      sameCell(memo.lead, difference.lead?.[field] ?? null) && sameCell(memo.row, difference.row?.[field] ?? null),
+      sameCell(memo.lead, difference.lead?.[field] ?? null) &&
+      sameCell(memo.row, difference.row?.[field] ?? null),
   );
   return Object.fromEntries(entries);
 }

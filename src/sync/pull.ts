@@ -26,7 +26,8 @@ async function pullPage(context: StepContext, run: Run): Promise<Run> {
   try {
     page = await context.leads.list({ cursor: run.cursor, limit }, context.cut);
   } catch (error) {
-    const instead = error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
+    const instead =
+      error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
     if (instead === null) throw error;
     context.log.warn({ run: run.id, ...instead }, 'page request was rejected, trying otherwise');
     if (instead.scanRestarted) await clearStaging(context.pool, run.id);
@@ -51,9 +52,13 @@ function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run>
   return transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
     if (page.nextCursor !== null && !(await useCursor(db, run.id, page.nextCursor))) {
-      throw new LeadsyncError('leads.cursor-repeated', 'the service returned a cursor that this scan has used before', {
-        help: 'The scan was given up to avoid an endless loop; nothing was changed. Report this to the service.',
-      });
+      throw new LeadsyncError(
+        'leads.cursor-repeated',
+        'the service returned a cursor that this scan has used before',
+        {
+          help: 'The scan was given up to avoid an endless loop; nothing was changed. Report this to the service.',
+        },
+      );
     }
     const repeated = repeatedInPage + (await stageLeads(db, run.id, [...staged.values()]));
     return updateRun(db, run.id, {
@@ -74,5 +79,8 @@ function stageable(lead: Lead, context: StepContext): StagedLead {
 }
 
 function invalidItems(count: number) {
-  return { code: 'leads.item-invalid', message: `${count} item(s) of a page have no usable id and were left out` };
+  return {
+    code: 'leads.item-invalid',
+    message: `${count} item(s) of a page have no usable id and were left out`,
+  };
 }

@@ -45,7 +45,12 @@ async function attempt(context: StepContext, run: Run, action: Action): Promise<
     if (error.code === 'leads.forbidden') return forbid(context, run, action, error);
     if (error.retry !== 'now' || tries < triesPerAction) throw error;
     await settleActions(context.pool, [
-      { actionId: action.id, state: 'put-off', code: error.code, message: `${error.message} (${tries} attempts)` },
+      {
+        actionId: action.id,
+        state: 'put-off',
+        code: error.code,
+        message: `${error.message} (${tries} attempts)`,
+      },
     ]);
   }
 }

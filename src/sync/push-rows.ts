@@ -1,6 +1,13 @@
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
-import { type Action, type ActionOutcome, pendingActions, recordHistory, settleActions, writtenCells } from '../store/actions.ts';
+import {
+  type Action,
+  type ActionOutcome,
+  pendingActions,
+  recordHistory,
+  settleActions,
+  writtenCells,
+} from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold } from '../store/held.ts';
 import { intentsLinked } from '../store/intents.ts';
@@ -19,7 +26,10 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
     if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'finish' });
     await transaction(context.pool, (db) => context.lease.assertHeld(db));
-    const outcomes = await context.target.write(actions.map((action) => rowChange(action, deletedText())), context.stop);
+    const outcomes = await context.target.write(
+      actions.map((action) => rowChange(action, deletedText())),
+      context.stop,
+    );
     await commit(context, run, actions, outcomes);
   }
 }
@@ -66,22 +76,41 @@ function commit(
   });
   const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));
   const done = actions.filter((action) => doneIds.has(action.id));
-  const shown = done.filter((action) => action.leadId !== null && ['create-row', 'update-row', 'link'].includes(action.kind));
+  const shown = done.filter(
+    (action) => action.leadId !== null && ['create-row', 'update-row', 'link'].includes(action.kind),
+  );
   const edited = done.filter((action) => action.kind !== 'create-row');
   const deleted = done.filter((action) => action.kind === 'mark-row' || action.kind === 'remove-row');
-  const linked = done.flatMap((action) => (action.kind === 'link' && action.intentId !== null ? [action.intentId] : []));
+  const linked = done.flatMap((action) =>
+    action.kind === 'link' && action.intentId !== null ? [action.intentId] : [],
+  );
 
   return transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
     await settleActions(db, states);
-    await hold(db, run, states.flatMap((state) => heldOutcome(state, byId)));
+    await hold(
+      db,
+      run,
+      states.flatMap((state) => heldOutcome(state, byId)),
+    );
     await moveBase(
       db,
       run.connection,
-      shown.map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
+      shown.map((action) => ({
+        leadId: action.leadId ?? '',
+        values: readable(writtenCells(action.changes)),
+      })),
     );
-    await recordHistory(db, run, edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(action) })));
-    await markLeadDeleted(db, run.connection, deleted.map((action) => action.leadId ?? ''));
+    await recordHistory(
+      db,
+      run,
+      edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(action) })),
+    );
+    await markLeadDeleted(
+      db,
+      run.connection,
+      deleted.map((action) => action.leadId ?? ''),
+    );
     await intentsLinked(db, linked);
     await updateRun(db, run.id, { tries: 0 });
   });
@@ -90,7 +119,9 @@ function commit(
 /** A removed row is kept in the history cell by cell. */
 function historyOf(action: Action): Action['changes'] {
   if (action.kind !== 'remove-row') return action.changes;
-  return Object.fromEntries(Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'lead-edited' }]));
+  return Object.fromEntries(
+    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'lead-edited' }]),
+  );
 }
 
 function heldOutcome(state: ActionOutcome, byId: ReadonlyMap<number, Action>) {

@@ -16,7 +16,11 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
     await stageRows(pool, run.id, count, batch.map(stageable));
     count += batch.length;
   }
-  const problems = snapshot.missing.map(({ field, message }) => ({ code: 'target.column-missing', message, field }));
+  const problems = snapshot.missing.map(({ field, message }) => ({
+    code: 'target.column-missing',
+    message,
+    field,
+  }));
   return transaction(pool, async (db) => {
     await context.lease.assertHeld(db);
     await flagDuplicateRows(db, run.id);

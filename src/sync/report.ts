@@ -35,7 +35,10 @@ export async function buildReport(db: pg.Pool, run: Run, failure: Problem | null
   const counts = await countActions(db, run.id);
   const done = (kinds: readonly ActionKind[], reason?: string): number =>
     counts
-      .filter((count) => count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason)
+      .filter(
+        (count) =>
+          count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
+      )
       .reduce((total, { count }) => total + count, 0);
   const inDoubt = (await openIntents(db, run.connection)).length;
   const putOffActions = counts
@@ -54,7 +57,14 @@ export async function buildReport(db: pg.Pool, run: Run, failure: Problem | null
   return {
     runId: String(run.id),
     connection: run.connection,
-    status: failure !== null ? 'failed' : run.refusals.length > 0 ? 'stopped' : incomplete ? 'partial' : 'succeeded',
+    status:
+      failure !== null
+        ? 'failed'
+        : run.refusals.length > 0
+          ? 'stopped'
+          : incomplete
+            ? 'partial'
+            : 'succeeded',
     pulled: run.pulled,
     targetRows: run.targetRows,
     created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },

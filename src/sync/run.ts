@@ -62,7 +62,11 @@ const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, ru
  * Takes the run of a connection as far as it can go now: starts one or takes up the one that was interrupted, step by
  * step until it is finished, has to wait, or is stopped. Faults end up in the run's report, they are not thrown.
  */
-export async function advanceRun(context: SyncContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
+export async function advanceRun(
+  context: SyncContext,
+  request: RunRequest,
+  stop: AbortSignal,
+): Promise<RunResult> {
   const { pool, connection, log } = context;
   await using lease = await acquireLease(pool, `${connection.name}/${request.mode}`);
   if (lease === null) return { kind: 'again', afterMs: 1_000, why: 'busy' };
@@ -110,11 +114,17 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
   if (open !== null) {
     const fresh = Date.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
     if (fresh) return open;
-    const message = 'the run was interrupted and could not be taken up again: it is too old, or the settings have changed';
+    const message =
+      'the run was interrupted and could not be taken up again: it is too old, or the settings have changed';
     log.warn({ run: open.id }, message);
     await finish(context, open, new LeadsyncError('run.abandoned', message));
   }
-  return insertRun(pool, { connection: connection.name, mode: request.mode, settingsHash, allow: request.allow });
+  return insertRun(pool, {
+    connection: connection.name,
+    mode: request.mode,
+    settingsHash,
+    allow: request.allow,
+  });
 }
 
 /** Everything that decides, and nothing secret: the key is not part of it. */
@@ -183,7 +193,10 @@ function explain(fault: LeadsyncError): string {
 function asLeadsyncError(error: unknown): LeadsyncError {
   if (error instanceof LeadsyncError) return error;
   if (isDatabaseOutage(error)) {
-    return new LeadsyncError('database.unavailable', 'the database broke off', { cause: error, retry: 'later' });
+    return new LeadsyncError('database.unavailable', 'the database broke off', {
+      cause: error,
+      retry: 'later',
+    });
   }
   return new LeadsyncError('internal', 'something unexpected happened; nothing more was written', {
     cause: error,

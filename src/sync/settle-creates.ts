@@ -39,7 +39,9 @@ export async function settleCreates(
 
   const scan = { complete: scanIsProof, startedAt: run.scanStartedAt };
   const settlements = settle(intents, await unknownLeads(db, run), scan);
-  const foundIds = [...settlements.values()].flatMap((settled) => (settled.kind === 'found' ? [settled.leadId] : []));
+  const foundIds = [...settlements.values()].flatMap((settled) =>
+    settled.kind === 'found' ? [settled.leadId] : [],
+  );
   const leads = await stagedLeadCells(db, run.id, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
   const free = [...(await looseStagedRows(db, run.id))];
@@ -70,16 +72,26 @@ export async function settleCreates(
       rows.add(candidate.row);
     }
     if (others.length > 0) {
-      actions.push(held(intent, row.row, 'the row that it was made of was edited, and several rows look like it'));
+      actions.push(
+        held(intent, row.row, 'the row that it was made of was edited, and several rows look like it'),
+      );
       continue;
     }
     if (settlement.kind === 'ambiguous') {
       const candidates = settlement.candidates.join(', ');
-      actions.push(held(intent, row.row, `the service may have made any of ${candidates}: write the right id into the row`));
+      actions.push(
+        held(
+          intent,
+          row.row,
+          `the service may have made any of ${candidates}: write the right id into the row`,
+        ),
+      );
     } else if (settlement.kind === 'found') {
       const base: Values = bases.get(settlement.leadId) ?? intent.content;
       const linked = planLink(settlement.leadId, base, leads.get(settlement.leadId) ?? null, row, policy);
-      actions.push(...linked.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)));
+      actions.push(
+        ...linked.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)),
+      );
     }
   }
   return { actions, leadIds, rows, found, abandoned, unseen };

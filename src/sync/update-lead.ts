@@ -2,7 +2,13 @@ import { LeadsyncError } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
 import { type Cells, isUnreadable, sameCell, showCell, type Value } from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
-import { type Action, type ActionOutcome, insertActions, recordHistory, settleActions } from '../store/actions.ts';
+import {
+  type Action,
+  type ActionOutcome,
+  insertActions,
+  recordHistory,
+  settleActions,
+} from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { moveBase } from '../store/pairs.ts';
@@ -18,8 +24,12 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
   const before = await context.leads.get(leadId, context.cut);
   if (before === null) return putOff(context, action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
-  const open = Object.entries(action.changes).filter(([field, { to }]) => !sameCell(shown[field] ?? null, to));
-  const drifted = open.filter(([field, { from }]) => !sameCell(shown[field] ?? null, from)).map(([field]) => field);
+  const open = Object.entries(action.changes).filter(
+    ([field, { to }]) => !sameCell(shown[field] ?? null, to),
+  );
+  const drifted = open
+    .filter(([field, { from }]) => !sameCell(shown[field] ?? null, from))
+    .map(([field]) => field);
   if (drifted.length > 0) {
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
     return putOff(context, action, 'lead.changed', message);
@@ -29,11 +39,13 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
   const body: Record<string, unknown> = {};
   for (const [field, { to }] of open) {
     const json = isUnreadable(to) ? undefined : fieldJson(to, before.fields[field]);
-    if (json === undefined) refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
+    if (json === undefined)
+      refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
     else body[field] = json;
   }
   const after = await patch(context, leadId, body, refused);
-  if (after === null) return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
+  if (after === null)
+    return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
   await commit(context, run, action, shown, leadCells(after, context.connection.fields), refused);
 }
 
@@ -97,7 +109,12 @@ function commit(
       held.push(refusal(action, field, change, refused.get(field)));
     } else {
       written[field] = { ...change, from: shown[field] ?? null, to: now };
-      backToRow[field] = { from: change.to, to: now, rule: 'lead-edited', ...(change.base !== undefined && { base: change.base }) };
+      backToRow[field] = {
+        from: change.to,
+        to: now,
+        rule: 'lead-edited',
+        ...(change.base !== undefined && { base: change.base }),
+      };
     }
   }
   const outcome: ActionOutcome =
@@ -138,6 +155,11 @@ function storedOtherwise({ leadId, row }: Action, changes: Changes): PlannedActi
 }
 
 /** Leaves the action to the next run. */
-export async function putOff(context: StepContext, action: Action, code: string, message: string): Promise<void> {
+export async function putOff(
+  context: StepContext,
+  action: Action,
+  code: string,
+  message: string,
+): Promise<void> {
   await settleActions(context.pool, [{ actionId: action.id, state: 'put-off', code, message }]);
 }

@@ -56,7 +56,12 @@ export type RowChange =
  */
 export type RowOutcome =
   | { readonly key: string; readonly status: 'done' }
-  | { readonly key: string; readonly status: 'put-off' | 'held'; readonly code: string; readonly message: string };
+  | {
+      readonly key: string;
+      readonly status: 'put-off' | 'held';
+      readonly code: string;
+      readonly message: string;
+    };
 
 /**
  * What a sync asks of a spreadsheet or CRM. Faults are thrown as LeadsyncError:
