@@ -121,7 +121,7 @@ function startChild(prefix: readonly string[] = []): Child {
   };
 }
 
-async function query(url: string, statement: string): Promise<unknown[]> {
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -129,6 +129,29 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
+}
+
+/** A child that is root, with all users there are, where user namespaces are switched off as in many containers. */
+async function startWithoutNamespaces(): Promise<Child> {
+  const inside = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
+  const outside = `read mapped && exec sh -c '${inside}' sh "$@"`;
+  const child = startChild(['unshare', '--user', 'sh', '-c', outside, 'sh']);
+  const { pid } = child.process;
+  // Refused until the child is in its namespace.
+  await vi.waitFor(() => writeFileSync(`/proc/${pid}/uid_map`, '0 0 65536'), waiting);
+  writeFileSync(`/proc/${pid}/gid_map`, '0 0 65536');
+  child.process.stdin?.write('mapped\n');
+  return child;
+}
+
+/** Starts and stops the server after its pid file was replaced. */
+async function startWithPidFile(content: string): Promise<void> {
+  writeFileSync(pidFile(), content);
+  const server = await startEmbeddedPostgres(dataDir, { durable: false });
+  const [row] = await query(server.connectionString, `select current_setting('data_directory') as folder`);
+  expect(row).toEqual({ folder: join(dataDir, 'postgres', 'data') });
+  await server.close();
+  expect(serversBelow(base)).toEqual([]);
 }
 
 describe('the embedded Postgres', () => {
@@ -204,6 +227,38 @@ describe('the embedded Postgres', () => {
     expect(serversBelow(base)).toEqual([]);
   });
 
+  test('a process that comes when the last one is about to stop the server waits, and starts it again', async () => {
+    const first = startChild();
+    const { url = '' } = await first.said;
+    const pid = serverPid();
+    await first.kill();
+    // What the last one does when it leaves, but slowly.
+    const leaving = new pg.Client({ connectionString: url });
+    leaving.on('error', () => {});
+    await leaving.connect();
+    await leaving.query('select pg_advisory_lock($1, $2)', [0x6c656164, 0x757365]);
+
+    const second = startChild();
+    const attempts = new Set<number>();
+    await vi.waitFor(
+      async () => {
+        const { rows } = await leaving.query<{ pid: number }>(
+          `select pid from pg_stat_activity where application_name = 'leadsync in use'`,
+        );
+        for (const row of rows) attempts.add(row.pid);
+        expect(attempts.size).toBeGreaterThan(1);
+      },
+      { timeout: 30_000, interval: 1 },
+    );
+    process.kill(pid, 'SIGINT');
+    await leaving.end();
+
+    expect(await query((await second.said).url ?? '', 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(serverPid()).not.toBe(pid);
+    await second.end();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
   test('kill -9 of the only process that uses it: the server stays, holds none of its pipes, and is joined again', async () => {
     const first = startChild();
     const { url } = await first.said;
@@ -267,32 +322,26 @@ describe('the embedded Postgres', () => {
       await server.close();
     });
 
-    async function startsWith(content: string): Promise<void> {
-      writeFileSync(pidFile(), content);
-      const server = await startEmbeddedPostgres(dataDir, { durable: false });
-      const [row] = await query(
-        server.connectionString,
-        `select current_setting('data_directory') as folder`,
-      );
-      expect(row).toEqual({ folder: join(dataDir, 'postgres', 'data') });
-      await server.close();
-      expect(serversBelow(base)).toEqual([]);
-    }
+    test('that names a process which is gone', () => startWithPidFile(old.join('\n')));
 
-    test('that names a process which is gone', () => startsWith(old.join('\n')));
-
-    test('that names a living process of another program', () =>
-      startsWith([String(process.pid), ...old.slice(1)].join('\n')));
+    test('that names a living process of another program', async () => {
+      // Not this process: Postgres knows by itself that its parent is no other server.
+      const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+        stdio: ['pipe', 'ignore', 'inherit'],
+      });
+      children.push(other);
+      await once(other, 'spawn');
+      await startWithPidFile([String(other.pid), ...old.slice(1)].join('\n'));
+    });
 
     test("that names somebody else's Postgres and its port", async () => {
       const other = inject('databaseUrl');
       const [row] = await query(other, `select current_setting('data_directory') as folder`);
-      const { folder } = row as { folder: string };
-      await startsWith(readFileSync(join(folder, 'postmaster.pid'), 'utf8'));
+      await startWithPidFile(readFileSync(join(String(row?.['folder']), 'postmaster.pid'), 'utf8'));
       expect(await query(other, 'select 1 as one')).toEqual([{ one: 1 }]);
     });
 
-    test('that is empty', () => startsWith(''));
+    test('that is empty', () => startWithPidFile(''));
   });
 
   describe.runIf(isRoot)('for root', () => {
@@ -342,19 +391,6 @@ describe('the embedded Postgres', () => {
       },
     );
   });
-
-  /** A child that is root, with all users there are, where user namespaces are switched off as in many containers. */
-  async function startWithoutNamespaces(): Promise<Child> {
-    const inside = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
-    const outside = `read mapped && exec sh -c '${inside}' sh "$@"`;
-    const child = startChild(['unshare', '--user', 'sh', '-c', outside, 'sh']);
-    const { pid } = child.process;
-    // Refused until the child is in its namespace.
-    await vi.waitFor(() => writeFileSync(`/proc/${pid}/uid_map`, '0 0 65536'), waiting);
-    writeFileSync(`/proc/${pid}/gid_map`, '0 0 65536');
-    child.process.stdin?.write('mapped\n');
-    return child;
-  }
 
   describe('says what is wrong', () => {
     test('the place is a file', async () => {

@@ -30,6 +30,10 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+async function notes(): Promise<unknown[]> {
+  return (await database.pool.query('select text from notes')).rows;
+}
+
 describe('migrate', () => {
   test('runs the files in the order of their names, into the schema leadsync, once', async () => {
     await file('002-second.sql', 'alter table first rename to renamed; create table second ();');
@@ -153,7 +157,7 @@ describe('openDatabase', () => {
   });
 
   test('a URL that cannot be understood is told at once, without the password', () => {
-    const open = () => openDatabase({ connectionString: 'postgres://someone:hunter2@host:port/leads' });
+    const open = openDatabase.bind(null, { connectionString: 'postgres://someone:hunter2@host:port/leads' });
     expect(open).toThrow(expect.objectContaining({ code: 'database.unreachable', retry: 'never' }));
     expect(open).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }));
   });
@@ -186,10 +190,6 @@ describe('transaction', () => {
     await file('001-first.sql', 'create table notes (text text)');
     await migrate(database.pool, folder);
   });
-
-  async function notes(): Promise<unknown[]> {
-    return (await database.pool.query('select text from notes')).rows;
-  }
 
   test('commits and returns the result', async () => {
     const result = await transaction(database.pool, async (client) => {
