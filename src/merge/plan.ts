@@ -27,14 +27,22 @@ const absencesThatProve = 2;
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
   const { base, lead, row } = state;
   if (lead && row) return planBoth(state, lead, row, policy);
-  if (lead) return base === null ? planNewLead(state, lead, policy, 'new-lead') : planRowGone(state, base, lead, policy);
+  if (lead)
+    return base === null
+      ? planNewLead(state, lead, policy, 'new-lead')
+      : planRowGone(state, base, lead, policy);
   if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
   const bothGone = state.leadAbsences >= absencesThatProve && state.rowAbsences >= absencesThatProve;
   return bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
 }
 
 /** A lead that has no row yet. In direction `to-leads` rows are never created. */
-function planNewLead(state: PairState, lead: Cells, policy: Policy, reason: string): readonly PlannedAction[] {
+function planNewLead(
+  state: PairState,
+  lead: Cells,
+  policy: Policy,
+  reason: string,
+): readonly PlannedAction[] {
   if (policy.direction === 'to-leads') return [];
   const changes: Record<string, Change> = {};
   for (const { field } of policy.fields) {
@@ -66,7 +74,8 @@ function planLeadGone(
     for (const { field } of policy.fields) {
       if (!(field in row.cells)) continue;
       const cell = row.cells[field] ?? null;
-      if (!sameCell(cell, base[field] ?? null)) changes[field] = { from: null, to: cell, base: base[field] ?? null };
+      if (!sameCell(cell, base[field] ?? null))
+        changes[field] = { from: null, to: cell, base: base[field] ?? null };
     }
     const message =
       'the lead was deleted in the service, but this row was edited since: nothing was changed. Delete the row, or clear its id to make a new lead of it';
@@ -95,7 +104,11 @@ function planBoth(
     const leadCell = lead[field] ?? null;
     const rowCell = row.cells[field] ?? null;
     const base = state.base?.[field];
-    const decision = mergeField({ base, lead: leadCell, row: rowCell, memo: state.memo[field] }, mapping, policy);
+    const decision = mergeField(
+      { base, lead: leadCell, row: rowCell, memo: state.memo[field] },
+      mapping,
+      policy,
+    );
     const known = base === undefined ? {} : { base };
     switch (decision.kind) {
       case 'same':
@@ -118,7 +131,8 @@ function planBoth(
     }
   }
   const actions: PlannedAction[] = [];
-  if (Object.keys(agreed).length > 0) actions.push(action('agree', state, { changes: agreed, reason: 'in-step' }));
+  if (Object.keys(agreed).length > 0)
+    actions.push(action('agree', state, { changes: agreed, reason: 'in-step' }));
   if (Object.keys(toLead).length > 0) actions.push(update('update-lead', state, toLead));
   if (Object.keys(toRow).length > 0) actions.push(update('update-row', state, toRow));
   return [...actions, ...holds];
@@ -198,7 +212,10 @@ export function planLink(
     expect: row.cells,
     reason: 'settled-create',
   };
-  return [link, ...merged.filter((candidate) => candidate.kind === 'update-lead' || candidate.kind === 'hold')];
+  return [
+    link,
+    ...merged.filter((candidate) => candidate.kind === 'update-lead' || candidate.kind === 'hold'),
+  ];
 }
 
 function orphan(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
@@ -206,7 +223,11 @@ function orphan(state: PairState, row: NonNullable<PairState['row']>): PlannedAc
   return action('hold', state, { reason: 'row.orphan', message });
 }
 
-function update(kind: 'update-lead' | 'update-row', state: PairState, changes: Record<string, Change>): PlannedAction {
+function update(
+  kind: 'update-lead' | 'update-row',
+  state: PairState,
+  changes: Record<string, Change>,
+): PlannedAction {
   const expect = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.from]));
   const rules = new Set(Object.values(changes).map((change) => change.rule ?? ''));
   return action(kind, state, { changes, expect, reason: [...rules].join('+') });
@@ -217,15 +238,26 @@ function action(
   state: PairState,
   rest: { changes?: Record<string, Change>; expect?: Cells; reason: string; message?: string },
 ): PlannedAction {
-  return { kind, leadId: state.leadId, row: state.row?.row ?? null, rowKey: '', changes: {}, expect: {}, ...rest };
+  return {
+    kind,
+    leadId: state.leadId,
+    row: state.row?.row ?? null,
+    rowKey: '',
+    changes: {},
+    expect: {},
+    ...rest,
+  };
 }
 
 /** Whether a record shows the baseline in every field that it has. */
 function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
-  return policy.fields.every(({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null));
+  return policy.fields.every(
+    ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),
+  );
 }
 
-function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell): string {
+/** Why a field is held, as a sentence. */
+export function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell): string {
   const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
   switch (code) {
     case 'conflict.both-edited':

@@ -204,7 +204,7 @@ export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
 }
 
-/** Holds every action of a kind that is still to be done: the key lacks the permission. */
+/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `holdPlanned`. */
 export async function holdRemaining(
   db: Queryable,
   run: RoundRef & { readonly connection: string },
@@ -214,8 +214,11 @@ export async function holdRemaining(
 ): Promise<void> {
   await db.query(
     `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message)
-     select $3, $1, $2, coalesce(lead_id, ''), row_key, '', row_number, $5, $6 from actions
+     select $3, $1, $2, coalesce(lead_id, ''),
+       row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
+       '', row_number, $5, $6 from actions
      where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
+     window alike as (partition by lead_id, row_key order by id)
      on conflict (connection, lead_id, row_key, field) do update set last_run = excluded.last_run,
        last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
     [run.id, run.round, run.connection, kind, code, message],

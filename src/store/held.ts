@@ -72,13 +72,18 @@ export async function hold(db: Queryable, run: RoundRef, items: readonly NewHeld
   );
 }
 
-/** Holds everything that the plan of this round holds, and releases what it does not hold any more. */
+/**
+ * Holds everything that the plan of this round holds, and releases what it does not hold any more. Rows without id
+ * that are alike share a key: the further ones get a number, so that each is listed.
+ */
 export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
   const { rows } = await db.query<NewHeld>(
-    `select a.lead_id as "leadId", a.row_key as "rowKey", coalesce(c.key, '') as field, a.row_number as row, a.reason as code,
+    `select a.lead_id as "leadId", coalesce(c.key, '') as field, a.row_number as row, a.reason as code,
+       a.row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as "rowKey",
        coalesce(a.message, a.reason) as message, c.value->'base' as base, c.value->'from' as lead, c.value->'to' as "rowValue"
      from actions a left join json_each(a.changes) c on true
-     where a.run_id = $1 and a.round = $2 and a.kind = 'hold'`,
+     where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
+     window alike as (partition by a.lead_id, a.row_key, c.key order by a.id)`,
     [run.id, run.round],
   );
   await hold(db, run, rows);

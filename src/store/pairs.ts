@@ -8,6 +8,12 @@ interface RunRef {
   readonly connection: string;
 }
 
+/** Whether a record that a side did not show may be gone. */
+export interface AbsenceProof {
+  readonly leads: boolean;
+  readonly rows: boolean;
+}
+
 /** How many pairs were ever in step: what the guard measures against. */
 export async function countKnownPairs(db: Queryable, connection: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
@@ -19,9 +25,10 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
 
 /**
  * Takes over what the scan proves by itself: a pair whose sides show the same is in step; every lead of the scan is
- * known from now on; an id that was missed is counted as absent once for each run (leads only when `scanIsProof`).
+ * known from now on; an id that was missed is counted as absent once for each run, on each side only when its
+ * absence is proof.
  */
-export async function adoptScan(db: Queryable, run: RunRef, scanIsProof: boolean): Promise<void> {
+export async function adoptScan(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
   const scope = [run.id, run.connection];
   await db.query(
     `insert into pairs (connection, lead_id, base)
@@ -39,7 +46,7 @@ export async function adoptScan(db: Queryable, run: RunRef, scanIsProof: boolean
   await db.query(
     `update pairs p set
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int end,
-       row_absences = case when seen.row then 0 else p.row_absences + 1 end,
+       row_absences = case when seen.row then 0 else p.row_absences + $4::int end,
        absence_run = $1
      from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row
            from pairs p
@@ -48,7 +55,7 @@ export async function adoptScan(db: Queryable, run: RunRef, scanIsProof: boolean
            where p.connection = $2
              and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0)) seen
      where p.connection = $2 and p.lead_id = seen.lead_id and p.absence_run is distinct from $1`,
-    [...scope, scanIsProof ? 1 : 0],
+    [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );
 }
 

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import QueryStream from 'pg-query-stream';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
+import type { AbsenceProof } from './pairs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -108,19 +109,19 @@ export interface Difference {
 
 /**
  * Streams every lead id that needs a decision, in the order of the ids; a pair whose two sides show the same needs
- * none. Absences count this run's scan when `scanIsProof`.
+ * none. Absences count this run's scan where it is proof.
  */
 export async function* differences(
   db: pg.PoolClient,
   run: { readonly id: number; readonly connection: string },
-  scanIsProof: boolean,
+  isProof: AbsenceProof,
 ): AsyncIterable<Difference> {
   const query = new QueryStream(
     `select lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        case when l.lead_id is not null then 0
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when t.lead_id is not null then 0
-         else coalesce(p.row_absences, 0) + (p.absence_run is distinct from $1)::int end as "rowAbsences",
+         else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
        p.lead_deleted_at is not null as "deletionDone", h.memo
      from (select * from staged_leads where run_id = $1) l
      full join (select * from staged_rows where run_id = $1 and lead_id is not null and not duplicate) t using (lead_id)
@@ -130,7 +131,7 @@ export async function* differences(
        from held where connection = $2 and field <> '' group by lead_id) h using (lead_id)
      where l.hash is null or t.hash is null or l.hash <> t.hash
      order by lead_id`,
-    [run.id, run.connection, scanIsProof],
+    [run.id, run.connection, isProof.leads, isProof.rows],
     { batchSize: 500 },
   );
   yield* db.query(query) as AsyncIterable<Difference>;

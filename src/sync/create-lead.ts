@@ -2,6 +2,7 @@ import { LeadsyncError } from '../errors.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
 import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
 import type { Change } from '../merge/action.ts';
+import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, recordHistory, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
@@ -106,7 +107,20 @@ function commit(
   const held: NewHeld[] = [];
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored?.[field] ?? (stored === null ? (content[field] ?? null) : null);
-    if (isUnreadable(lead) || isUnreadable(row)) continue;
+    if (isUnreadable(lead)) continue;
+    if (isUnreadable(row)) {
+      const code = 'row.unreadable';
+      held.push({
+        ...heldRecord(action),
+        leadId,
+        field,
+        code,
+        message: holdMessage(code, field, lead, row),
+        lead,
+        rowValue: row,
+      });
+      continue;
+    }
     if (sameCell(lead, row)) {
       agreed[field] = lead;
     } else if (field in content && sameCell(lead, null)) {

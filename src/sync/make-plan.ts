@@ -14,7 +14,7 @@ import {
 } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { holdPlanned } from '../store/held.ts';
-import { adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
+import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
 import { policyOf, type StepContext } from './context.ts';
@@ -32,12 +32,12 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     return await transaction(context.pool, async (db) => {
       await context.lease.assertHeld(db);
       await clearActions(db, run);
-      const scanIsProof = isProof(context, run);
+      const isProof = absenceProof(context, run);
       const policy = readablePolicy(context, run);
-      const creates = await settleCreates(db, run, policy, scanIsProof);
+      const creates = await settleCreates(db, run, policy, isProof.leads);
       const plan = new PlanWriter(db, run);
       await plan.add(...creates.actions);
-      await planPairs(policy, run, reader, plan, creates, scanIsProof);
+      await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
@@ -45,7 +45,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, { phase: 'finish', tries: 0 });
-      await adoptScan(db, run, scanIsProof);
+      await adoptScan(db, run, isProof);
       await storeSettlements(db, run, creates);
       await moveBase(db, run.connection, plan.agreed);
       await forgetPairs(db, run.connection, plan.forgotten);
@@ -57,10 +57,13 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
   }
 }
 
-/** Whether a lead that this scan did not show may be gone: never for a filtered, torn or empty scan. */
-function isProof(context: StepContext, run: Run): boolean {
+/**
+ * Whether a record that was not seen may be gone: never a lead after a filtered, torn or empty scan, never a row of a
+ * target without any row, which may have been moved or emptied by mistake.
+ */
+function absenceProof(context: StepContext, run: Run): AbsenceProof {
   const filtered = Object.keys(context.connection.leads.query).length > 0;
-  return !filtered && !run.scanTorn && run.pulled > 0;
+  return { leads: !filtered && !run.scanTorn && run.pulled > 0, rows: run.targetRows > 0 };
 }
 
 /** The policy without the fields whose column is missing: they are left out of this run on both sides. */
@@ -78,9 +81,9 @@ async function planPairs(
   reader: pg.PoolClient,
   plan: PlanWriter,
   creates: SettledCreates,
-  scanIsProof: boolean,
+  isProof: AbsenceProof,
 ): Promise<void> {
-  for await (const difference of differences(reader, run, scanIsProof)) {
+  for await (const difference of differences(reader, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
     const state = {

@@ -165,8 +165,9 @@ class Player {
   }
 
   #everything(): object {
-    const { create, update, delete: remove } = this.#workspace.sandbox.stats.byRoute;
-    return { leads: this.leads(), file: this.#fileBytes(), writes: [create, update, remove] };
+    const { log } = this.#workspace.sandbox;
+    const writes = log.filter(({ method, status }) => method !== 'GET' && (status === null || status < 400));
+    return { leads: this.leads(), file: this.#fileBytes(), writes: writes.length };
   }
 
   #fileBytes(): string | null {

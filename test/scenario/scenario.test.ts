@@ -1,7 +1,16 @@
 import { describe, test } from 'vitest';
+import { badInputScenarios, faultScenarios } from './bad-input.ts';
+import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
+import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
 
-describe('edits of a known pair', () => {
-  test.each(editScenarios)('$title', runScenario);
+describe.each([
+  ['new leads, new rows, first sights', pairScenarios],
+  ['edits of a known pair', editScenarios],
+  ['one side is gone', deletionScenarios],
+  ['bad input', badInputScenarios],
+  ['a service that does not answer as it should', faultScenarios],
+])('%s', (_, scenarios) => {
+  test.each(scenarios)('$title', runScenario);
 });

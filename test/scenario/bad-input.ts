@@ -1,0 +1,353 @@
+import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+
+const acmeRow = row(acme, 'call Anna');
+const boltRow = row(bolt);
+const cordRow = row(cord, '=1+1');
+const leads = [acme, bolt, cord];
+
+/** What people and services get wrong (issue 2, "Bad input"): each holds only what it concerns, and loses nothing. */
+export const badInputScenarios: readonly Scenario[] = [
+  {
+    title: 'a stage that the service does not know: held, the other field of the same row goes through',
+    service: { stages: ['new', 'qualified', 'won', 'lost'] },
+    steps: [
+      { row: 'acme', set: { Stage: 'maybe', City: 'Bonn' } },
+      { row: 'bolt', set: { Stage: 'won' } },
+      {
+        sync: {
+          exit: 3,
+          did: 'updated 2 leads',
+          problems: ['lead.field-refused acme stage'],
+        },
+      },
+      {
+        sync: {
+          exit: 3,
+          plan: ['hold acme stage: new ≠ maybe (lead.field-refused)'],
+          did: 'nothing',
+          problems: ['lead.field-refused acme stage'],
+        },
+      },
+      { row: 'acme', set: { Stage: 'lost' } },
+      { sync: { exit: 0, did: 'updated 1 leads' } },
+    ],
+    end: {
+      leads: [change(acme, { 2: 'Bonn', 3: 'lost' }), change(bolt, { 3: 'won' }), cord],
+      rows: [change(acmeRow, { 2: 'Bonn', 3: 'lost' }), change(boltRow, { 3: 'won' }), cordRow],
+    },
+  },
+  {
+    title: 'a new row with a stage that the service does not know: held until the row changes, then made',
+    service: { stages: ['new', 'qualified', 'won', 'lost'], errorShape: 'nested' },
+    steps: [
+      { addRow: ' | Dorn AG | Linz | maybe | ' },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { sync: { exit: 3, did: 'created 1 leads', problems: ['lead.create-refused row 5'] } },
+      {
+        sync: {
+          exit: 3,
+          plan: ['hold row 5 (lead.create-refused)'],
+          did: 'nothing',
+          problems: ['lead.create-refused row 5'],
+        },
+      },
+      { row: 'Dorn AG', set: { Stage: 'won' } },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [...leads, 'new1 | Echo | Ulm | new', 'new2 | Dorn AG | Linz | won'],
+      rows: [acmeRow, boltRow, cordRow, 'new2 | Dorn AG | Linz | won', 'new1 | Echo | Ulm | new'],
+    },
+  },
+  {
+    title: 'a field that the service accepts and ignores: held and named, not sent again',
+    service: { ignoredFields: ['stage'] },
+    steps: [
+      { row: 'acme', set: { Stage: 'won', City: 'Bonn' } },
+      { sync: { exit: 3, did: 'updated 1 leads', problems: ['lead.field-refused acme stage'] } },
+      { sync: { exit: 3, did: 'nothing', problems: ['lead.field-refused acme stage'] } },
+    ],
+    end: {
+      leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
+      rows: [change(acmeRow, { 2: 'Bonn', 3: 'won' }), boltRow, cordRow],
+    },
+  },
+  {
+    title: 'the company name was emptied: held, nothing is sent',
+    steps: [
+      { row: 'acme', set: { Company: '', City: 'Bonn' } },
+      { sync: { exit: 3, did: 'updated 1 leads', problems: ['row.company-name-empty acme companyName'] } },
+    ],
+    end: {
+      leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
+      rows: [change(acmeRow, { 1: '', 2: 'Bonn' }), boltRow, cordRow],
+    },
+  },
+  {
+    title: 'new rows without a company name, two of them alike: each is held',
+    steps: [
+      { addRow: ' |  | Ulm | new | ' },
+      { addRow: ' |  | Ulm | new | ' },
+      { addRow: ' | Echo | Ulm | new | ' },
+      {
+        sync: {
+          exit: 3,
+          did: 'created 1 leads',
+          problems: ['row.company-name-empty row 5', 'row.company-name-empty row 6'],
+        },
+      },
+    ],
+    end: {
+      leads: [...leads, 'new1 | Echo | Ulm | new'],
+      rows: [acmeRow, boltRow, cordRow, ' |  | Ulm | new', ' |  | Ulm | new', 'new1 | Echo | Ulm | new'],
+    },
+  },
+  {
+    title: 'two alike new rows that the service refuses: each is held',
+    service: { stages: ['new', 'qualified', 'won', 'lost'] },
+    given: { leads: [], rows: [' | Echo | Ulm | maybe | ', ' | Echo | Ulm | maybe | '] },
+    steps: [
+      { sync: { exit: 3, did: 'nothing', problems: ['lead.create-refused row 3'] } },
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: ['lead.create-refused row 2', 'lead.create-refused row 3'],
+        },
+      },
+    ],
+    end: { leads: [], rows: [' | Echo | Ulm | maybe', ' | Echo | Ulm | maybe'] },
+  },
+  {
+    title: '"next Tuesday" in the date column of a known row: held, the rest of the row goes through',
+    steps: [
+      { row: 'acme', set: { 'Next follow-up': 'next Tuesday', City: 'Bonn' } },
+      {
+        sync: {
+          exit: 3,
+          plan: [
+            'update-lead acme city: Berlin → Bonn (row-edited)',
+            'hold acme nextFollowUpAt: 2031-01-05T09:00:00.000Z ≠ next Tuesday (row.unreadable)',
+          ],
+          did: 'updated 1 leads',
+          problems: ['row.unreadable acme nextFollowUpAt'],
+        },
+      },
+      { row: 'acme', set: { 'Next follow-up': '2031-01-06T09:00Z' } },
+      { sync: { exit: 0, did: 'updated 1 leads' } },
+    ],
+    end: {
+      leads: [change(acme, { 2: 'Bonn', 4: '2031-01-06T09:00:00.000Z' }), bolt, cord],
+      rows: [change(acmeRow, { 2: 'Bonn', 4: '2031-01-06T09:00Z' }), boltRow, cordRow],
+    },
+  },
+  {
+    title: '"next Tuesday" in a new row: the lead is made without a date, and that is told at once',
+    steps: [
+      { addRow: ' | Dorn AG | Linz | new | next Tuesday | ' },
+      { sync: { exit: 3, did: 'created 1 leads', problems: ['row.unreadable new1 nextFollowUpAt'] } },
+      { row: 'new1', set: { 'Next follow-up': '24.12.2031' } },
+      { sync: { exit: 0, did: 'updated 1 leads' } },
+    ],
+    end: {
+      leads: [...leads, 'new1 | Dorn AG | Linz | new | 2031-12-24T00:00:00.000Z'],
+      rows: [acmeRow, boltRow, cordRow, 'new1 | Dorn AG | Linz | new | 24.12.2031'],
+    },
+  },
+  {
+    title: 'a date of the service that cannot be read: held, the row keeps its own',
+    steps: [
+      { lead: 'acme', set: { nextFollowUpAt: 'soon', city: 'Bonn' } },
+      { sync: { exit: 3, did: 'updated 1 rows', problems: ['lead.unreadable acme nextFollowUpAt'] } },
+    ],
+    end: {
+      leads: [change(acme, { 2: 'Bonn', 4: 'soon' }), bolt, cord],
+      rows: [change(acmeRow, { 2: 'Bonn' }), boltRow, cordRow],
+    },
+  },
+  {
+    title: 'the header row is missing: stopped, nothing is touched',
+    given: { leads, rows: null },
+    steps: [
+      { file: '"01",Acme GmbH,Berlin\n"02",Bolt AG,Wien\n' },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.target.header-missing'] } },
+      { file: 'Lead ID,Company,City,Stage,Next follow-up,Notes,Status\n' },
+      { sync: { exit: 0, did: 'created 3 rows' } },
+    ],
+    end: { leads, rows: leads },
+  },
+  {
+    title: 'the id column was deleted: stopped, no lead is made a second time',
+    steps: [
+      { file: 'Company,City,Stage,Next follow-up\nAcme GmbH,Berlin,new,\n' },
+      { sync: { exit: 4, plan: [], did: 'nothing', problems: ['guard.target.id-column-missing'] } },
+      { file: 'Lead ID,Company,City,Stage,Next follow-up,Notes,Status\n' },
+      { sync: { exit: 0, did: 'created 3 rows' } },
+    ],
+    end: { leads, rows: leads },
+  },
+  {
+    title: 'a mapped column was deleted: that field is left out and told, the others go on',
+    given: { leads: [acme], rows: [acmeRow] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      {
+        file: `Lead ID,Company,Stage,Next follow-up\n01800000-0000-7000-8000-000061636d65,Acme GmbH,won,2031-01-05T09:00:00.000Z\n`,
+      },
+      {
+        sync: {
+          exit: 3,
+          plan: ['update-lead acme stage: new → won (row-edited)'],
+          did: 'updated 1 leads',
+          problems: ['target.column-missing city'],
+        },
+      },
+    ],
+    end: { leads: [change(acme, { 3: 'won' })], rows: [change(acme, { 2: '', 3: 'won' })] },
+  },
+  {
+    title: 'a key that may only list: rows are still written, leads are not, each edit is held and named',
+    service: { permissions: ['leads:read'] },
+    steps: [
+      { lead: 'cord', set: { city: 'Bonn' } },
+      { row: 'acme', set: { Stage: 'won' } },
+      { row: 'bolt', set: { Stage: 'won' } },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { addRow: ' | Echo | Ulm | new | ' },
+      {
+        sync: {
+          exit: 3,
+          did: 'updated 1 rows',
+          problems: [
+            'leads.forbidden acme',
+            'leads.forbidden bolt',
+            'leads.forbidden row 5',
+            'leads.forbidden row 6',
+          ],
+        },
+      },
+      { service: { permissions: ['leads:read', 'leads:update', 'leads:create'] } },
+      { sync: { exit: 0, did: 'created 2 leads, updated 2 leads' } },
+    ],
+    end: {
+      leads: [
+        change(acme, { 3: 'won' }),
+        change(bolt, { 3: 'won' }),
+        change(cord, { 2: 'Bonn' }),
+        'new1 | Echo | Ulm | new',
+        'new2 | Echo | Ulm | new',
+      ],
+      rows: [
+        change(acmeRow, { 3: 'won' }),
+        change(boltRow, { 3: 'won' }),
+        change(cordRow, { 2: 'Bonn' }),
+        'new1 | Echo | Ulm | new',
+        'new2 | Echo | Ulm | new',
+      ],
+    },
+  },
+  {
+    title: 'a key that may read and create: new rows become leads, edits are held',
+    service: { permissions: ['leads:read', 'leads:create'], errorShape: 'array' },
+    steps: [
+      { row: 'acme', set: { Stage: 'won' } },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { sync: { exit: 3, did: 'created 1 leads', problems: ['leads.forbidden acme'] } },
+    ],
+    end: {
+      leads: [...leads, 'new1 | Echo | Ulm | new'],
+      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow, 'new1 | Echo | Ulm | new'],
+    },
+  },
+  {
+    title: 'a key that may read and update: edits go through, new rows are held',
+    service: { permissions: ['leads:read', 'leads:update'], errorShape: 'text' },
+    steps: [
+      { row: 'acme', set: { Stage: 'won' } },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { sync: { exit: 3, did: 'updated 1 leads', problems: ['leads.forbidden row 5'] } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), bolt, cord],
+      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow, ' | Echo | Ulm | new'],
+    },
+  },
+  {
+    title: 'a key that may delete nothing: the lead of a deleted row stays, and that is told',
+    service: { permissions: ['leads:read', 'leads:create', 'leads:update'] },
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { removeRow: 'acme' },
+      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 3, did: 'nothing', problems: ['leads.forbidden acme'] } },
+    ],
+    end: { leads, rows: [boltRow, cordRow] },
+  },
+];
+
+/** Faults that end a run before anything is written; once they are over the same edits arrive. */
+export const faultScenarios: readonly Scenario[] = (
+  [
+    ['a wrong key', { apiKey: 'another' }, 'leads.unauthenticated'],
+    [
+      'a wrong key, errors without a body',
+      { apiKey: 'another', errorShape: 'empty' },
+      'leads.unauthenticated',
+    ],
+    ['a key that may not list', { permissions: ['leads:create', 'leads:update'] }, 'leads.forbidden'],
+    [
+      'a service that fails',
+      { faults: [{ kind: 'status', status: 503, when: { every: 1 }, on: [] }] },
+      'leads.unavailable',
+    ],
+    [
+      'connections that are reset',
+      { faults: [{ kind: 'reset', when: { every: 1 }, on: [] }] },
+      'leads.unavailable',
+    ],
+    [
+      'bodies that end early',
+      { faults: [{ kind: 'unfinished', when: { every: 1 }, on: [] }] },
+      'leads.unavailable',
+    ],
+    [
+      'answers that are not JSON',
+      { faults: [{ kind: 'not-json', when: { every: 1 }, on: [] }] },
+      'leads.not-json',
+    ],
+    ['10 MB that are not JSON', { faults: [{ kind: 'huge', when: { every: 1 }, on: [] }] }, 'leads.not-json'],
+    [
+      'a redirect',
+      { faults: [{ kind: 'status', status: 302, when: { every: 1 }, on: [] }] },
+      'leads.redirected',
+    ],
+  ] as const
+).map(([what, service, code]): Scenario => {
+  return {
+    title: `${what}: failed and told, nothing is touched, all edits arrive afterwards`,
+    steps: [
+      { lead: 'acme', set: { stage: 'won' } },
+      { row: 'bolt', set: { Stage: 'won' } },
+      { addRow: ' | Echo | Ulm | new | ' },
+      { service },
+      { sync: { exit: 1, plan: [], did: 'nothing', problems: [code] } },
+      {
+        service: {
+          apiKey: 'sandbox-key-1fkasq',
+          permissions: ['leads:read', 'leads:create', 'leads:update'],
+          faults: [],
+        },
+      },
+      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), change(bolt, { 3: 'won' }), cord, 'new1 | Echo | Ulm | new'],
+      rows: [
+        change(acmeRow, { 3: 'won' }),
+        change(boltRow, { 3: 'won' }),
+        cordRow,
+        'new1 | Echo | Ulm | new',
+      ],
+    },
+  };
+});

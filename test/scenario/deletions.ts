@@ -1,0 +1,173 @@
+import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+
+const acmeRow = row(acme, 'call Anna');
+const boltRow = row(bolt);
+const cordRow = row(cord, '=1+1');
+const dorn = 'dorn | Dorn AG | Linz | new | ';
+const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
+const others = { leads: [bolt, cord], rows: [boltRow, cordRow] };
+
+/** The rows of DESIGN 5 in which one side is gone: nothing is deleted on a doubt, and an edit beats a delete. */
+export const deletionScenarios: readonly Scenario[] = [
+  {
+    title: 'a lead was deleted: one scan without it proves nothing, after the second the row is marked',
+    steps: [
+      { removeLead: 'acme' },
+      quiet,
+      { sync: { exit: 0, plan: ['mark-row acme (lead-deleted)'], did: 'updated 1 rows' } },
+    ],
+    end: { leads: others.leads, rows: [`${acmeRow} | deleted today`, boltRow, cordRow] },
+  },
+  {
+    title: 'onLeadDeleted keep: the row stays as it is',
+    sync: { onLeadDeleted: 'keep' },
+    steps: [{ removeLead: 'acme' }, quiet, quiet, quiet],
+    end: { leads: others.leads, rows: [acmeRow, boltRow, cordRow] },
+  },
+  {
+    title: 'onLeadDeleted remove: the row goes after two scans',
+    sync: { onLeadDeleted: 'remove' },
+    steps: [
+      { removeLead: 'acme' },
+      quiet,
+      { sync: { exit: 0, plan: ['remove-row acme (lead-deleted)'], did: 'deleted 1 rows' } },
+    ],
+    end: others,
+  },
+  {
+    title: 'a lead that two scans missed but that still answers is not gone: nothing is deleted',
+    sync: { onLeadDeleted: 'remove' },
+    // Pages that hold one lead of three and end: complete scans, as far as one can see.
+    service: {},
+    steps: [
+      { removeLead: 'acme' },
+      quiet,
+      { addLead: acme },
+      { sync: { exit: 0, plan: [], did: 'nothing' } },
+      { removeLead: 'acme' },
+      quiet,
+    ],
+    end: { leads: others.leads, rows: [acmeRow, boltRow, cordRow] },
+    unsettled: true,
+  },
+  {
+    title: 'a filtered scan proves nothing',
+    query: { stage: 'new' },
+    given: { leads: [acme], rows: [acmeRow] },
+    steps: [
+      quiet,
+      { lead: 'acme', set: { stage: 'won' } },
+      { addLead: dorn },
+      { sync: { exit: 0, did: 'created 1 rows' } },
+      quiet,
+      quiet,
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), 'dorn | Dorn AG | Linz | new'],
+      rows: [acmeRow, 'dorn | Dorn AG | Linz | new'],
+    },
+  },
+  {
+    title: 'a torn scan proves nothing',
+    service: { maxLimit: 2, repeatItems: 1 },
+    given: { leads: [acme, bolt, cord, dorn], rows: [acmeRow, boltRow, cordRow, dorn] },
+    steps: [quiet, { removeLead: 'acme' }, quiet, quiet, quiet],
+    end: { leads: [bolt, cord, dorn], rows: [acmeRow, boltRow, cordRow, dorn] },
+  },
+  {
+    title: 'edit meets delete: the row was edited and its lead deleted: held, the edit stays',
+    steps: [
+      { removeLead: 'acme' },
+      { row: 'acme', set: { Stage: 'won' } },
+      quiet,
+      {
+        sync: {
+          exit: 3,
+          plan: ['hold acme stage: (empty) ≠ won (conflict.edit-meets-delete)'],
+          did: 'nothing',
+          problems: ['conflict.edit-meets-delete acme stage'],
+        },
+      },
+    ],
+    end: { leads: others.leads, rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow] },
+  },
+  {
+    title: 'a row that was marked and then edited is held; a lead that comes back takes the edit',
+    steps: [
+      { removeLead: 'acme' },
+      quiet,
+      { sync: { exit: 0, did: 'updated 1 rows' } },
+      { row: 'acme', set: { Stage: 'won' } },
+      { sync: { exit: 3, did: 'nothing', problems: ['conflict.edit-meets-delete acme stage'] } },
+      { addLead: acme },
+      { sync: { exit: 0, plan: ['update-lead acme stage: new → won (row-edited)'], did: 'updated 1 leads' } },
+    ],
+    end: {
+      leads: [bolt, cord, change(acme, { 3: 'won' })],
+      rows: [`${change(acmeRow, { 3: 'won' })} | deleted today`, boltRow, cordRow],
+    },
+  },
+  {
+    title: 'a row was deleted: it is written again',
+    steps: [
+      { removeRow: 'acme' },
+      { sync: { exit: 0, plan: ['create-row acme (row-deleted)'], did: 'created 1 rows' } },
+    ],
+    end: { leads: [acme, bolt, cord], rows: [boltRow, cordRow, acme] },
+  },
+  {
+    title: 'onRowDeleted ignore: the lead stays without a row, until it is edited',
+    sync: { onRowDeleted: 'ignore' },
+    steps: [
+      { removeRow: 'acme' },
+      quiet,
+      quiet,
+      { lead: 'acme', set: { stage: 'won' } },
+      { sync: { exit: 0, plan: ['create-row acme (row-deleted-but-lead-edited)'], did: 'created 1 rows' } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), bolt, cord],
+      rows: [boltRow, cordRow, change(acme, { 3: 'won' })],
+    },
+  },
+  {
+    title: 'onRowDeleted delete-lead: only after two scans without the row',
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { removeRow: 'acme' },
+      quiet,
+      { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
+    ],
+    end: others,
+  },
+  {
+    title: 'onRowDeleted delete-lead, and the lead was edited: the row is written again',
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { removeRow: 'acme' },
+      quiet,
+      { lead: 'acme', set: { stage: 'won' } },
+      { sync: { exit: 0, plan: ['create-row acme (row-deleted-but-lead-edited)'], did: 'created 1 rows' } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), bolt, cord],
+      rows: [boltRow, cordRow, change(acme, { 3: 'won' })],
+    },
+  },
+  {
+    title: 'onRowDeleted delete-lead, and the file is gone: no lead is deleted, however often',
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { file: null },
+      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 0, did: 'nothing' } },
+    ],
+    end: { leads: [acme, bolt, cord], rows: [] },
+  },
+  {
+    title: 'gone on both sides: forgotten',
+    steps: [{ removeLead: 'acme' }, { removeRow: 'acme' }, quiet, quiet, quiet],
+    end: others,
+  },
+];
