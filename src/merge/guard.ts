@@ -50,7 +50,10 @@ export function guard(
   const deletes = sum(byKind, ['delete-lead', 'remove-row', 'mark-row']);
   const maxDeletes = allowed(limits.maxDeletes, knownPairs);
   if (deletes > maxDeletes) {
-    refuse('max-deletes', `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`);
+    refuse(
+      'max-deletes',
+      `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`,
+    );
   }
   const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']);
   const maxChanges = allowed(limits.maxChanges, knownPairs);
@@ -59,7 +62,10 @@ export function guard(
   }
   for (const [field, changed] of Object.entries(counts.byField)) {
     if (changed >= knownPairs && knownPairs >= smallNumber) {
-      refuse('whole-field', `every known pair would change in ${field}: a column that was cleared or filled down?`);
+      refuse(
+        'whole-field',
+        `every known pair would change in ${field}: a column that was cleared or filled down?`,
+      );
     }
   }
   return refusals;

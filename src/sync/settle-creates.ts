@@ -44,7 +44,7 @@ export async function settleCreates(
   );
   const leads = await stagedLeadCells(db, run.id, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
-  const free = [...(await looseStagedRows(db, run.id))];
+  const intentRows = findIntentRows(intents, await looseStagedRows(db, run.id));
 
   for (const intent of intents) {
     const settlement = settlements.get(intent.id);
@@ -60,20 +60,22 @@ export async function settleCreates(
     } else if (speaksAgainst(intent, scan)) {
       unseen.push(intent.id);
     }
-    const [row, ...others] = findIntentRows(intent, free);
+    const { rows: alike, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
+    const [row] = alike;
     if (row === undefined) {
       // The row is gone: its lead, if there is one, is an ordinary new lead from now on.
       if (settlement.kind === 'found') leadIds.delete(settlement.leadId);
       if (settlement.kind !== 'wait') abandoned.push(intent.id);
       continue;
     }
-    for (const candidate of [row, ...others]) {
-      free.splice(free.indexOf(candidate), 1);
-      rows.add(candidate.row);
-    }
-    if (others.length > 0) {
+    for (const candidate of alike) rows.add(candidate.row);
+    if (!certain) {
       actions.push(
-        held(intent, row.row, 'the row that it was made of was edited, and several rows look like it'),
+        held(
+          intent,
+          row.row,
+          'the row that it was made of was edited, and it cannot be told which one it is: write the id of its lead into the right row',
+        ),
       );
       continue;
     }

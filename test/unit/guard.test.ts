@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { guard, guardCodes, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
+
+const rows = (amount: number): Limit => ({ amount, percent: false });
+const share = (amount: number): Limit => ({ amount, percent: true });
+const defaults = { maxDeletes: share(10), maxChanges: share(50) };
+
+function refused(
+  counts: Partial<PlanCounts>,
+  limits: Partial<typeof defaults> = {},
+  allow: readonly string[] = [],
+): readonly string[] {
+  const all = { knownPairs: 100, leads: 100, byKind: {}, byField: {}, ...counts };
+  return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
+}
+
+describe('an empty scan', () => {
+  test.each<[number, number, readonly string[]]>([
+    // leads, known pairs
+    [0, 1, ['empty-scan']],
+    [0, 1000, ['empty-scan']],
+    [1, 1000, []],
+    [0, 0, []],
+  ])('%i leads where %i pairs are known', (leads, knownPairs, expected) => {
+    expect(refused({ leads, knownPairs })).toEqual(expected);
+  });
+});
+
+describe('deletes', () => {
+  test.each<[string, number, PlanCounts['byKind'], Limit, readonly string[]]>([
+    // The default: the larger of 10 rows and 10 %.
+    ['ten of few', 12, { 'mark-row': 10 }, share(10), []],
+    ['eleven of few', 12, { 'mark-row': 11 }, share(10), ['max-deletes']],
+    ['all of ten', 10, { 'mark-row': 10 }, share(10), []],
+    ['ten of a hundred', 100, { 'remove-row': 10 }, share(10), []],
+    ['eleven of a hundred', 100, { 'remove-row': 11 }, share(10), ['max-deletes']],
+    ['the share of many', 1000, { 'delete-lead': 100 }, share(10), []],
+    ['one more than the share of many', 1000, { 'delete-lead': 101 }, share(10), ['max-deletes']],
+    ['part of a row is no row', 119, { 'delete-lead': 12 }, share(10), ['max-deletes']],
+    [
+      'all kinds count together',
+      100,
+      { 'delete-lead': 4, 'remove-row': 4, 'mark-row': 3 },
+      share(10),
+      ['max-deletes'],
+    ],
+    ['no share still allows small numbers', 1000, { 'mark-row': 10 }, share(0), []],
+    ['no share', 1000, { 'mark-row': 11 }, share(0), ['max-deletes']],
+    ['everything allowed', 1000, { 'mark-row': 1000 }, share(100), []],
+    // An absolute limit is exact, also below ten.
+    ['up to an absolute limit', 1000, { 'mark-row': 3 }, rows(3), []],
+    ['above an absolute limit', 1000, { 'mark-row': 4 }, rows(3), ['max-deletes']],
+    ['none allowed, none asked', 1000, {}, rows(0), []],
+    ['none allowed', 1000, { 'delete-lead': 1 }, rows(0), ['max-deletes']],
+    ['an absolute limit above the number of pairs', 5, { 'mark-row': 5 }, rows(50), []],
+    ['what is no delete', 1000, { 'create-row': 900, hold: 900, forget: 900, agree: 900 }, rows(0), []],
+  ])('%s', (_, knownPairs, byKind, maxDeletes, expected) => {
+    expect(refused({ knownPairs, leads: knownPairs, byKind }, { maxDeletes })).toEqual(expected);
+  });
+});
+
+describe('changes', () => {
+  test.each<[string, number, PlanCounts['byKind'], Limit, readonly string[]]>([
+    ['half of a hundred', 100, { 'update-row': 50 }, share(50), []],
+    ['more than half of a hundred', 100, { 'update-row': 51 }, share(50), ['max-changes']],
+    [
+      'all kinds count together',
+      100,
+      { 'update-row': 20, 'update-lead': 20, 'create-lead': 11 },
+      share(50),
+      ['max-changes'],
+    ],
+    ['ten of few', 10, { 'update-lead': 10 }, share(50), []],
+    ['eleven of few', 10, { 'update-lead': 11 }, share(50), ['max-changes']],
+    ['up to an absolute limit', 1000, { 'update-lead': 5 }, rows(5), []],
+    ['above an absolute limit', 1000, { 'update-lead': 6 }, rows(5), ['max-changes']],
+    ['leads that are new to the target are no changes', 10, { 'create-row': 5000 }, share(50), []],
+    ['links, holds and what is agreed are no changes', 10, { link: 50, hold: 50, agree: 50 }, share(50), []],
+  ])('%s', (_, knownPairs, byKind, maxChanges, expected) => {
+    expect(refused({ knownPairs, leads: knownPairs, byKind }, { maxChanges })).toEqual(expected);
+  });
+});
+
+describe('a field that changes in every pair', () => {
+  test.each<[string, number, PlanCounts['byField'], readonly string[]]>([
+    ['in all', 100, { stage: 100 }, ['whole-field']],
+    ['in all but one', 100, { stage: 99 }, []],
+    ['in the smallest number that means anything', 10, { stage: 10 }, ['whole-field']],
+    ['in fewer pairs', 9, { stage: 9 }, []],
+    ['two fields', 100, { stage: 100, city: 100, region: 3 }, ['whole-field', 'whole-field']],
+    ['two fields together', 100, { stage: 50, city: 50 }, []],
+  ])('%s', (_, knownPairs, byField, expected) => {
+    expect(refused({ knownPairs, leads: knownPairs, byField })).toEqual(expected);
+  });
+
+  test('is named', () => {
+    const counts = { knownPairs: 20, leads: 20, byKind: {}, byField: { stage: 20 } };
+    expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
+  });
+});
+
+describe('a first sync', () => {
+  test('knows no pair, so nothing can be too much', () => {
+    const byKind = { 'create-row': 5000, 'create-lead': 5000, 'update-row': 5000, 'update-lead': 5000 };
+    const byField = { stage: 5000 };
+    const limits = { maxDeletes: rows(0), maxChanges: rows(0) };
+    expect(refused({ knownPairs: 0, leads: 0, byKind, byField }, limits)).toEqual([]);
+  });
+});
+
+describe('overrides', () => {
+  const everything = {
+    knownPairs: 100,
+    leads: 0,
+    byKind: { 'mark-row': 50, 'update-row': 100 },
+    byField: { stage: 100 },
+  };
+
+  test('all refusals are told at once', () => {
+    expect(refused(everything)).toEqual(['empty-scan', 'max-deletes', 'max-changes', 'whole-field']);
+    expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
+  });
+
+  test.each(guardCodes)('%s alone is overridden by its name', (code) => {
+    expect(refused(everything, {}, [code])).toEqual(guardCodes.filter((other) => other !== code));
+  });
+
+  test('all together, and no other name', () => {
+    expect(refused(everything, {}, guardCodes)).toEqual([]);
+    expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...guardCodes]);
+  });
+
+  test('a refusal says how many and how many are allowed', () => {
+    const counts = {
+      knownPairs: 300,
+      leads: 300,
+      byKind: { 'mark-row': 41, 'update-row': 200 },
+      byField: {},
+    };
+    const messages = guard(counts, defaults, []).map(({ message }) => message);
+    expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);
+    expect(messages[1]).toMatch(/\b200\b.*\b300\b.*\b150\b/);
+  });
+});
