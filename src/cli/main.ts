@@ -7,7 +7,11 @@ import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
-if (process.connected) process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+if (process.connected) {
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  // The channel alone must not keep us alive.
+  process.channel?.unref();
+}
 
 /** Options that every command takes. */
 export interface CommonOptions {

@@ -24,8 +24,8 @@ export function findLead(json: unknown, id: string): Lead | null {
 }
 
 /**
- * As `findLead`, for the reply to an update: null also when the object with this id shows nothing of the lead, neither
- * the company's name nor a field that was written.
+ * As `findLead`, for the reply to an update: null also when the object with this id does not show every field that was
+ * written.
  */
 export function findUpdatedLead(
   json: unknown,
@@ -37,7 +37,7 @@ export function findUpdatedLead(
 }
 
 /**
- * The lead that the reply to a create shows, or its id alone when an object with an id shows nothing else of the lead
+ * The lead that the reply to a create shows, or its id alone when the object does not show every field that was written
  * (the caller reads it back); null when there is none, or several and nothing tells which of them it is.
  */
 export function findCreatedLead(
@@ -81,8 +81,9 @@ function readLead(value: unknown): Lead | null {
   return { id, fields };
 }
 
+/** Whether a reply tells what became of every field that was written: a part of a lead must not pass for the whole. */
 function showsLead(lead: Lead, written: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(lead.fields).some((field) => field === 'companyName' || Object.hasOwn(written, field));
+  return Object.keys(written).every((field) => Object.hasOwn(lead.fields, field));
 }
 
 /** Ids are UUIDs (API reference, section 2): upper and lower case are one. */

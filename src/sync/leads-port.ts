@@ -28,6 +28,7 @@ export interface ListRequest {
  * | leads.unreachable | now | no connection was made: the service has certainly not acted |
  * | leads.not-json | now | 2xx whose body is no JSON, or not the shape of a page |
  * | leads.too-large | never | a body above the bound |
+ * | leads.closed | never | the object was disposed |
  * | leads.redirected | never | any 3xx: the key is not sent elsewhere |
  */
 export interface LeadsPort {
@@ -41,7 +42,10 @@ export interface LeadsPort {
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<Lead | { readonly id: string } | null>;
-  /** The lead as the reply shows it, or null when the reply does not show it (the caller reads it back). */
+  /**
+   * The lead as the reply shows it, with at least every field that was written; null when the reply does not show them
+   * (the caller reads it back).
+   */
   update(id: string, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | null>;
   /** True when deleted, false when it was gone already (404, 410). */
   delete(id: string, signal: AbortSignal): Promise<boolean>;

@@ -52,7 +52,8 @@ export type RowChange =
 /**
  * What became of one change. `done` also when the row already showed the new values, so that a write that was
  * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
- * looks again. `held`: this change can never be written as it is (text too long for a cell, for example).
+ * looks again (`row.changed`, `row.gone`, `row.exists`, `row.duplicated`, `target.column-missing`). `held`: this change
+ * can never be written as it is (`target.value-not-storable`, `target.no-status-column`).
  */
 export type RowOutcome =
   | { readonly key: string; readonly status: 'done' }
@@ -75,6 +76,7 @@ export type RowOutcome =
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.disk-full | later | no space; the old file is untouched |
+ * | target.io | later | any other fault of the system |
  */
 export interface Target {
   /** For messages: a path, a sheet's name. */

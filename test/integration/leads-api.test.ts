@@ -256,7 +256,13 @@ describe('update', () => {
   test.each([
     ['the lead', 200, lead, { id, fields }],
     ['the lead one level down', 200, { lead }, { id, fields }],
-    ['the written field alone', 200, { id, stage: 'won' }, { id, fields: { stage: 'won' } }],
+    [
+      'the written fields alone',
+      200,
+      { id, stage: 'won', nextFollowUpAt: null },
+      { id, fields: { stage: 'won', nextFollowUpAt: null } },
+    ],
+    ['only one of the written fields', 200, { id, stage: 'won' }, null],
     ['another lead', 200, { ...lead, id: 'other' }, null],
     ['the id alone', 200, { id }, null],
     ['text', 200, 'OK', null],
