@@ -28,23 +28,23 @@ export class Pause {
 
   /**
    * Takes note of a reply; for a 429 the throttle is moved before this returns. The wait counts from the moment the
-   * headers were here, which is later than the moment the service meant.
+   * headers were here, which is later than the moment the service meant. Returns null for any other status; a 503 that
+   * says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
    */
   async note(head: ReplyHead): Promise<{ readonly asked: boolean } | null> {
-    if (head.status !== 429) {
-      this.#consecutive = 0;
-      return null;
-    }
-    this.#consecutive += 1;
+    const limited = head.status === 429;
+    this.#consecutive = limited ? this.#consecutive + 1 : 0;
+    if (!limited && head.status !== 503) return null;
     const date = head.headers['date'];
     const asked = retryAfterMs(
       head.headers['retry-after'],
       typeof date === 'string' ? date : undefined,
       head.receivedAt,
     );
+    if (!limited && asked === null) return null;
     this.#until = head.receivedAt + (asked ?? backoffMs(this.#consecutive, Math.random)) + marginMs;
     await this.#throttle.pauseUntil(this.#until);
-    return { asked: asked !== null };
+    return limited ? { asked: asked !== null } : null;
   }
 
   /** The error for the 429 that was noted last. */

@@ -36,3 +36,20 @@ test('a wait counts from the moment the headers were here, with a margin', async
   expect(until).toBe(receivedAt + 3_100);
   await expect(pause.check()).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
 });
+
+test.each([
+  ['with Retry-After', { 'retry-after': '2' }, 2_100],
+  ['without', {}, 0],
+])('a 503 %s is no rate limit, but is not asked again earlier than it says', async (_name, headers, wait) => {
+  const receivedAt = Date.now();
+  let until = receivedAt;
+  const pause = new Pause({
+    notBefore: () => Promise.resolve(0),
+    pauseUntil: (epochMs) => {
+      until = epochMs;
+      return Promise.resolve();
+    },
+  });
+  expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
+  expect(until - receivedAt).toBe(wait);
+});
