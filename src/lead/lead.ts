@@ -40,8 +40,8 @@ export function fieldJson(value: Value, current: unknown): unknown {
     return value.trim() === '' || !Number.isFinite(number) ? undefined : number;
   }
   if (typeof current === 'boolean') {
-    const known: Record<string, boolean> = { true: true, false: false };
-    return known[value.trim().toLowerCase()];
+    const word = value.trim().toLowerCase();
+    return word === 'true' ? true : word === 'false' ? false : undefined;
   }
   if (typeof current === 'object' && current !== null) return undefined;
   return value;

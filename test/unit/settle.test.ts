@@ -4,7 +4,6 @@ import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import {
   attemptOverAfter,
-  findIntentRows,
   type Intent,
   settle,
   speaksAgainst,
