@@ -24,18 +24,18 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
 }
 
 /**
- * Takes over what the scan proves by itself: a pair whose sides show the same is in step; every lead of the scan is
- * known from now on; an id that was missed is counted as absent once for each run, on each side only when its
- * absence is proof.
+ * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
+ * target has a column for; every lead of the scan is known from now on; an id that was missed is counted as absent
+ * once for each run, on each side only when its absence is proof.
  */
 export async function adoptScan(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
   const scope = [run.id, run.connection];
   await db.query(
     `insert into pairs (connection, lead_id, base)
-     select $2, l.lead_id, l.cells from staged_leads l join staged_rows t on t.run_id = l.run_id and t.lead_id = l.lead_id
+     select $2, l.lead_id, t.cells from staged_leads l join staged_rows t on t.run_id = l.run_id and t.lead_id = l.lead_id
      where l.run_id = $1 and not t.duplicate and l.hash = t.hash
-     on conflict (connection, lead_id) do update set base = excluded.base, lead_deleted_at = null
-     where pairs.base is distinct from excluded.base or pairs.lead_deleted_at is not null`,
+     on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base, lead_deleted_at = null
+     where pairs.base is null or not pairs.base @> excluded.base or pairs.lead_deleted_at is not null`,
     scope,
   );
   await db.query(
@@ -45,16 +45,17 @@ export async function adoptScan(db: Queryable, run: RunRef, isProof: AbsenceProo
   );
   await db.query(
     `update pairs p set
-       lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int end,
-       row_absences = case when seen.row then 0 else p.row_absences + $4::int end,
+       lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
+       row_absences = case when seen.row then 0 else p.row_absences + $4::int * seen.first_look end,
        absence_run = $1
-     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row
+     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row,
+             (p.absence_run is distinct from $1)::int as first_look
            from pairs p
            left join staged_leads l on l.run_id = $1 and l.lead_id = p.lead_id
            left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
            where p.connection = $2
              and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0)) seen
-     where p.connection = $2 and p.lead_id = seen.lead_id and p.absence_run is distinct from $1`,
+     where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );
 }

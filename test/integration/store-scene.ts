@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import { fingerprint, readableFingerprint } from '../../src/lead/fingerprint.ts';
+import type { FieldMapping } from '../../src/lead/mapping.ts';
+import type { Cells } from '../../src/lead/value.ts';
+import { finishRun, insertRun, openRun, type Run } from '../../src/store/runs.ts';
+import {
+  type Difference,
+  differences,
+  flagDuplicateRows,
+  stageLeads,
+  stageRows,
+} from '../../src/store/staging.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+/** The mapping of all scenes. */
+export const fields: readonly FieldMapping[] = [
+  { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
+  { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
+];
+
+export const proof = { leads: true, rows: true };
+
+/** A database for all tests of a file; each test works on a connection of its own, of a name that no other has. */
+export class Scene {
+  readonly connection = `c-${randomUUID()}`;
+  readonly pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool;
+  }
+
+  run(): Promise<Run> {
+    return insertRun(this.pool, { connection: this.connection, mode: 'sync', settingsHash: 'h', allow: [] });
+  }
+
+  /** Ends the run that is open, begins another and stages what both sides show in it. */
+  async scan(
+    leads: Readonly<Record<string, Cells>>,
+    rows: readonly (readonly [string | null, Cells])[],
+  ): Promise<Run> {
+    const open = await openRun(this.pool, this.connection, 'sync');
+    if (open !== null) await finishRun(this.pool, open.id, 'succeeded', null);
+    const run = await this.run();
+    await this.stage(run, leads, rows);
+    return run;
+  }
+
+  async stage(
+    run: Run,
+    leads: Readonly<Record<string, Cells>>,
+    rows: readonly (readonly [string | null, Cells])[],
+  ): Promise<void> {
+    await stageLeads(
+      this.pool,
+      run.id,
+      Object.entries(leads).map(([leadId, cells]) => ({
+        leadId,
+        cells,
+        hash: readableFingerprint(cells, fields),
+      })),
+    );
+    const staged = rows.map(([leadId, cells], index) => ({
+      row: index + 2,
+      leadId,
+      cells,
+      hash: readableFingerprint(cells, fields),
+      rowKey: fingerprint(cells, fields),
+    }));
+    await stageRows(this.pool, run.id, 0, staged);
+    await flagDuplicateRows(this.pool, run.id);
+  }
+
+  /** All differences, read as the product reads them: streamed through a connection of its own. */
+  async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
+    const reader = await this.pool.connect();
+    try {
+      return await Array.fromAsync(differences(reader, run, isProof));
+    } finally {
+      reader.release();
+    }
+  }
+}
+
+/** Makes the database of a test file; call it once at its top. */
+export function useScenes(): () => Scene {
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database?.drop());
+  return () => {
+    if (database === undefined) throw new Error('asked for a scene outside of a test');
+    return new Scene(database.pool);
+  };
+}
