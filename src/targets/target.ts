@@ -53,7 +53,8 @@ export type RowChange =
  * What became of one change. `done` also when the row already showed the new values, so that a write that was
  * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
  * looks again (`row.changed`, `row.gone`, `row.exists`, `row.duplicated`, `target.column-missing`). `held`: this change
- * can never be written as it is (`target.value-not-storable`, `target.no-status-column`).
+ * can never be written as it is (`target.value-not-storable`, `target.no-status-column`), or not where it belongs
+ * (`target.cell-not-writable`: a formula, merged cells).
  */
 export type RowOutcome =
   | { readonly key: string; readonly status: 'done' }

@@ -10,6 +10,8 @@ export type Table = readonly (readonly string[])[];
 export interface TargetHarness extends AsyncDisposable {
   /** A new adapter object on the same place, as another process would have it. Zone: Europe/Berlin; id: `Lead ID`. */
   target(options?: { readonly fields?: readonly FieldMapping[]; readonly statusColumn?: string }): Target;
+  /** Whether a removed row leaves the cells of other columns where they are (default: the whole row is gone). */
+  readonly keepsCellsOfOthers?: boolean;
   /** Makes or changes the content as a person does, at once; the function gets the table as it is. */
   edit(change: (table: Table) => Table): void;
   /** What a person sees now; null when there is nothing. */

@@ -90,7 +90,6 @@ export function describeReading(name: string, makeHarness: MakeHarness): void {
 
     test.each([
       ['no known heading', [['1', '2']], 'target.header-missing'],
-      ['an empty first row', [['', ''], headings], 'target.header-missing'],
       ['no id column', [['Company', 'City']], 'target.id-column-missing'],
       ['two id columns', [['Lead ID', 'Company', 'Lead ID']], 'target.id-column-missing'],
     ])('refuses %s', (_, rows, code) =>

@@ -20,18 +20,24 @@ export interface Columns {
 
 /**
  * Finds the mapped columns by heading, in any order: NFC and trimmed, exactly first, then without regard to case.
- * A field whose column is missing or there twice is listed in `missing` and left alone.
+ * A field whose column is missing or there twice is listed in `missing` and left alone. `where` begins the message
+ * when no heading is known.
  * @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing` when the id
  * column is missing or there twice.
  */
-export function locateColumns(headings: readonly string[], mapping: ColumnMapping, name: string): Columns {
+export function locateColumns(
+  headings: readonly string[],
+  mapping: ColumnMapping,
+  name: string,
+  where = 'The first row',
+): Columns {
   const positions = findAll(headings, [
     mapping.idColumn,
     ...mapping.fields.map((field) => field.column),
     ...(mapping.statusColumn === undefined ? [] : [mapping.statusColumn]),
   ]);
   if ([...positions.values()].every((found) => found.length === 0))
-    throw headerMissing(headings, mapping, name);
+    throw headerMissing(headings, mapping, name, where);
 
   const [id, secondId] = positions.get(mapping.idColumn) ?? [];
   if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
@@ -45,6 +51,20 @@ export function locateColumns(headings: readonly string[], mapping: ColumnMappin
   }
   const status = mapping.statusColumn === undefined ? [] : (positions.get(mapping.statusColumn) ?? []);
   return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
+}
+
+/** The headings of a new target, in the order of the mapping. */
+export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): string[] {
+  const last = statusColumn === undefined ? [] : [statusColumn];
+  return [idColumn, ...fields.map((field) => field.column), ...last];
+}
+
+/** How well a row serves as heading: 2 with the id column, 1 with another heading of the mapping, 0 with none. */
+export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
+  const shown = new Set(texts.map((text) => normalized(text).toLowerCase()));
+  const has = (heading: string) => shown.has(normalized(heading).toLowerCase());
+  if (has(mapping.idColumn)) return 2;
+  return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
 }
 
 /** All positions of each wanted heading. A column that one heading fits exactly is not given to another. */
@@ -75,7 +95,12 @@ function normalized(heading: string): string {
   return heading.normalize('NFC').trim();
 }
 
-function headerMissing(headings: readonly string[], mapping: ColumnMapping, name: string): LeadsyncError {
+function headerMissing(
+  headings: readonly string[],
+  mapping: ColumnMapping,
+  name: string,
+  where: string,
+): LeadsyncError {
   const shown = headings.map(normalized).filter((heading) => heading !== '');
   const seen =
     shown.length === 0
@@ -86,7 +111,7 @@ function headerMissing(headings: readonly string[], mapping: ColumnMapping, name
           .join(', ')}`;
   return new LeadsyncError(
     'target.header-missing',
-    `The first row of ${name} ${seen} and has none of the headings that are mapped. Nothing was changed.`,
+    `${where} of ${name} ${seen} and has none of the headings that are mapped. Nothing was changed.`,
     {
       help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
     },

@@ -33,12 +33,14 @@ export interface RowDecisions<Place> {
   readonly appends: readonly { readonly leadId: string; readonly values: Values }[];
 }
 
-export interface RowRules {
+export interface RowRules<Place> {
   /** Lead fields that have a column now. */
   readonly fields: ReadonlySet<string>;
   readonly hasStatus: boolean;
   /** Why a text cannot be kept in a cell of this format, as a sentence; null when it can. */
   readonly notStorable: (text: string) => string | null;
+  /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
+  readonly notWritable?: (write: RowWrite<Place>) => string | null;
 }
 
 type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'> | 'done';
@@ -76,7 +78,7 @@ const noStatusColumn: Verdict = {
  */
 export class RowChanges<Place> {
   readonly #changes: readonly RowChange[];
-  readonly #rules: RowRules;
+  readonly #rules: RowRules<Place>;
   readonly #byId = new Map<string, { row: PresentRow<Place> | null; count: number }>();
   /** Rows without id, by their content, as many as links could use. */
   readonly #byContent = new Map<string, { readonly rows: PresentRow<Place>[]; wanted: number }>();
@@ -84,7 +86,7 @@ export class RowChanges<Place> {
   readonly #added = new Map<string, Values>();
   readonly #appends: { leadId: string; values: Values }[] = [];
 
-  constructor(changes: readonly RowChange[], rules: RowRules) {
+  constructor(changes: readonly RowChange[], rules: RowRules<Place>) {
     this.#changes = changes;
     this.#rules = rules;
     for (const change of changes) {
@@ -155,29 +157,35 @@ export class RowChanges<Place> {
   #link(leadId: string, expect: Cells, values: Values): Verdict {
     const row = this.#byContent.get(this.#contentKey(expect))?.rows.shift();
     if (row === undefined) return changed;
-    this.#added.set(leadId.trim(), values);
-    this.#write(row, { leadId, values });
-    return 'done';
+    const verdict = this.#write(row, { leadId, values });
+    if (verdict === 'done') this.#added.set(leadId.trim(), values);
+    return verdict;
   }
 
   #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict {
     if (!shows(row.cells, expect)) return changed;
-    this.#write(row, write);
-    return 'done';
+    return this.#write(row, write);
   }
 
-  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): void {
+  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict {
     const before = this.#writes.get(row.place);
     const differing = Object.entries(write.values ?? {}).filter(
       ([field, value]) => !sameCell(cellOf(row.cells, field), value),
     );
-    this.#writes.set(row.place, {
+    const whole = {
       place: row.place,
       leadId: write.leadId ?? before?.leadId ?? null,
       values: { ...before?.values, ...Object.fromEntries(differing) },
       status: write.status ?? before?.status ?? null,
       remove: write.remove ?? before?.remove ?? false,
-    });
+    };
+    const reason = this.#rules.notWritable?.(whole) ?? null;
+    if (reason !== null) {
+      const message = `${reason} The row was left as it is.`;
+      return { status: 'held', code: 'target.cell-not-writable', message };
+    }
+    this.#writes.set(row.place, whole);
+    return 'done';
   }
 
   #notWritable(values: Values): Verdict | null {

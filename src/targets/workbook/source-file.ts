@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { BigIntStats } from 'node:fs';
 import { LeadsyncError } from '../../errors.ts';
 import { hasCode, readFault } from './file-fault.ts';
+import type { RandomAccess } from './zip-directory.ts';
 
 const chunkBytes = 64 * 1024;
 
@@ -11,8 +12,12 @@ const chunkBytes = 64 * 1024;
 export interface SourceFile extends AsyncDisposable {
   /** Size in bytes, mode, owner and times when it was opened. */
   readonly stat: BigIntStats;
+  /** Its number among the open files of this process, for threads of it. Valid until the file is disposed. */
+  readonly fd: number;
   /** The first bytes, at most `length` of them. */
   head(length: number): Promise<Buffer>;
+  /** Bytes from any place; fewer at the end of the file. */
+  read(position: number, length: number): Promise<Buffer>;
   /** All bytes, in chunks small enough to leave the event loop free. */
   chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
   /** Whether the name still stands for this file and nobody has written to it since it was opened. */
@@ -44,24 +49,22 @@ export async function openSource(path: string): Promise<SourceFile | null> {
 }
 
 function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): SourceFile {
+  const read = async (position: number, length: number) => {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
+  };
   return {
     stat: opened,
-    async head(length) {
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, 0);
-      return buffer.subarray(0, bytesRead);
-    },
+    fd: handle.fd,
+    head: (length) => read(0, length),
+    read,
     async *chunks(signal) {
       for (let position = 0; ; ) {
         signal.throwIfAborted();
-        const { buffer, bytesRead } = await handle.read(
-          Buffer.allocUnsafe(chunkBytes),
-          0,
-          chunkBytes,
-          position,
-        );
-        if (bytesRead === 0) return;
-        position += bytesRead;
-        yield buffer.subarray(0, bytesRead);
+        const chunk = await read(position, chunkBytes);
+        if (chunk.length === 0) return;
+        position += chunk.length;
+        yield chunk;
       }
     },
     async isCurrent() {
@@ -74,6 +77,17 @@ function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): Sour
     },
     async [Symbol.asyncDispose]() {
       await handle.close();
+    },
+  };
+}
+
+/** The file for random reads; each of them asks the signal first. */
+export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAccess {
+  return {
+    size: Number(file.stat.size),
+    async read(position, length) {
+      signal.throwIfAborted();
+      return file.read(position, length);
     },
   };
 }

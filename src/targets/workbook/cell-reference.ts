@@ -1,0 +1,43 @@
+/** Limits of the format: 1,048,576 rows, 16,384 columns, 32,767 characters in a cell. */
+export const mostRows = 1_048_576;
+export const mostColumns = 16_384;
+export const longestCellText = 32_767;
+
+/** Rows as in the file (1-based), columns 0-based; ends included. */
+export interface CellRange {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnName(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : columnName(Math.floor(column / 26) - 1) + last;
+}
+
+/** 0 for `A`. Takes capital letters only. */
+export function columnIndex(letters: string): number {
+  let index = 0;
+  for (let at = 0; at < letters.length; at++) index = index * 26 + letters.charCodeAt(at) - 64;
+  return index - 1;
+}
+
+/** `A1:F20`, or one cell; null for anything else. */
+export function readRange(text: string): CellRange | null {
+  const match = /^\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?$/.exec(text.trim());
+  if (match === null) return null;
+  const [, left = '', top = '', right = left, bottom = top] = match;
+  return { left: columnIndex(left), top: Number(top), right: columnIndex(right), bottom: Number(bottom) };
+}
+
+export function showRange({ left, top, right, bottom }: CellRange): string {
+  const start = `${columnName(left)}${top}`;
+  const end = `${columnName(right)}${bottom}`;
+  return start === end ? start : `${start}:${end}`;
+}
+
+export function contains(range: CellRange, row: number, column: number): boolean {
+  return row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+}

@@ -1,0 +1,171 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { assertNotOpenInEditor } from './editor-lock.ts';
+import { lockFile, type FileLock } from './file-lock.ts';
+import { removeLeftovers, replaceFile } from './replace-file.ts';
+import { followLinks, openSource, type SourceFile } from './source-file.ts';
+
+/** What one format of file knows; all of it works on one state of the file and writes nothing. */
+export interface FileFormat {
+  /** Whether the file has nothing in it, so that it counts as missing. */
+  isEmpty(file: SourceFile): Promise<boolean>;
+  /** The content of a new file, with its headings. */
+  newContent(): AsyncIterable<Buffer>;
+  /** Mapped fields without a column. Throws what Target.open throws. */
+  readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']>;
+  readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
+  /** What becomes of changes, and the new content; null when nothing is to be written. */
+  plan(
+    file: SourceFile,
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+  ): Promise<{ readonly outcomes: readonly RowOutcome[]; readonly content: AsyncIterable<Buffer> | null }>;
+}
+
+/** How often a write starts again on the new content when somebody changes the file meanwhile. */
+const passes = 3;
+
+/** A target that is one file; it is only ever replaced as a whole, and never on top of somebody else's change. */
+export class FileTarget implements Target {
+  readonly name: string;
+  readonly batchSize = 20_000;
+  readonly #format: FileFormat;
+  #requests = 0;
+
+  /** @param path absolute; a symbolic link stays one */
+  constructor(path: string, format: FileFormat) {
+    this.name = path;
+    this.#format = format;
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+    const path = await this.#unopenedPath();
+    await using found = await this.#openContent(path);
+    if (found === null && !create) return { missing: [], created: false, rows: noRows() };
+    const created = found === null && (await this.#createFile(path));
+    await using made = found === null ? await this.#openContent(path) : null;
+    const file = found ?? made;
+    if (file === null) throw this.#changed();
+    const missing = await this.#unlessChanged(file, () => this.#format.readMissing(file, signal));
+    return { missing, created, rows: this.#rows(path, file, signal) };
+  }
+
+  async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
+    if (changes.length === 0) return [];
+    const path = await this.#unopenedPath();
+    await using lock = await lockFile(path);
+    await removeLeftovers(path);
+    for (let pass = 0; pass < passes; pass++) {
+      const outcomes = await this.#writeOnce(path, changes, lock, signal);
+      if (outcomes !== null) return outcomes;
+    }
+    throw this.#changed();
+  }
+
+  /** Null when the file was changed by somebody else before ours could take its place. */
+  async #writeOnce(
+    path: string,
+    changes: readonly RowChange[],
+    lock: FileLock,
+    signal: AbortSignal,
+  ): Promise<readonly RowOutcome[] | null> {
+    await using file = await this.#openContent(path);
+    if (file === null) throw this.#changed();
+    try {
+      const { outcomes, content } = await this.#format.plan(file, changes, signal);
+      if (content === null) return (await file.isCurrent()) ? outcomes : null;
+      this.#requests++;
+      const replaced = await replaceFile({
+        path,
+        original: file.stat,
+        content,
+        mayReplace: async () => {
+          signal.throwIfAborted();
+          await assertNotOpenInEditor(path);
+          await lock.assertHeld();
+          return file.isCurrent();
+        },
+      });
+      return replaced ? outcomes : null;
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) return null;
+      throw error;
+    }
+  }
+
+  async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    if (!(await seen.isCurrent())) throw this.#changed();
+    await using file = await this.#openContent(path);
+    if (file === null) throw this.#changed();
+    try {
+      yield* this.#format.readRows(file, signal);
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) throw this.#changed();
+      throw error;
+    }
+    if (!(await file.isCurrent()) || !(await seen.isCurrent())) throw this.#changed();
+  }
+
+  /** False when another process made the file before us. */
+  async #createFile(path: string): Promise<boolean> {
+    await using lock = await lockFile(path);
+    await removeLeftovers(path);
+    this.#requests++;
+    await using empty = await openSource(path);
+    return await replaceFile({
+      path,
+      original: empty?.stat ?? null,
+      content: this.#format.newContent(),
+      mayReplace: async () => {
+        await using now = await this.#openContent(path);
+        await lock.assertHeld();
+        return now === null;
+      },
+    });
+  }
+
+  /** Null when the file is missing or has nothing in it. */
+  async #openContent(path: string): Promise<SourceFile | null> {
+    const file = await openSource(path);
+    this.#requests++;
+    if (file === null) return null;
+    if (!(await this.#format.isEmpty(file))) return file;
+    await file[Symbol.asyncDispose]();
+    return null;
+  }
+
+  async #unopenedPath(): Promise<string> {
+    const path = await followLinks(this.name);
+    await assertNotOpenInEditor(this.name);
+    if (path !== this.name) await assertNotOpenInEditor(path);
+    return path;
+  }
+
+  async #unlessChanged<T>(file: SourceFile, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) throw this.#changed();
+      throw error;
+    }
+  }
+
+  #changed(): LeadsyncError {
+    return new LeadsyncError(
+      'target.changed',
+      `${this.name} was changed while it was read or written. Nothing was written.`,
+      { retry: 'now' },
+    );
+  }
+}
+
+/** Whether a file was found to be broken only because somebody wrote to it while it was read. */
+async function isOfHalfWritten(error: unknown, file: SourceFile): Promise<boolean> {
+  return error instanceof LeadsyncError && error.code !== 'target.busy' && !(await file.isCurrent());
+}
+
+async function* noRows(): AsyncGenerator<TargetRow[]> {}

@@ -1,0 +1,76 @@
+import { readInstant } from '../../lead/instant.ts';
+import type { Cell, FieldType } from '../../lead/value.ts';
+import type { SheetCell } from './xlsx-rows.ts';
+import type { SerialClock } from './xlsx-serial.ts';
+import type { SharedStrings } from './xlsx-strings.ts';
+import type { DateStyles } from './xlsx-styles.ts';
+import { unescapeCellText, xmlText } from './xml-text.ts';
+
+/** Tells what cells mean. Methods throw XmlFault for content that no program writes. */
+export class CellReader {
+  readonly #strings: SharedStrings;
+  readonly #dates: DateStyles;
+  readonly #clock: SerialClock;
+
+  constructor(strings: SharedStrings, dates: DateStyles, clock: SerialClock) {
+    this.#strings = strings;
+    this.#dates = dates;
+    this.#clock = clock;
+  }
+
+  /** What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. */
+  cell(cell: SheetCell | undefined, type: FieldType): Cell {
+    if (cell === undefined) return null;
+    const text = this.text(cell);
+    if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text) };
+    if (text === '') return null;
+    if (cell.type === 'e') return { unreadable: text };
+    if (type === 'text') return text;
+    if (cell.type === 'n') {
+      const instant = this.#isDate(cell) ? this.#clock.toInstant(Number(cell.raw)) : null;
+      return instant ?? { unreadable: text };
+    }
+    if (text.trim() === '') return null;
+    return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
+  }
+
+  /** As a person reads it, a formula by its value; dates in one form, numbers as the format "General" shows them. */
+  text(cell: SheetCell | undefined): string {
+    if (cell === undefined) return '';
+    switch (cell.type) {
+      case 's':
+        return cell.raw === '' ? '' : this.#strings.get(Number(cell.raw));
+      case 'n':
+        return this.#number(cell);
+      case 'b':
+        return cell.raw === '' ? '' : /^\s*(1|true)\s*$/.test(cell.raw) ? 'TRUE' : 'FALSE';
+      default:
+        return unescapeCellText(xmlText(cell.raw));
+    }
+  }
+
+  #number(cell: SheetCell): string {
+    const raw = cell.raw.trim();
+    const number = Number(raw);
+    if (raw === '' || !Number.isFinite(number)) return xmlText(raw);
+    return (this.#isDate(cell) ? this.#clock.toLocalText(number) : null) ?? generalNumber(number);
+  }
+
+  #isDate(cell: SheetCell): boolean {
+    return this.#dates.has(cell.style ?? 0);
+  }
+}
+
+/** Fifteen digits, as Excel keeps; exponents as it shows them (`1E+21`). */
+export function generalNumber(number: number): string {
+  const text = String(Number(number.toPrecision(15)));
+  return text.replace(
+    /e([+-])(\d+)$/,
+    (_, sign: string, digits: string) => `E${sign}${digits.padStart(2, '0')}`,
+  );
+}
+
+function showFormula(formula: string, value: string): string {
+  const text = xmlText(formula);
+  return `formula${text === '' ? '' : ` =${text}`}${value === '' ? '' : ` (shows ${value})`}`;
+}

@@ -1,0 +1,226 @@
+import { type CellRange, columnIndex, mostColumns, mostRows, readRange } from './cell-reference.ts';
+import { assertTransitional, type XlsxWorkbook } from './xlsx-workbook.ts';
+import { TextRuns } from './xlsx-strings.ts';
+import { attribute, attributePlace, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
+import { XmlFault } from './xml-text.ts';
+
+/** A cell as it stands in the sheet's part. */
+export interface SheetCell {
+  readonly column: number;
+  /** Bytes of the whole element. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: string;
+  /** Index of its format; null: none named. */
+  readonly style: number | null;
+  /** `n` number, `s` shared text, `inlineStr`, `str` text of a formula, `b`, `e`, `d` (ECMA-376 part 1, 18.18.11). */
+  readonly type: string;
+  /** Content, raw: of `v`, or the text of `is`. Empty: the cell only has a format. */
+  readonly raw: string;
+  /** Raw text of its formula (a shared one has it in the first cell only); null when it has none. */
+  readonly formula: string | null;
+}
+
+/** A row as it stands in the sheet's part; a row that only has a height is one without cells. */
+export interface SheetRow {
+  readonly row: number;
+  readonly start: number;
+  /** Where its opening tag ends, where its closing tag starts (the same for `<row/>`), where it ends. */
+  readonly contentStart: number;
+  readonly contentEnd: number;
+  readonly end: number;
+  readonly attributes: string;
+  readonly cells: readonly SheetCell[];
+}
+
+/** What a sheet's part says besides its rows; known as a whole only when all rows have been read. */
+export interface SheetLayout {
+  /** Prefix of its elements with the colon, or empty. */
+  readonly prefix: string;
+  /** Where `</sheetData>` starts. */
+  readonly dataEnd: number;
+  readonly dimension: PlacedRange | null;
+  readonly autoFilter: PlacedRange | null;
+  readonly merged: readonly CellRange[];
+  /** Ranges that one formula fills: arrays and data tables. */
+  readonly filled: readonly CellRange[];
+  readonly hasFormulas: boolean;
+  /** Formats of whole columns. */
+  readonly columnStyles: readonly { readonly from: number; readonly to: number; readonly style: number }[];
+}
+
+/** A range, and where its text stands in the part. */
+export interface PlacedRange {
+  readonly range: CellRange;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reads the rows of the sheet, some for each chunk, and its layout on the way. */
+export class SheetReader implements XmlHandler {
+  readonly #book: XlsxWorkbook;
+  readonly #layout = {
+    prefix: '',
+    dataEnd: 0,
+    dimension: null as PlacedRange | null,
+    autoFilter: null as PlacedRange | null,
+    merged: [] as CellRange[],
+    filled: [] as CellRange[],
+    hasFormulas: false,
+    columnStyles: [] as { from: number; to: number; style: number }[],
+  };
+  readonly #runs = new TextRuns();
+  #done: SheetRow[] = [];
+  #depth = 0;
+  #inData = false;
+  #row: { row: number; start: number; contentStart: number; attributes: string; cells: SheetCell[] } | null =
+    null;
+  #lastRow = 0;
+  #cell: { column: number; start: number; attributes: string; style: number | null; type: string } | null =
+    null;
+  #value: string | null = null;
+  #formula: string | null = null;
+  #reading: 'value' | 'formula' | null = null;
+
+  constructor(book: XlsxWorkbook) {
+    this.#book = book;
+  }
+
+  get layout(): SheetLayout {
+    return this.#layout;
+  }
+
+  /** @throws LeadsyncError `target.unreadable` */
+  async *rows(): AsyncGenerator<readonly SheetRow[]> {
+    const { pack, sheet } = this.#book;
+    const scanner = new XmlScanner(this);
+    for await (const chunk of pack.chunks(sheet)) {
+      pack.guarded(sheet, () => scanner.write(chunk));
+      if (this.#done.length === 0) continue;
+      yield this.#done;
+      this.#done = [];
+    }
+    pack.guarded(sheet, () => scanner.end());
+    if (this.#layout.dataEnd === 0) throw pack.fault('has a sheet without rows');
+  }
+
+  open(name: string, attributes: string, start: number, end: number): void {
+    if (this.#depth++ === 0) return this.#openRoot(name, attributes);
+    const local = this.#local(name);
+    if (this.#cell !== null) return this.#openInCell(local, attributes);
+    if (!this.#inData) return this.#openAround(local, attributes, start + 1 + name.length);
+    if (this.#row !== null) {
+      if (local === 'c') this.#openCell(attributes, start);
+    } else if (local === 'row') {
+      const row = Number(attribute(attributes, 'r') ?? this.#lastRow + 1);
+      if (!(Number.isInteger(row) && row > this.#lastRow && row <= mostRows)) {
+        throw new XmlFault(`has row ${row} after row ${this.#lastRow}`);
+      }
+      this.#lastRow = row;
+      this.#row = { row, start, contentStart: end, attributes, cells: [] };
+    }
+  }
+
+  close(name: string, start: number, end: number): void {
+    this.#depth--;
+    const local = this.#local(name);
+    if (this.#cell !== null) {
+      this.#runs.close(local);
+      if (local === 'v' || local === 'f') this.#reading = null;
+      else if (local === 'c') this.#closeCell(end);
+    } else if (local === 'row' && this.#row !== null) {
+      this.#done.push({ ...this.#row, contentEnd: Math.max(start, this.#row.contentStart), end });
+      this.#row = null;
+    } else if (local === 'sheetData' && this.#inData) {
+      this.#inData = false;
+      this.#layout.dataEnd = start;
+    }
+  }
+
+  text(raw: string): void {
+    if (this.#reading === 'value') this.#value += raw;
+    else if (this.#reading === 'formula') this.#formula += raw;
+    else if (this.#cell !== null) this.#runs.text(raw);
+  }
+
+  /** Name without the prefix of the workbook's own elements; those of extensions keep theirs. */
+  #local(name: string): string {
+    const { prefix } = this.#layout;
+    if (prefix === '') return name;
+    return name.startsWith(prefix) ? name.slice(prefix.length) : `:${name}`;
+  }
+
+  #openRoot(name: string, attributes: string): void {
+    assertTransitional(attributes, this.#book.pack.fault);
+    if (localName(name) !== 'worksheet') throw new XmlFault('is no worksheet');
+    this.#layout.prefix = name.slice(0, name.length - 'worksheet'.length);
+  }
+
+  #openAround(local: string, attributes: string, attributesStart: number): void {
+    const layout = this.#layout;
+    const placed = (): PlacedRange | null => {
+      const place = attributePlace(attributes, 'ref');
+      const range = readRange(attribute(attributes, 'ref') ?? '');
+      if (place === null || range === null) return null;
+      return { range, start: attributesStart + place.start, end: attributesStart + place.end };
+    };
+    if (local === 'sheetData') this.#inData = true;
+    else if (local === 'dimension') layout.dimension = placed();
+    else if (local === 'autoFilter' && layout.dataEnd > 0) layout.autoFilter ??= placed();
+    else if (local === 'mergeCell') {
+      const range = readRange(attribute(attributes, 'ref') ?? '');
+      if (range !== null) layout.merged.push(range);
+    } else if (local === 'col') {
+      const style = Number(attribute(attributes, 'style') ?? 0);
+      const from = Number(attribute(attributes, 'min')) - 1;
+      const to = Number(attribute(attributes, 'max')) - 1;
+      if (style > 0) layout.columnStyles.push({ from, to, style });
+    }
+  }
+
+  #openCell(attributes: string, start: number): void {
+    const row = this.#row;
+    if (row === null) return;
+    const usual = /^ r="([A-Z]{1,3})(\d+)"(?: s="(\d+)")?(?: t="([a-zA-Z]+)")?$/.exec(attributes);
+    const named = usual === null ? attribute(attributes, 'r') : '';
+    const reference = usual ?? /^([A-Z]{1,3})(\d+)$/.exec(named ?? '');
+    const last = row.cells.at(-1)?.column ?? -1;
+    const column = reference === null ? last + 1 : columnIndex(reference[1] ?? '');
+    const misplaced = reference === null ? named !== null : Number(reference[2]) !== row.row;
+    if (misplaced || column <= last || column >= mostColumns) {
+      throw new XmlFault(
+        `has a cell ${named || (reference?.[0] ?? '')} that is out of place in row ${row.row}`,
+      );
+    }
+    const style = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
+    const type = (usual === null ? attribute(attributes, 't') : usual[4]) ?? 'n';
+    this.#cell = { column, start, attributes, style: style === null ? null : Number(style), type };
+    this.#value = null;
+    this.#formula = null;
+  }
+
+  #openInCell(local: string, attributes: string): void {
+    if (local === 'v') {
+      this.#value ??= '';
+      this.#reading = 'value';
+    } else if (local === 'f') {
+      this.#formula = '';
+      this.#reading = 'formula';
+      this.#layout.hasFormulas = true;
+      const type = attribute(attributes, 't');
+      const range =
+        type === 'array' || type === 'dataTable' ? readRange(attribute(attributes, 'ref') ?? '') : null;
+      if (range !== null) this.#layout.filled.push(range);
+    } else {
+      this.#runs.open(local);
+    }
+  }
+
+  #closeCell(end: number): void {
+    const text = this.#runs.take();
+    if (this.#cell === null || this.#row === null) return;
+    const raw = this.#cell.type === 'inlineStr' ? text : (this.#value ?? '');
+    this.#row.cells.push({ ...this.#cell, end, raw, formula: this.#formula });
+    this.#cell = null;
+  }
+}

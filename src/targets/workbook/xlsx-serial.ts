@@ -1,0 +1,84 @@
+import { Temporal } from 'temporal-polyfill';
+
+const dayMs = 86_400_000;
+/** 1899-12-30 UTC in epoch days: day 0 of the 1900 system for all days after its 29th of February that never was. */
+const epoch1900 = -25_569;
+/** 1904-01-01. */
+const epoch1904 = -24_107;
+/** 9999-12-31 in the 1900 system: the last day a cell can show. */
+const lastDay = 2_958_465;
+const quarterMs = 15 * 60_000;
+
+/** Changes between the day numbers of a workbook, which are local time, and moments. One for each time zone. */
+export class SerialClock {
+  readonly timeZone: string;
+  readonly #date1904: boolean;
+  /** Offset (ms) of quarters of an hour of local time in which it does not change. */
+  readonly #offsets = new Map<number, number | null>();
+
+  constructor(timeZone: string, date1904: boolean) {
+    this.timeZone = timeZone;
+    this.#date1904 = date1904;
+  }
+
+  /**
+   * The moment as canonical ISO text, to the millisecond; null for a number that is no date: before day 1, the 29th
+   * of February 1900, or after the year 9999. A local time that comes twice is the earlier, one that is skipped is
+   * moved on by the gap, as in lead/instant.ts.
+   */
+  toInstant(serial: number): string | null {
+    const local = this.#localMs(serial);
+    return local === null ? null : new Date(this.#toEpoch(local)).toISOString();
+  }
+
+  /** The date as a person reads it in the cell: `2026-11-21`, `2026-11-21 09:30`, with seconds when there are some. */
+  toLocalText(serial: number): string | null {
+    const local = this.#localMs(serial);
+    if (local === null) return null;
+    const [date = '', time = ''] = new Date(local).toISOString().split('T');
+    if (local % dayMs === 0) return date;
+    return `${date} ${time.replace(/(:00)?\.000Z$|Z$/, '')}`;
+  }
+
+  /** The number that `toInstant` reads as exactly this moment; null when there is none. */
+  fromInstant(instant: string): number | null {
+    const epoch = Date.parse(instant);
+    const local = this.#toLocal(epoch);
+    const days = local / dayMs - (this.#date1904 ? epoch1904 : epoch1900);
+    return this.toInstant(days) === new Date(epoch).toISOString() ? days : null;
+  }
+
+  #localMs(serial: number): number | null {
+    const most = this.#date1904 ? lastDay - (epoch1904 - epoch1900) : lastDay;
+    if (!(serial >= 1 && serial < most + 1)) return null;
+    if (this.#date1904) return Math.round((serial + epoch1904) * dayMs);
+    if (serial >= 60 && serial < 61) return null;
+    return Math.round((serial + epoch1900 + (serial < 60 ? 1 : 0)) * dayMs);
+  }
+
+  #toEpoch(local: number): number {
+    if (this.timeZone === 'UTC') return local;
+    const quarter = Math.floor(local / quarterMs);
+    let offset = this.#offsets.get(quarter);
+    if (offset === undefined) {
+      const first = this.#exactly(quarter * quarterMs) - quarter * quarterMs;
+      const last = this.#exactly((quarter + 1) * quarterMs - 1) - ((quarter + 1) * quarterMs - 1);
+      offset = first === last ? first : null;
+      this.#offsets.set(quarter, offset);
+    }
+    return offset === null ? this.#exactly(local) : local + offset;
+  }
+
+  #exactly(local: number): number {
+    return Temporal.Instant.fromEpochMilliseconds(local)
+      .toZonedDateTimeISO('UTC')
+      .toPlainDateTime()
+      .toZonedDateTime(this.timeZone, { disambiguation: 'compatible' }).epochMilliseconds;
+  }
+
+  #toLocal(epoch: number): number {
+    if (this.timeZone === 'UTC') return epoch;
+    const zoned = Temporal.Instant.fromEpochMilliseconds(epoch).toZonedDateTimeISO(this.timeZone);
+    return epoch + zoned.offsetNanoseconds / 1_000_000;
+  }
+}

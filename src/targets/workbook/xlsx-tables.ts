@@ -1,0 +1,46 @@
+import { readRange } from './cell-reference.ts';
+import type { PlacedRange } from './xlsx-rows.ts';
+import type { XlsxWorkbook } from './xlsx-workbook.ts';
+import { attribute, attributePlace, localName } from './xml-scanner.ts';
+import type { ZipEntry } from './zip-directory.ts';
+
+/** A table of the sheet ("format as table"): its headings, rows and perhaps a row of totals. */
+export interface SheetTable {
+  readonly part: ZipEntry;
+  readonly whole: PlacedRange;
+  readonly filter: PlacedRange | null;
+  readonly hasTotals: boolean;
+}
+
+export async function readTables({ pack, sheet }: XlsxWorkbook): Promise<readonly SheetTable[]> {
+  const tables: SheetTable[] = [];
+  for (const { type, part } of (await pack.relationships(sheet.name)).values()) {
+    const entry = type.endsWith('/table') ? pack.find(part) : null;
+    if (entry === null) continue;
+    const found: { whole: PlacedRange | null; filter: PlacedRange | null; totals: boolean } = {
+      whole: null,
+      filter: null,
+      totals: false,
+    };
+    await pack.scan(entry, {
+      open: (name, attributes, start) => {
+        const local = localName(name);
+        if (local !== 'table' && local !== 'autoFilter') return;
+        const range = readRange(attribute(attributes, 'ref') ?? '');
+        const place = attributePlace(attributes, 'ref');
+        if (range === null || place === null) return;
+        const from = start + 1 + name.length;
+        const placed = { range, start: from + place.start, end: from + place.end };
+        if (local === 'autoFilter') found.filter ??= placed;
+        else found.whole ??= placed;
+        if (local === 'table') found.totals = Number(attribute(attributes, 'totalsRowCount') ?? 0) > 0;
+      },
+      close: () => undefined,
+      text: () => undefined,
+    });
+    if (found.whole !== null) {
+      tables.push({ part: entry, whole: found.whole, filter: found.filter, hasTotals: found.totals });
+    }
+  }
+  return tables;
+}

@@ -1,0 +1,88 @@
+import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { FileTarget, type FileFormat } from './file-target.ts';
+import { type SourceFile, watchedAccess } from './source-file.ts';
+import { spliced } from './splice.ts';
+import { xlsxFaults } from './xlsx-fault.ts';
+import { newWorkbook } from './xlsx-new-workbook.ts';
+import type { XlsxMapping } from './xlsx-sheet.ts';
+import type { XlsxJob } from './xlsx-task.ts';
+import { runXlsxJob } from './xlsx-thread.ts';
+import { openPackage } from './xlsx-part.ts';
+import type { PartEdit } from './xlsx-write-plan.ts';
+import { rewrittenZip } from './zip-rewrite.ts';
+
+export interface XlsxTargetOptions extends XlsxMapping {
+  /** Absolute path of the file, ending in .xlsx or .xlsm; a symbolic link stays one. */
+  readonly path: string;
+}
+
+/**
+ * A target that is one sheet of an Excel workbook. Of the workbook only the cells that must change are written; every
+ * other byte of the sheet, and every other part, stays as it is.
+ */
+export function createXlsxTarget(options: XlsxTargetOptions): Target {
+  return new FileTarget(options.path, new XlsxFormat(options));
+}
+
+class XlsxFormat implements FileFormat {
+  readonly #options: XlsxTargetOptions;
+
+  constructor(options: XlsxTargetOptions) {
+    this.#options = options;
+  }
+
+  async isEmpty(file: SourceFile): Promise<boolean> {
+    return file.stat.size === 0n;
+  }
+
+  newContent(): AsyncIterable<Buffer> {
+    return newWorkbook(this.#options, /\.xlsm$/i.test(this.#options.path));
+  }
+
+  async readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']> {
+    for await (const result of this.#run(file, { kind: 'missing' }, signal)) {
+      if (result.kind === 'missing') return result.missing;
+    }
+    throw new Error('the headings were not read');
+  }
+
+  async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    for await (const result of this.#run(file, { kind: 'rows' }, signal)) {
+      if (result.kind === 'rows') yield result.rows;
+    }
+  }
+
+  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal) {
+    for await (const result of this.#run(file, { kind: 'plan', changes }, signal)) {
+      if (result.kind !== 'plan') continue;
+      const { outcomes, edits } = result.plan;
+      return { outcomes, content: edits.length === 0 ? null : this.#edited(file, edits, signal) };
+    }
+    throw new Error('the changes were not planned');
+  }
+
+  #run(file: SourceFile, task: XlsxJob['task'], signal: AbortSignal) {
+    const { path, fields, idColumn, statusColumn, timeZone, sheet } = this.#options;
+    const mapping = {
+      fields,
+      idColumn,
+      timeZone,
+      ...(statusColumn === undefined ? {} : { statusColumn }),
+      ...(sheet === undefined ? {} : { sheet }),
+    };
+    return runXlsxJob(file, { task, mapping, name: path }, signal);
+  }
+
+  async *#edited(file: SourceFile, edits: readonly PartEdit[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    const access = watchedAccess(file, signal);
+    const fault = xlsxFaults(this.#options.path);
+    const pack = await openPackage(access, fault);
+    const contents = new Map(
+      edits.map(({ part, splices }) => {
+        const entry = pack.get(part);
+        return [entry, spliced(pack.chunks(entry), splices)];
+      }),
+    );
+    yield* rewrittenZip(access, pack.directory, contents, fault);
+  }
+}

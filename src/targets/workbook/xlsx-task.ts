@@ -1,0 +1,42 @@
+import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
+import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
+import { planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+/** What there is to read in a workbook, as plain data, so that another thread can do it. */
+export interface XlsxJob {
+  readonly task:
+    | { readonly kind: 'missing' }
+    | { readonly kind: 'rows' }
+    | { readonly kind: 'plan'; readonly changes: readonly RowChange[] };
+  readonly mapping: XlsxMapping;
+  /** For messages. */
+  readonly name: string;
+}
+
+export type XlsxResult =
+  | { readonly kind: 'missing'; readonly missing: TargetSnapshot['missing'] }
+  | { readonly kind: 'rows'; readonly rows: TargetRow[] }
+  | { readonly kind: 'plan'; readonly plan: XlsxWritePlan };
+
+/** One result, or for `rows` any number of batches. @throws LeadsyncError as openXlsxSheet and planXlsxWrite do. */
+export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
+  const { task, mapping, name } = job;
+  if (task.kind === 'plan') {
+    yield { kind: 'plan', plan: await planXlsxWrite(file, task.changes, mapping, name) };
+    return;
+  }
+  const sheet = await openXlsxSheet(file, mapping, name);
+  if (task.kind === 'missing') {
+    await sheet.rows.return(undefined);
+    yield { kind: 'missing', missing: sheet.columns.missing };
+    return;
+  }
+  for await (const batch of sheet.rows) {
+    const rows = batch.flatMap((row) => {
+      const present = readXlsxRow(row, sheet);
+      return present === null ? [] : [{ row: row.row, leadId: present.leadId, cells: present.cells }];
+    });
+    if (rows.length > 0) yield { kind: 'rows', rows };
+  }
+}

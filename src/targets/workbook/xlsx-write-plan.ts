@@ -1,0 +1,173 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { RowChange, RowOutcome } from '../target.ts';
+import { type CellRange, columnName, contains } from './cell-reference.ts';
+import type { Columns } from './columns.ts';
+import { RowChanges, type RowDecisions, type RowWrite } from './row-changes.ts';
+import type { Splice } from './splice.ts';
+import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
+import { FreeRows } from './xlsx-free-rows.ts';
+import { grownRanges } from './xlsx-grown-ranges.ts';
+import { recalculation } from './xlsx-recalculation.ts';
+import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
+import type { SheetLayout, SheetRow } from './xlsx-rows.ts';
+import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './xlsx-sheet.ts';
+import { readTables, type SheetTable } from './xlsx-tables.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+/** What a write does to the parts of a workbook; parts that are not named stay as they are. */
+export interface XlsxWritePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly edits: readonly PartEdit[];
+}
+
+export interface PartEdit {
+  /** Name of the part in the zip. */
+  readonly part: string;
+  readonly splices: readonly Splice[];
+}
+
+/**
+ * Reads the sheet once and tells what becomes of each change and which bytes of which parts it takes. Nothing is
+ * written, and of the sheet only the rows that the changes are about are kept in memory.
+ * @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet has no row left.
+ */
+export async function planXlsxWrite(
+  file: RandomAccess,
+  changes: readonly RowChange[],
+  mapping: XlsxMapping,
+  name: string,
+): Promise<XlsxWritePlan> {
+  const sheet = await openXlsxSheet(file, mapping, name);
+  const { columns, layout, header, book } = sheet;
+  const mapped = mappedColumns(columns);
+  const rowChanges = new RowChanges<SheetRow>(changes, {
+    fields: new Set(columns.fields.keys()),
+    hasStatus: columns.status !== null,
+    notStorable: notStorableInXlsx,
+    notWritable: (write) => untouchable(write, columns, layout),
+  });
+  const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
+  free.restart(header.row);
+  let model: SheetRow | null = null;
+  for await (const batch of sheet.rows) {
+    for (const row of batch) {
+      const present = readXlsxRow(row, sheet);
+      if (present === null) {
+        free.see(row, isFree(row, mapped));
+        continue;
+      }
+      rowChanges.see(present);
+      free.restart(row.row);
+      if (present.leadId !== null) model = row;
+    }
+  }
+  const decisions = rowChanges.decide();
+  const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
+  const writer = new RowWriter(layout, cells, model);
+  const tables = decisions.appends.length === 0 ? [] : await readTables(book);
+  const appended = appendedRows(decisions, sheet, mapped, tables, free, writer, name);
+  const splices = [
+    ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
+    ...appended.splices,
+  ];
+  if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [] };
+  const grown = grownRanges(appended.rows, header.row, columns.id, layout, tables);
+  const counting = await recalculation(book, layout.hasFormulas);
+  const edits = [
+    { part: book.sheet.name, splices: [...splices, ...grown.sheet] },
+    ...grown.tables,
+    { part: book.workbook.name, splices: counting },
+  ];
+  return { outcomes: decisions.outcomes, edits: edits.filter((edit) => edit.splices.length > 0) };
+}
+
+function mappedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
+  const indexes = [...fields.values()].map(({ index }) => index);
+  return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
+}
+
+/** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */
+function isFree(row: SheetRow, mapped: ReadonlySet<number>): boolean {
+  return row.cells.every(
+    (cell) =>
+      (cell.raw === '' && cell.formula === null) || (cell.formula !== null && !mapped.has(cell.column)),
+  );
+}
+
+/** What stands in the way of a write, as a sentence. */
+function untouchable(write: RowWrite<SheetRow>, columns: Columns, layout: SheetLayout): string | null {
+  const { place: row } = write;
+  for (const [column, { value }] of contentOf(write, columns)) {
+    const cell = row.cells.find((candidate) => candidate.column === column);
+    const at = `${columnName(column)}${row.row}`;
+    if (cell !== undefined && cell.formula !== null) return `The cell ${at} holds a formula.`;
+    if (value === null && cell === undefined) continue;
+    if (isWithin(layout.merged, row.row, column)) return `The cell ${at} is merged with others.`;
+    if (isWithin(layout.filled, row.row, column))
+      return `The cell ${at} is filled by the formula of another cell.`;
+  }
+  return null;
+}
+
+function isWithin(ranges: readonly CellRange[], row: number, column: number): boolean {
+  return ranges.some((range) => contains(range, row, column));
+}
+
+/** A removed row is emptied where the columns are ours; the cells of others, and all rows below, stay. */
+function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): RowContent {
+  const content = new Map<number, { value: string | null; type: 'text' | 'instant' }>();
+  if (write.remove) {
+    for (const column of mappedColumns(columns)) content.set(column, { value: null, type: 'text' });
+    return content;
+  }
+  if (write.leadId !== null) content.set(columns.id, { value: write.leadId, type: 'text' });
+  if (write.status !== null && columns.status !== null) {
+    content.set(columns.status, { value: write.status, type: 'text' });
+  }
+  for (const [field, value] of Object.entries(write.values)) {
+    const column = columns.fields.get(field);
+    if (column !== undefined) content.set(column.index, { value, type: column.type });
+  }
+  return content;
+}
+
+function appendedRows(
+  { appends }: RowDecisions<SheetRow>,
+  { header, columns, layout }: XlsxSheet,
+  mapped: ReadonlySet<number>,
+  tables: readonly SheetTable[],
+  free: FreeRows,
+  writer: RowWriter,
+  name: string,
+): { readonly rows: readonly number[]; readonly splices: readonly Splice[] } {
+  const blocked = [
+    ...layout.merged,
+    ...layout.filled,
+    ...tables.flatMap(({ whole: { range }, hasTotals }) => {
+      const isOurs = contains(range, header.row, columns.id);
+      if (!isOurs) return [range];
+      return hasTotals ? [{ ...range, top: range.bottom }] : [];
+    }),
+  ].filter((range) => [...mapped].some((column) => column >= range.left && column <= range.right));
+  const isBlocked = (row: number) => blocked.some(({ top, bottom }) => row >= top && row <= bottom);
+  const places = free.take(isBlocked, layout.dataEnd);
+  const rows: number[] = [];
+  const splices: Splice[] = [];
+  for (const { leadId, values } of appends) {
+    const next = places.next();
+    if (next.done === true) {
+      throw new LeadsyncError(
+        'target.not-writable',
+        `The sheet of ${name} has no row left. Nothing was written.`,
+        {
+          help: 'Move old rows to another sheet.',
+        },
+      );
+    }
+    const content = contentOf({ leadId, values, status: null, remove: false }, columns);
+    rows.push(next.value.row);
+    if (next.value.place !== null) splices.push(...writer.existing(next.value.place, content));
+    else splices.push(splice(next.value.at, next.value.at, writer.fresh(next.value.row, content)));
+  }
+  return { rows, splices };
+}

@@ -1,0 +1,159 @@
+import { XmlFault, xmlText } from './xml-text.ts';
+
+/** What a scanner meets, in order. Places are bytes from the start of the part; `end` is the byte after. */
+export interface XmlHandler {
+  /** `name` with its prefix; `attributes` as it stands there. For `<a/>` `close` follows with the same places. */
+  open(name: string, attributes: string, start: number, end: number, empty: boolean): void;
+  close(name: string, start: number, end: number): void;
+  /** Raw, in latin1: give it to `xmlText` when it matters. */
+  text(raw: string): void;
+}
+
+const tag =
+  /<(\/?)([A-Za-z_\x80-\xff][^\s/>"'<=]*)((?:\s+[^\s=<>"'/]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+const longestToken = 4 * 1024 * 1024;
+const deepest = 200;
+
+/**
+ * Reads XML chunk by chunk with the place of each tag, in little memory. Namespaces are the handler's business; a
+ * document type (external entities, "billion laughs") and any encoding but UTF-8 are refused.
+ * @throws XmlFault, also from `end` when elements are left open.
+ */
+export class XmlScanner {
+  readonly #handler: XmlHandler;
+  readonly #open: string[] = [];
+  #rest = '';
+  /** Byte of the part at which `#rest` starts. */
+  #position = 0;
+  #rootSeen = false;
+  #begun = false;
+
+  constructor(handler: XmlHandler) {
+    this.#handler = handler;
+  }
+
+  write(chunk: Buffer): void {
+    // One byte is one character, so places in the string are places in the part.
+    this.#rest += chunk.toString('latin1');
+    if (!this.#begun && this.#rest.length >= 4) this.#begin();
+    const used = this.#scan();
+    this.#rest = this.#rest.slice(used);
+    this.#position += used;
+    if (this.#rest.length > longestToken) throw new XmlFault('has a text or a tag that does not end');
+  }
+
+  end(): void {
+    if (!this.#rootSeen || this.#open.length > 0 || this.#rest.trim() !== '') {
+      throw new XmlFault('ends in the middle');
+    }
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    if (/^(\xff\xfe|\xfe\xff|<\0|\0<)/.test(this.#rest)) throw new XmlFault('is in UTF-16, not in UTF-8');
+    if (this.#rest.startsWith('\xef\xbb\xbf')) {
+      this.#rest = this.#rest.slice(3);
+      this.#position += 3;
+    }
+  }
+
+  /** Handles all that is complete; gives how much of the rest that was. */
+  #scan(): number {
+    const rest = this.#rest;
+    let at = 0;
+    for (;;) {
+      const start = rest.indexOf('<', at);
+      if (start < 0) return at;
+      if (start > at) this.#text(rest.slice(at, start));
+      const second = rest.charCodeAt(start + 1);
+      // "!" and "?"
+      const end = second === 0x21 || second === 0x3f ? this.#special(start) : this.#tag(start);
+      if (end < 0) return start;
+      at = end;
+    }
+  }
+
+  #text(raw: string): void {
+    if (this.#open.length > 0) this.#handler.text(raw);
+    else if (raw.trim() !== '') throw new XmlFault('has text outside of its elements');
+  }
+
+  /** Where the tag that starts here ends; -1 when it is not complete yet. */
+  #tag(start: number): number {
+    const rest = this.#rest;
+    tag.lastIndex = start;
+    const match = tag.exec(rest);
+    if (match === null) {
+      if (rest.length - start > 256 * 1024) throw new XmlFault('has a broken tag');
+      return -1;
+    }
+    const [whole, closing, name = '', attributes = '', empty] = match;
+    const from = this.#position + start;
+    const to = from + whole.length;
+    if (closing !== '') {
+      if (attributes !== '' || empty !== '' || this.#open.pop() !== name) {
+        throw new XmlFault(`closes <${name}> that is not open`);
+      }
+      this.#handler.close(name, from, to);
+    } else {
+      if (this.#open.length === 0 && this.#rootSeen) throw new XmlFault('goes on after its end');
+      this.#rootSeen = true;
+      this.#handler.open(name, attributes, from, to, empty !== '');
+      if (empty !== '') this.#handler.close(name, from, to);
+      else if (this.#open.push(name) > deepest) throw new XmlFault('is nested too deeply');
+    }
+    return start + whole.length;
+  }
+
+  #special(start: number): number {
+    const rest = this.#rest;
+    if (rest.startsWith('<?', start)) {
+      const end = rest.indexOf('?>', start);
+      if (end < 0) return -1;
+      const encoding =
+        /^<\?xml\s[^>]*encoding\s*=\s*["']([^"']*)/.exec(rest.slice(start, end))?.[1] ?? 'utf-8';
+      if (!/^(utf-?8|us-ascii)$/i.test(encoding)) throw new XmlFault('is not in UTF-8');
+      return end + 2;
+    }
+    if (rest.startsWith('<!--', start)) {
+      const end = rest.indexOf('-->', start + 4);
+      return end < 0 ? -1 : end + 3;
+    }
+    if (rest.startsWith('<![CDATA[', start)) {
+      const end = rest.indexOf(']]>', start);
+      if (end < 0) return -1;
+      this.#text(rest.slice(start + 9, end).replaceAll('&', '&amp;'));
+      return end + 3;
+    }
+    if (rest.length - start < 9) return -1;
+    throw new XmlFault('declares a document type or entities, which no workbook does');
+  }
+}
+
+/** The value of one attribute, decoded; null when it is not there. */
+export function attribute(attributes: string, name: string): string | null {
+  const place = attributePlace(attributes, name);
+  return place === null ? null : xmlText(attributes.slice(place.start, place.end));
+}
+
+/** Where the value of one attribute stands in `attributes`, without its quotes. */
+export function attributePlace(attributes: string, name: string): { start: number; end: number } | null {
+  const each = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+  for (let match = each.exec(attributes); match !== null; match = each.exec(attributes)) {
+    if (match[1] !== name) continue;
+    const end = each.lastIndex - 1;
+    return { start: end - (match[2] ?? match[3] ?? '').length, end };
+  }
+  return null;
+}
+
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** Reads a whole small part. */
+export function scanWhole(content: Buffer, handler: XmlHandler): void {
+  const scanner = new XmlScanner(handler);
+  scanner.write(content);
+  scanner.end();
+}

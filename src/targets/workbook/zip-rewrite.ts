@@ -1,0 +1,64 @@
+import type { XlsxFault } from './xlsx-fault.ts';
+import type { RandomAccess, ZipDirectory, ZipEntry } from './zip-directory.ts';
+import { centralHeader, centralLength, endRecord, localHeader, saturated } from './zip-format.ts';
+import { pack } from './zip-pack.ts';
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * The bytes of a zip with the content of some files replaced. All others are copied as they lie there, packed bytes
+ * included; order, names and packing methods stay.
+ */
+export async function* rewrittenZip(
+  file: RandomAccess,
+  directory: ZipDirectory,
+  contents: ReadonlyMap<ZipEntry, AsyncIterable<Buffer>>,
+  fault: XlsxFault,
+): AsyncGenerator<Buffer> {
+  const inPlace = directory.entries.toSorted((a, b) => a.start - b.start);
+  const centrals = new Map<ZipEntry, Buffer>();
+  let position = 0;
+  for (const entry of inPlace) {
+    if (position === 0 && entry.start > 0) {
+      yield* copied(file, 0, entry.start);
+      position = entry.start;
+    }
+    const content = contents.get(entry);
+    if (content === undefined) {
+      const central = Buffer.from(entry.central);
+      central.writeUInt32LE(position, 42);
+      centrals.set(entry, central);
+      yield* copied(file, entry.start, entry.next);
+      position += entry.next - entry.start;
+      continue;
+    }
+    const packed = await pack(content, entry.method);
+    const fields = { ...packed, ...namedAs(entry), method: entry.method };
+    centrals.set(entry, centralHeader(fields, position, entry.central.readUInt32LE(38)));
+    const header = localHeader(fields);
+    yield header;
+    yield* packed.chunks;
+    position += header.length + packed.compressedSize;
+  }
+  if (position >= saturated) throw fault('would be larger than 4 GB');
+  const list = Buffer.concat(directory.entries.map((entry) => centrals.get(entry) ?? entry.central));
+  yield list;
+  yield endRecord(directory.entries.length, position, list.length, directory.comment);
+}
+
+function namedAs({ central }: ZipEntry) {
+  return {
+    name: central.subarray(centralLength, centralLength + central.readUInt16LE(28)),
+    utf8: (central.readUInt16LE(8) & 0x800) !== 0,
+    time: central.readUInt32LE(12),
+  };
+}
+
+async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end; ) {
+    const chunk = await file.read(position, Math.min(chunkBytes, end - position));
+    if (chunk.length === 0) return;
+    position += chunk.length;
+    yield chunk;
+  }
+}
