@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
-import { createCsvTarget } from './targets/workbook/csv-target.ts';
+import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
@@ -62,6 +62,6 @@ function openConnection(
       log: (level, fields, message) => child[level](fields, message),
     }),
   );
-  const target = createCsvTarget({ ...connection.target, fields: connection.fields });
+  const target = createWorkbookTarget({ ...connection.target, fields: connection.fields });
   return { connection, pool, leads, target, log: child };
 }

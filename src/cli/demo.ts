@@ -1,7 +1,7 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { pino } from 'pino';
-import { openApp } from '../app.ts';
+import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
@@ -34,11 +34,11 @@ export interface DemoOptions extends CommonOptions {
   readonly dir?: string;
 }
 
-/** `leadsync demo`: the main job on a sandbox, a new CSV file and an embedded database, all local. */
+/** `leadsync demo`: the main job on a sandbox, a new Excel workbook and an embedded database, all local. */
 export async function demo(options: DemoOptions): Promise<void> {
   const stop = stopSignal();
   const folder = await demoFolder(options.dir);
-  const file = join(folder, 'leads.csv');
+  const file = join(folder, 'leads.xlsx');
   const tell = options.json ? () => {} : print;
   // A limit that is hit now and then belongs to the picture.
   await using service = await startSandbox({
@@ -73,10 +73,10 @@ export async function demo(options: DemoOptions): Promise<void> {
 
     step('1. First sync: the file does not exist yet');
     await run('sync');
-    tell(`\n  ${shown(file)} has a row for each lead.`);
+    tell(`\n  ${shown(file)} has a row for each lead; open it in Excel or LibreOffice.`);
 
     step('2. People work, on both sides');
-    for (const line of await editBothSides(service, file)) tell(`  ${line}`);
+    for (const line of await editBothSides(service, app, stop)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
     await run('plan');
@@ -116,23 +116,30 @@ async function demoFolder(dir: string | undefined): Promise<string> {
 }
 
 /** Three edits that do not meet, one that does, and a new row: as people would make them. Returns what was done. */
-async function editBothSides(service: Sandbox, file: string): Promise<string[]> {
-  // Names that need no quotes, so that the edits below may be made on plain text.
-  const plain = service.leads
-    .list()
-    .filter((lead) => /^[\p{L} ]+$/u.test(lead.companyName) && lead.stage !== 'won');
-  const [inFile, inService, onBoth, due] = plain;
+async function editBothSides(service: Sandbox, app: App, stop: AbortSignal): Promise<string[]> {
+  const [inFile, inService, onBoth, due] = service.leads.list().filter((lead) => lead.stage !== 'won');
   if (!inFile || !inService || !onBoth || !due) throw new Error('the sandbox has too few leads');
 
-  const lines = (await readFile(file, 'utf8')).split('\r\n');
-  const setStage = (id: string, from: string, to: string): void => {
-    const at = lines.findIndex((line) => line.startsWith(id));
-    lines[at] = (lines[at] ?? '').replace(`,${from},`, `,${to},`);
+  const stage = (leadId: string, value: string) =>
+    ({ kind: 'update', key: leadId, leadId, expect: {}, values: { stage: value } }) as const;
+  const isNew = {
+    companyName: 'Bäckerei Sonnenhof GmbH',
+    segment: 'Retail',
+    city: 'Freiburg',
+    region: 'BW',
+    stage: 'new',
   };
-  setStage(inFile.id, inFile.stage, 'won');
-  setStage(onBoth.id, onBoth.stage, 'qualified again');
-  await writeFile(file, lines.join('\r\n'));
-  await appendFile(file, ',Bäckerei Sonnenhof GmbH,Retail,Freiburg,BW,new,\r\n');
+  const outcomes = await app.contexts
+    .get(connection)
+    ?.target.write(
+      [
+        stage(inFile.id, 'won'),
+        stage(onBoth.id, 'qualified again'),
+        { kind: 'append', key: 'new', leadId: '', values: isNew },
+      ],
+      stop,
+    );
+  if (outcomes?.every(({ status }) => status === 'done') !== true) throw new Error('the file was not edited');
   service.leads.edit(inService.id, { city: 'Lübeck', region: 'SH' });
   service.leads.edit(onBoth.id, { stage: 'lost' });
   service.leads.edit(due.id, { nextFollowUpAt: new Date(Date.now() - 60_000).toISOString() });
@@ -175,9 +182,9 @@ function tellEnd(
 ): void {
   tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
   tell('\nLook at:');
-  tell(`  ${shown(file)}   the rows; the new one has its id now`);
+  tell(`  ${file}   the workbook: open it in Excel or LibreOffice; the new row has its id now`);
   tell(`  ${shown(join(folder, 'outbox'))}   the mails`);
-  tell('\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=./leads.csv');
+  tell('\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=./leads.xlsx');
   tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
 }
 

@@ -23,7 +23,7 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   } else {
     print(`A local Leads service with ${leads} made-up leads listens on ${service.url}\n`);
     print(
-      `  export LEADS_BASE_URL=${service.url}\n  export LEADS_API_KEY=${service.apiKey}\n  export TARGET=./leads.csv\n`,
+      `  export LEADS_BASE_URL=${service.url}\n  export LEADS_API_KEY=${service.apiKey}\n  export TARGET=./leads.xlsx\n`,
     );
     print(
       'Then, in another terminal: npx leadsync plan, npx leadsync sync. Ctrl-C stops it; its leads are in memory only.',

@@ -6,7 +6,7 @@ import { effectiveDirection } from './direction.ts';
 import { connectionNamePattern, directionSchema } from './schema.ts';
 import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
-import { realTargetPath, targetPathMistake } from './target-path.ts';
+import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
 const lenientField = z
   .union([
@@ -24,6 +24,7 @@ const lenientConnection = z.object({
   target: z
     .object({
       path: z.string().optional().catch(undefined),
+      sheet: z.unknown().optional(),
       idColumn: z.string().catch('Lead ID'),
       statusColumn: z.string().optional().catch(undefined),
     })
@@ -53,6 +54,7 @@ export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mist
           : [
               ...columnMistakes(source, path, connection),
               ...directionMistakes(source, path, connection),
+              ...sheetMistakes(source, path, connection),
               ...senderMistakes(source, path, connection, smtpIsSet),
             ]),
       ];
@@ -102,6 +104,12 @@ function directionMistakes(source: Source, path: Path, { fields, sync }: Lenient
     const message = `must be ${sync.direction} or two-way, because the connection's sync.direction is ${sync.direction}`;
     return report(source, [...path, 'fields', field, 'direction'], message);
   });
+}
+
+function sheetMistakes(source: Source, path: Path, { target }: Lenient): readonly Mistake[] {
+  if (target.sheet === undefined || target.path === undefined || isExcelPath(target.path)) return [];
+  if (targetPathMistake(target.path) !== null) return [];
+  return report(source, [...path, 'target', 'sheet'], 'must be left out: a CSV file has no sheets');
 }
 
 function senderMistakes(

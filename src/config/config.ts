@@ -11,8 +11,10 @@ export interface Limit {
 
 interface WorkbookConfig {
   readonly type: 'workbook';
-  /** Absolute path, ending in .csv. */
+  /** Absolute path, ending in .xlsx, .xlsm or .csv. */
   readonly path: string;
+  /** Of an Excel workbook; absent: the first sheet that is not hidden. */
+  readonly sheet?: string;
   readonly idColumn: string;
   readonly statusColumn?: string;
   /** IANA zone in which a date without an offset is meant. */

@@ -20,6 +20,7 @@ export function buildConnection(
     target: {
       type: target.type,
       path: resolve(folder, target.path),
+      ...(target.sheet === undefined ? {} : { sheet: target.sheet }),
       idColumn: target.idColumn,
       ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
       timeZone: target.timeZone ?? sync.timeZone,

@@ -89,7 +89,7 @@ function missingConfig(cwd: string): LeadsyncError {
         'For one connection set three variables:',
         '  LEADS_BASE_URL=https://api.example.com',
         '  LEADS_API_KEY=…            (or LEADS_API_KEY_FILE=/run/secrets/leads-api-key)',
-        '  TARGET=./leads.csv',
+        '  TARGET=./leads.xlsx',
         'For several write a leadsync.yaml: leadsync.example.yaml shows how.',
         'To see it at work without any of this: npx leadsync demo',
       ].join('\n'),

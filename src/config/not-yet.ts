@@ -4,7 +4,6 @@ import { valueAt } from './source.ts';
 /** Keys of the design that a later version brings. They are refused: a setting that does nothing would be a lie. */
 const keys = [
   'alerts',
-  'connections.*.target.sheet',
   'connections.*.reminders.before',
   'connections.*.reminders.quietHours',
   'connections.*.reminders.digest',
@@ -22,7 +21,7 @@ export function isKeyToCome(path: Path): boolean {
 /** What to say of a target of a later version; undefined for anything else. */
 export function typeToComeMessage(path: Path, value: unknown): string | undefined {
   if (!isBelowTarget(path) || !targetTypes.includes(value)) return undefined;
-  return 'is not supported yet by this version; supported: workbook with a path ending in .csv';
+  return 'is not supported yet by this version; supported: workbook with a path ending in .xlsx, .xlsm or .csv';
 }
 
 /** Whether this is another key of a target of a later version, of which nothing more can be said. */

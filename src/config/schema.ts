@@ -4,7 +4,7 @@ import { recipientMistake, senderMistake } from './email-address.ts';
 import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
 import { scheduleMistake, timeZoneMistake } from './schedule.ts';
 import { Secret } from './secret.ts';
-import { targetPathMistake } from './target-path.ts';
+import { sheetNameMistake, targetPathMistake } from './target-path.ts';
 
 /** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
 type Check<T> = (value: T) => string | null;
@@ -63,6 +63,7 @@ const leads = z.strictObject({
 const target = z.strictObject({
   type: z.literal('workbook'),
   path: text(targetPathMistake),
+  sheet: text(sheetNameMistake).optional(),
   idColumn: heading.default('Lead ID'),
   statusColumn: heading.optional(),
   timeZone: timeZone.optional(),

@@ -42,7 +42,12 @@ export const settings = [
     variable: 'TARGET',
     path: 'connections.NAME.target.path',
     meaning:
-      'The file kept in step, a path ending in .csv. Required. Relative to the folder of leadsync.yaml, or for the variable to the current one.',
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required. Relative to the folder of leadsync.yaml, or for the variable to the current one.',
+  },
+  {
+    path: 'connections.NAME.target.sheet',
+    meaning:
+      'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
   },
   {
     path: 'connections.NAME.target.idColumn',

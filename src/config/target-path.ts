@@ -1,15 +1,27 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-const supported = 'supported: a path ending in .csv';
+const supported = 'supported: a path ending in .xlsx, .xlsm or .csv';
 
 /** What is wrong with the target's path, or null. */
 export function targetPathMistake(path: string): string | null {
   if (path.includes('\0')) return 'must not contain a NUL character';
-  if (/^(google-sheets|hubspot):/i.test(path) || /\.xlsx$/i.test(path)) {
+  if (/^(google-sheets|hubspot):/i.test(path)) {
     return `is not supported yet by this version; ${supported}`;
   }
-  return /[^/\\]\.csv$/i.test(path) ? null : `is no target of a known kind; ${supported}`;
+  return /[^/\\]\.(csv|xls[xm])$/i.test(path) ? null : `is no target of a known kind; ${supported}`;
+}
+
+/** Whether the path is that of an Excel workbook, which has sheets. */
+export function isExcelPath(path: string): boolean {
+  return /\.xls[xm]$/i.test(path);
+}
+
+/** What is wrong with the name of a sheet, or null: what Excel takes. */
+export function sheetNameMistake(name: string): string | null {
+  return name.trim() !== '' && name.length <= 31 && !/[[\]:*?/\\\p{Cc}]|^'|'$/u.test(name)
+    ? null
+    : "must be a name of 1 to 31 characters without [ ] : * ? / \\, not starting or ending with '";
 }
 
 /** One name for one file, however it is reached; for a file that is not there yet, as far as its folder is. */

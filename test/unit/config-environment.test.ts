@@ -163,15 +163,10 @@ describe('mistakes in the environment', () => {
     ['LEADS_BASE_URL', 'htps://anna:geheim@api.example.com', '[secret]', 'absolute'],
     ['LEADS_BASE_URL', 'https://api.example.com/?key=geheim', '[secret]', 'no "?"'],
     ['LEADS_API_KEY', 'secret-\n1', '[secret]', 'one line'],
-    [
-      'TARGET',
-      'leads.xlsx',
-      '"leads.xlsx"',
-      'not supported yet by this version; supported: a path ending in .csv',
-    ],
+    ['TARGET', 'leads.xls', '"leads.xls"', 'no target of a known kind; supported: a path ending in .xlsx'],
     ['TARGET', 'google-sheets:abc/Leads', '"google-sheets:abc/Leads"', 'not supported yet by this version'],
     ['TARGET', 'hubspot:companies', '"hubspot:companies"', 'not supported yet by this version'],
-    ['TARGET', 'leads', '"leads"', 'a path ending in .csv'],
+    ['TARGET', 'leads', '"leads"', 'a path ending in .xlsx, .xlsm or .csv'],
     ['DATABASE_URL', 'mysql://u:geheim@h/d', '[secret]', 'postgres://'],
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
     ['REDIS_URL', 'redis://:geheim@h', '[secret]', 'not supported yet by this version: unset it'],
@@ -195,7 +190,7 @@ describe('mistakes in the environment', () => {
   test('all are listed at once, each on a line of the message', async () => {
     const env = {
       LEADS_API_KEY: 'top-secret',
-      TARGET: 'a.xlsx',
+      TARGET: 'a.xls',
       PORT: 'x',
       LOG_LEVEL: 'x',
       SCHEDULE: 'x',

@@ -55,7 +55,7 @@ connections:
     reminders: { from: sales@example.com, to: [anna@example.com], timeZone: America/New_York }
   hamburg:
     leads: { baseUrl: https://api.example.com, apiKey: other }
-    target: { type: workbook, path: h.csv, timeZone: Asia/Tokyo }
+    target: { type: workbook, path: h.xlsx, sheet: Our leads, timeZone: Asia/Tokyo }
 `);
     const [berlin, hamburg] = config.connections;
     expect(config.connections.map(({ name }) => name)).toEqual(['berlin', 'hamburg']);
@@ -85,7 +85,11 @@ connections:
     });
     expect(berlin?.reminders?.timeZone).toBe('America/New_York');
     expect(hamburg?.leads.apiKey.reveal()).toBe('other');
-    expect(hamburg?.target.timeZone).toBe('Asia/Tokyo');
+    expect(hamburg?.target).toMatchObject({
+      path: join(cwd, 'h.xlsx'),
+      sheet: 'Our leads',
+      timeZone: 'Asia/Tokyo',
+    });
     expect(hamburg?.reminders).toBeUndefined();
   });
 
@@ -242,9 +246,14 @@ describe('mistakes in the file', () => {
       ),
     ],
     [
-      'a sheet',
+      'a sheet of a CSV file',
       connection('', '{ type: workbook, path: a.csv, sheet: X }'),
-      [at(4, `${a}.target.sheet`, 'not supported yet by this version')],
+      [at(4, `${a}.target.sheet`, 'a CSV file has no sheets', '"X"')],
+    ],
+    [
+      'a sheet that Excel does not take',
+      connection('', '{ type: workbook, path: a.xlsx, sheet: "a/b" }'),
+      [at(4, `${a}.target.sheet`, '1 to 31 characters', '"a/b"')],
     ],
     [
       'a target of a later version',
@@ -253,10 +262,10 @@ describe('mistakes in the file', () => {
     ],
     [
       'a target of no kind, and its path',
-      connection('', '{ type: excel, path: a.xlsx }'),
+      connection('', '{ type: excel, path: a.xls }'),
       [
         at(4, `${a}.target.type`, 'must be workbook', '"excel"'),
-        at(4, `${a}.target.path`, 'a path ending in .csv', '"a.xlsx"'),
+        at(4, `${a}.target.path`, 'a path ending in .xlsx', '"a.xls"'),
       ],
     ],
     [

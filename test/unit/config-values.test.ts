@@ -6,7 +6,7 @@ import { recipientMistake, senderMistake } from '../../src/config/email-address.
 import { limitMistake, parseLimit } from '../../src/config/limit.ts';
 import { nearestName } from '../../src/config/nearest-name.ts';
 import { scheduleMistake, timeZoneMistake } from '../../src/config/schedule.ts';
-import { targetPathMistake } from '../../src/config/target-path.ts';
+import { sheetNameMistake, targetPathMistake } from '../../src/config/target-path.ts';
 
 /** Each row: the check, what it takes, what it refuses. */
 const checks: readonly [string, (text: string) => string | null, readonly string[], readonly string[]][] = [
@@ -110,10 +110,29 @@ const checks: readonly [string, (text: string) => string | null, readonly string
     ['', '-1', '101%', '1.5', '10 %', '%', 'all', '1e3', '9999999999'],
   ],
   [
+    'sheet',
+    sheetNameMistake,
+    ['Leads', 'Überblick 2026', 'x'.repeat(31), "Anna's"],
+    ['', ' ', 'x'.repeat(32), 'a/b', 'a:b', '[a]', 'a?', 'a*', 'a\\b', "'a", "a'", 'a\nb'],
+  ],
+  [
     'target',
     targetPathMistake,
-    ['a.csv', '/x/Y.CSV', './a b.csv', '../a.csv'],
-    ['', '.csv', 'x/.csv', 'a', 'a.xlsx', 'a.tsv', 'a.csv/', 'hubspot:companies', 'hubspot:a.csv', 'a\0.csv'],
+    ['a.csv', '/x/Y.CSV', './a b.csv', '../a.csv', 'a.xlsx', 'A.XLSM'],
+    [
+      '',
+      '.csv',
+      'x/.csv',
+      '.xlsx',
+      'a',
+      'a.xls',
+      'a.xlsb',
+      'a.tsv',
+      'a.csv/',
+      'hubspot:companies',
+      'hubspot:a.csv',
+      'a\0.csv',
+    ],
   ],
 ];
 
