@@ -19,10 +19,13 @@ export class CellWriter {
     this.#clock = clock;
   }
 
-  /** A cell in the place of another, whose format it keeps. */
-  replaced(cell: SheetCell, value: Value, type: FieldType): string {
+  /** A cell in the place of another, whose format it keeps; one that never had any takes `style`. */
+  replaced(cell: SheetCell, style: number | null, value: Value, type: FieldType): string {
     const kept = cell.attributes.replaceAll(/\s+(?:t|cm|vm)\s*=\s*(?:"[^"]*"|'[^']*')/g, '');
-    return this.#cell(Buffer.from(kept, 'latin1').toString('utf8'), cell.style, value, type, cell);
+    const attributes = Buffer.from(kept, 'latin1').toString('utf8');
+    const isBare = cell.style === null && cell.raw === '' && style !== null;
+    if (!isBare) return this.#cell(attributes, cell.style, value, type, cell);
+    return this.#cell(`${attributes} s="${style}"`, style, value, type, cell);
   }
 
   /** A cell where there was none. */

@@ -1,5 +1,6 @@
 import type { XlsxFault } from './xlsx-fault.ts';
 import { type XmlHandler, XmlScanner, attribute, localName, scanWhole } from './xml-scanner.ts';
+import { inUtf8 } from './xml-encoding.ts';
 import { XmlFault } from './xml-text.ts';
 import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 import { inflated } from './zip-inflate.ts';
@@ -20,12 +21,12 @@ export class XlsxPackage {
     this.file = file;
     this.directory = directory;
     this.fault = fault;
-    this.#byName = new Map(directory.entries.map((entry) => [entry.name.toLowerCase(), entry]));
+    this.#byName = new Map(directory.entries.map((entry) => [partKey(entry.name), entry]));
   }
 
-  /** Part names do not regard case (ECMA-376 part 2, 6.2.2.3). */
+  /** Part names do not regard case, and blanks in them are `%20` (ECMA-376 part 2, 6.2.2). */
   find(name: string): ZipEntry | null {
-    return this.#byName.get(name.toLowerCase()) ?? null;
+    return this.#byName.get(partKey(name)) ?? null;
   }
 
   get(name: string): ZipEntry {
@@ -36,13 +37,13 @@ export class XlsxPackage {
 
   /** The content of a part that may be large, in chunks. */
   chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
-    return inflated(this.file, entry, largestSheet, this.fault);
+    return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
   }
 
   /** The whole content of a part that is small in any workbook. */
   async content(entry: ZipEntry): Promise<Buffer> {
     const chunks: Buffer[] = [];
-    for await (const chunk of inflated(this.file, entry, largestPart, this.fault)) chunks.push(chunk);
+    for await (const chunk of inUtf8(inflated(this.file, entry, largestPart, this.fault))) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 
@@ -54,7 +55,7 @@ export class XlsxPackage {
 
   async scanStrings(entry: ZipEntry, handler: XmlHandler): Promise<void> {
     const scanner = new XmlScanner(handler);
-    for await (const chunk of inflated(this.file, entry, largestStrings, this.fault)) {
+    for await (const chunk of inUtf8(inflated(this.file, entry, largestStrings, this.fault))) {
       this.guarded(entry, () => scanner.write(chunk));
     }
     this.guarded(entry, () => scanner.end());
@@ -105,10 +106,14 @@ function resolvePart(source: string, target: string): string {
   const url = `zip://x/${source}`;
   const plain = target.replaceAll('\\', '/');
   const path = URL.canParse(plain, url) ? new URL(plain, url).pathname : plain;
+  return path.replace(/^\/+/, '');
+}
+
+function partKey(name: string): string {
   try {
-    return decodeURIComponent(path).replace(/^\/+/, '');
+    return decodeURIComponent(name).toLowerCase();
   } catch {
-    return path.replace(/^\/+/, '');
+    return name.toLowerCase();
   }
 }
 

@@ -7,14 +7,21 @@ import { attribute, attributePlace } from './xml-scanner.ts';
 /** What is to stand in one row, by position of the column. */
 export type RowContent = ReadonlyMap<number, { readonly value: Value; readonly type: FieldType }>;
 
+/** What new cells look like. */
+export interface RowModel {
+  /** The last row with data, whose formats a new row takes; null when there is none. */
+  readonly row: SheetRow | null;
+  /** Formats of cells further up, for columns of ours that have no cell in that row. */
+  readonly styles: ReadonlyMap<number, number | null>;
+}
+
 /** Writes rows of one sheet so that they look like the row above. */
 export class RowWriter {
   readonly #layout: SheetLayout;
   readonly #cells: CellWriter;
-  /** A row whose formats new cells take; null when there is none. */
-  readonly #model: SheetRow | null;
+  readonly #model: RowModel;
 
-  constructor(layout: SheetLayout, cells: CellWriter, model: SheetRow | null) {
+  constructor(layout: SheetLayout, cells: CellWriter, model: RowModel) {
     this.#layout = layout;
     this.#cells = cells;
     this.#model = model;
@@ -26,9 +33,13 @@ export class RowWriter {
     const added: number[] = [];
     for (const [column, { value, type }] of inOrder(content)) {
       const cell = row.cells.find((candidate) => candidate.column === column);
+      const isEmpty = value === null || value === '';
+      if (isEmpty && (cell === undefined || cell.raw === '')) continue;
       if (cell !== undefined) {
-        splices.push(splice(cell.start, cell.end, this.#cells.replaced(cell, value, type)));
-      } else if (value !== null && value !== '') {
+        splices.push(
+          splice(cell.start, cell.end, this.#cells.replaced(cell, this.#style(column), value, type)),
+        );
+      } else {
         const next = row.cells.find((candidate) => candidate.column > column);
         const at = next?.start ?? row.contentEnd;
         added.push(column);
@@ -44,7 +55,7 @@ export class RowWriter {
   /** The XML of a row that is not there yet, with the formats of the model for all of its columns. */
   fresh(row: number, content: RowContent): string {
     const wanted = new Map(content);
-    for (const cell of this.#model?.cells ?? []) {
+    for (const cell of this.#model.row?.cells ?? []) {
       if (cell.style !== null && !wanted.has(cell.column))
         wanted.set(cell.column, { value: null, type: 'text' });
     }
@@ -53,7 +64,7 @@ export class RowWriter {
       .filter(({ value, style }) => style !== null || (value !== null && value !== ''))
       .map(({ column, value, type, style }) => this.#cells.added(row, column, style, value, type));
     const like = ['s', 'customFormat', 'ht', 'customHeight'].map((name) => {
-      const value = attribute(this.#model?.attributes ?? '', name);
+      const value = attribute(this.#model.row?.attributes ?? '', name);
       return value === null ? '' : ` ${name}="${value}"`;
     });
     return this.#row(` r="${row}"${like.join('')}`, cells.join(''), []);
@@ -73,8 +84,10 @@ export class RowWriter {
   }
 
   #style(column: number): number | null {
-    const model = this.#model?.cells.find((cell) => cell.column === column);
-    if (model !== undefined) return model.style;
+    const above = this.#model.row?.cells.find((cell) => cell.column === column);
+    if (above !== undefined) return above.style;
+    const known = this.#model.styles.get(column);
+    if (known !== undefined) return known;
     return this.#layout.columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
   }
 }

@@ -105,33 +105,28 @@ export class SheetReader implements XmlHandler {
   }
 
   open(name: string, attributes: string, start: number, end: number): void {
-    if (this.#depth++ === 0) return this.#openRoot(name, attributes);
+    const depth = this.#depth++;
+    if (depth === 0) return this.#openRoot(name, attributes);
     const local = this.#local(name);
-    if (this.#cell !== null) return this.#openInCell(local, attributes);
-    if (!this.#inData) return this.#openAround(local, attributes, start + 1 + name.length);
-    if (this.#row !== null) {
-      if (local === 'c') this.#openCell(attributes, start);
-    } else if (local === 'row') {
-      const row = Number(attribute(attributes, 'r') ?? this.#lastRow + 1);
-      if (!(Number.isInteger(row) && row > this.#lastRow && row <= mostRows)) {
-        throw new XmlFault(`has row ${row} after row ${this.#lastRow}`);
-      }
-      this.#lastRow = row;
-      this.#row = { row, start, contentStart: end, attributes, cells: [] };
-    }
+    if (this.#cell !== null) return this.#openInCell(local, attributes, depth);
+    // Extensions may hold elements of the same names further down.
+    if (depth === 1 && local === 'sheetData') this.#inData = true;
+    else if (!this.#inData && depth <= 2) this.#openAround(local, attributes, start + 1 + name.length, depth);
+    else if (this.#inData && depth === 2 && local === 'row') this.#openRow(attributes, start, end);
+    else if (this.#row !== null && depth === 3 && local === 'c') this.#openCell(attributes, start);
   }
 
   close(name: string, start: number, end: number): void {
-    this.#depth--;
+    const depth = --this.#depth;
     const local = this.#local(name);
     if (this.#cell !== null) {
       this.#runs.close(local);
-      if (local === 'v' || local === 'f') this.#reading = null;
-      else if (local === 'c') this.#closeCell(end);
-    } else if (local === 'row' && this.#row !== null) {
+      if (depth === 4) this.#reading = null;
+      else if (depth === 3) this.#closeCell(end);
+    } else if (depth === 2 && this.#row !== null) {
       this.#done.push({ ...this.#row, contentEnd: Math.max(start, this.#row.contentStart), end });
       this.#row = null;
-    } else if (local === 'sheetData' && this.#inData) {
+    } else if (depth === 1 && this.#inData) {
       this.#inData = false;
       this.#layout.dataEnd = start;
     }
@@ -156,7 +151,16 @@ export class SheetReader implements XmlHandler {
     this.#layout.prefix = name.slice(0, name.length - 'worksheet'.length);
   }
 
-  #openAround(local: string, attributes: string, attributesStart: number): void {
+  #openRow(attributes: string, start: number, end: number): void {
+    const row = Number(attribute(attributes, 'r') ?? this.#lastRow + 1);
+    if (!(Number.isInteger(row) && row > this.#lastRow && row <= mostRows)) {
+      throw new XmlFault(`has row ${row} after row ${this.#lastRow}`);
+    }
+    this.#lastRow = row;
+    this.#row = { row, start, contentStart: end, attributes, cells: [] };
+  }
+
+  #openAround(local: string, attributes: string, attributesStart: number, depth: number): void {
     const layout = this.#layout;
     const placed = (): PlacedRange | null => {
       const place = attributePlace(attributes, 'ref');
@@ -164,9 +168,8 @@ export class SheetReader implements XmlHandler {
       if (place === null || range === null) return null;
       return { range, start: attributesStart + place.start, end: attributesStart + place.end };
     };
-    if (local === 'sheetData') this.#inData = true;
-    else if (local === 'dimension') layout.dimension = placed();
-    else if (local === 'autoFilter' && layout.dataEnd > 0) layout.autoFilter ??= placed();
+    if (depth === 1 && local === 'dimension') layout.dimension = placed();
+    else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placed();
     else if (local === 'mergeCell') {
       const range = readRange(attribute(attributes, 'ref') ?? '');
       if (range !== null) layout.merged.push(range);
@@ -199,11 +202,11 @@ export class SheetReader implements XmlHandler {
     this.#formula = null;
   }
 
-  #openInCell(local: string, attributes: string): void {
-    if (local === 'v') {
+  #openInCell(local: string, attributes: string, depth: number): void {
+    if (depth === 4 && local === 'v') {
       this.#value ??= '';
       this.#reading = 'value';
-    } else if (local === 'f') {
+    } else if (depth === 4 && local === 'f') {
       this.#formula = '';
       this.#reading = 'formula';
       this.#layout.hasFormulas = true;

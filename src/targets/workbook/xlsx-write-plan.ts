@@ -49,6 +49,7 @@ export async function planXlsxWrite(
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
   free.restart(header.row);
   let model: SheetRow | null = null;
+  const styles = new Map<number, number | null>();
   for await (const batch of sheet.rows) {
     for (const row of batch) {
       const present = readXlsxRow(row, sheet);
@@ -59,11 +60,12 @@ export async function planXlsxWrite(
       rowChanges.see(present);
       free.restart(row.row);
       if (present.leadId !== null) model = row;
+      for (const { column, style } of row.cells) if (mapped.has(column)) styles.set(column, style);
     }
   }
   const decisions = rowChanges.decide();
   const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
-  const writer = new RowWriter(layout, cells, model);
+  const writer = new RowWriter(layout, cells, { row: model, styles });
   const tables = decisions.appends.length === 0 ? [] : await readTables(book);
   const appended = appendedRows(decisions, sheet, mapped, tables, free, writer, name);
   const splices = [

@@ -50,7 +50,6 @@ export class XmlScanner {
 
   #begin(): void {
     this.#begun = true;
-    if (/^(\xff\xfe|\xfe\xff|<\0|\0<)/.test(this.#rest)) throw new XmlFault('is in UTF-16, not in UTF-8');
     if (this.#rest.startsWith('\xef\xbb\xbf')) {
       this.#rest = this.#rest.slice(3);
       this.#position += 3;

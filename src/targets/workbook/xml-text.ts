@@ -30,13 +30,15 @@ function reference(whole: string, name: string): string {
   return String.fromCodePoint(code);
 }
 
-/** Text as it stands between tags; in double quotes too. */
+/** Text as it stands between tags; in double quotes too. Two characters are line ends to readers of XML 1.1. */
 export function escapeXml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+    .replaceAll('"', '&quot;')
+    .replaceAll('\u0085', '&#x85;')
+    .replaceAll('\u2028', '&#x2028;');
 }
 
 /** What `_x000D_` and the like in a cell's text stand for (ECMA-376 part 1, 22.9.2.19, ST_Xstring). */

@@ -26,7 +26,7 @@ export interface ZipEntry {
   /** Where its local header starts, and where whatever comes next does. */
   readonly start: number;
   readonly next: number;
-  /** Its header in the central directory. */
+  /** Its header in the central directory, never in the zip64 form. */
   readonly central: Buffer;
 }
 
@@ -40,7 +40,7 @@ const mostEntries = 20_000;
 const longestDirectory = 16 * 1024 * 1024;
 
 /**
- * Reads the list of files of a zip. Zip64 is understood as far as sizes go.
+ * Reads the list of files of a zip; also of one in the zip64 form.
  * @throws what `fault` makes, when this is no zip or a broken one.
  */
 export async function readZipDirectory(file: RandomAccess, fault: XlsxFault): Promise<ZipDirectory> {
@@ -99,36 +99,44 @@ async function readEnd64(file: RandomAccess, endStart: number, fault: XlsxFault)
   };
 }
 
-function readEntry(central: Buffer, fault: XlsxFault): Omit<ZipEntry, 'next'> {
-  const nameEnd = centralLength + central.readUInt16LE(28);
-  const extra = central.subarray(nameEnd, nameEnd + central.readUInt16LE(30));
-  const start = central.readUInt32LE(42);
-  if (start === saturated) throw fault('is larger than 4 GB');
-  const sizes = [central.readUInt32LE(24), central.readUInt32LE(20)];
-  const [size = 0, compressedSize = 0] = sizes.includes(saturated) ? largeSizes(sizes, extra, fault) : sizes;
+function readEntry(header: Buffer, fault: XlsxFault): Omit<ZipEntry, 'next'> {
+  const central = withoutZip64(header, fault);
   return {
-    name: central.toString('utf8', centralLength, nameEnd).replaceAll('\\', '/').replace(/^\/+/, ''),
+    name: central
+      .toString('utf8', centralLength, centralLength + central.readUInt16LE(28))
+      .replaceAll('\\', '/')
+      .replace(/^\/+/, ''),
     method: central.readUInt16LE(10),
     encrypted: (central.readUInt16LE(8) & 1) !== 0,
     crc: central.readUInt32LE(16),
-    compressedSize,
-    size,
-    start,
+    compressedSize: central.readUInt32LE(20),
+    size: central.readUInt32LE(24),
+    start: central.readUInt32LE(42),
     central,
   };
 }
 
-/** APPNOTE 4.5.3: the extra field holds, in this order, only those values that did not fit. */
-function largeSizes(sizes: readonly number[], extra: Buffer, fault: XlsxFault): number[] {
-  for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
-    if (extra.readUInt16LE(at) !== 1) continue;
-    let next = at + 4;
-    return sizes.map((size) => {
-      if (size !== saturated) return size;
-      if (next + 8 > extra.length) throw damaged(fault);
-      next += 8;
-      return Number(extra.readBigUInt64LE(next - 8));
-    });
+/**
+ * The header with its numbers in their usual places: some programs write the large form for small files too.
+ * APPNOTE 4.5.3: the extra field holds, in this order, only those numbers that are not in their place.
+ */
+function withoutZip64(header: Buffer, fault: XlsxFault): Buffer {
+  const moved = [24, 20, 42].filter((place) => header.readUInt32LE(place) === saturated);
+  if (moved.length === 0) return header;
+  const extraStart = centralLength + header.readUInt16LE(28);
+  const extraEnd = extraStart + header.readUInt16LE(30);
+  for (let at = extraStart; at + 4 <= extraEnd; at += 4 + header.readUInt16LE(at + 2)) {
+    const end = at + 4 + header.readUInt16LE(at + 2);
+    if (header.readUInt16LE(at) !== 1 || end > extraEnd) continue;
+    if (at + 4 + 8 * moved.length > end) break;
+    const plain = Buffer.concat([header.subarray(0, at), header.subarray(end)]);
+    plain.writeUInt16LE(extraEnd - extraStart - (end - at), 30);
+    for (const [index, place] of moved.entries()) {
+      const value = header.readBigUInt64LE(at + 4 + 8 * index);
+      if (value >= BigInt(saturated)) throw fault('has a part of more than 4 GB');
+      plain.writeUInt32LE(Number(value), place);
+    }
+    return plain;
   }
   throw damaged(fault);
 }
