@@ -61,12 +61,41 @@ const afterAll = (content: Buffer, many: readonly ((content: Buffer) => Buffer)[
 
 /** Pieces of XML, right and wrong, to put into parts. */
 const xmlBytes = fc
-  .constantFrom('<', '>', '&', '"', "'", ']]>', '<!--', '<?', '<c r="ZZZZ9999999">', '<row r="0"/>', '<row r="-1">', 's="99999"', '<v>1e999</v>', '</row>', '<f t="shared" si="7"/>', '&#0;', '&#x110000;', '<![CDATA[', '\u0000', 'r="A1"', 'ref="A1:XFD1048576"', '<mergeCell ref="A1:Z99"/>', 't="s"><v>-1</v>', 't="s"><v>4294967296</v>')
+  .constantFrom(
+    '<',
+    '>',
+    '&',
+    '"',
+    "'",
+    ']]>',
+    '<!--',
+    '<?',
+    '<c r="ZZZZ9999999">',
+    '<row r="0"/>',
+    '<row r="-1">',
+    's="99999"',
+    '<v>1e999</v>',
+    '</row>',
+    '<f t="shared" si="7"/>',
+    '&#0;',
+    '&#x110000;',
+    '<![CDATA[',
+    '\u0000',
+    'r="A1"',
+    'ref="A1:XFD1048576"',
+    '<mergeCell ref="A1:Z99"/>',
+    't="s"><v>-1</v>',
+    't="s"><v>4294967296</v>',
+  )
   .map((text) => Buffer.from(text));
 const xmlMishap = fc.tuple(place, fc.integer({ min: 0, max: 20 }), xmlBytes).map(
   ([share, instead, put]) =>
     (content: Buffer) =>
-      Buffer.concat([content.subarray(0, at(share, content)), put, content.subarray(at(share, content) + instead)]),
+      Buffer.concat([
+        content.subarray(0, at(share, content)),
+        put,
+        content.subarray(at(share, content) + instead),
+      ]),
 );
 
 /** Reads and writes the file: in time, with no other fault than ours, and the file either whole or as it was. */
@@ -76,7 +105,7 @@ async function useDamaged(content: Buffer): Promise<void> {
     const path = join(folder, 'leads.xlsx');
     await writeFile(path, content);
     const began = performance.now();
-    await readAll(targetOf(path)).catch(onlyOurs);
+    const before = await readAll(targetOf(path)).catch(onlyOurs);
     expect((await readFile(path)).equals(content)).toBe(true);
     const written = await targetOf(path)
       .write([append('id-new', { name: 'New', city: null, due: '2026-11-21T08:30:00.000Z' })], never())
@@ -84,7 +113,9 @@ async function useDamaged(content: Buffer): Promise<void> {
     expect(performance.now() - began).toBeLessThan(longest);
     const now = await readFile(path);
     if (written !== null && written.every(({ status }) => status === 'done')) {
-      expect((await readAll(targetOf(path))).map(({ leadId }) => leadId)).toContain('id-new');
+      const after = await readAll(targetOf(path));
+      expect(after.filter(({ leadId }) => leadId !== 'id-new')).toEqual(before);
+      expect(after.some(({ leadId }) => leadId === 'id-new')).toBe(true);
       expect(readParts(now).size).toBeGreaterThan(0);
     } else {
       expect(now.equals(content)).toBe(true);
@@ -98,14 +129,18 @@ async function useDamaged(content: Buffer): Promise<void> {
 /** By code, and with a sentence; an empty file is as good as none, so a write has nowhere to go. */
 function onlyOurs(error: unknown): null {
   expect(error).toBeInstanceOf(LeadsyncError);
-  expect((error as LeadsyncError).code).toMatch(/^target\.(unreadable|header-missing|id-column-missing|changed)$/);
+  expect((error as LeadsyncError).code).toMatch(
+    /^target\.(unreadable|header-missing|id-column-missing|changed)$/,
+  );
   return null;
 }
 
-test('a damaged zip: a clear error or a right result, in time, and never a lost file', { timeout: 300_000 }, async () => {
+test('a damaged zip: a clear error or a right result, in time, and never a lost file', {
+  timeout: 300_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(original, mishaps, (content, many) => useDamaged(afterAll(content, many))),
-    { seed, numRuns: 400 },
+    { seed, numRuns: 200 },
   );
 });
 
@@ -119,12 +154,12 @@ test('damaged parts in a sound zip: likewise', { timeout: 300_000 }, async () =>
         const parts = new Map(readParts(content));
         const names = [...parts.keys()].filter((name) => /\.(xml|rels)$/.test(name));
         // Half of the cases hit the first sheet, where the most can go wrong.
-        const sheet = names.find((name) => /sheet1\.xml$/.test(name));
+        const sheet = names.find((name) => name.endsWith('sheet1.xml'));
         const name = (pick % 2 === 0 ? sheet : undefined) ?? names[pick % names.length] ?? '';
         parts.set(name, afterAll(parts.get(name) ?? Buffer.alloc(0), many));
         return useDamaged(zip(parts));
       },
     ),
-    { seed, numRuns: 400 },
+    { seed, numRuns: 200 },
   );
 });

@@ -56,7 +56,12 @@ describe('three rounds of changes on every workbook of the corpus', () => {
       const sheet = book.sheet(sheetName);
       const mayChange = [sheet.part, book.workbookPart, ...book.related(sheet.part, 'table')];
       const difference = compareParts(original, result);
-      expect({ ...difference, changed: [] }).toEqual({ added: [], missing: [], changed: [], reordered: false });
+      expect({ ...difference, changed: [] }).toEqual({
+        added: [],
+        missing: [],
+        changed: [],
+        reordered: false,
+      });
       expect(difference.changed.map(slashed)).toContain(sheet.part);
       expect(difference.changed.map(slashed).filter((name) => !mayChange.includes(name))).toEqual([]);
     });
@@ -96,7 +101,9 @@ describe('three rounds of changes on every workbook of the corpus', () => {
 
     test('formulas are calculated anew by who opens it', () => {
       const book = new JudgedWorkbook(readParts(resultOf(file.name).content));
-      const hasFormulas = book.sheets().some(({ cells }) => [...cells.values()].some((cell) => cell.formula !== null));
+      const hasFormulas = book
+        .sheets()
+        .some(({ cells }) => [...cells.values()].some((cell) => cell.formula !== null));
       const [calculation] = all(book.root(book.workbookPart), 'calcPr');
       if (hasFormulas) expect(attribute(calculation, 'fullCalcOnLoad')).toMatch(/^(1|true)$/);
     });
@@ -114,7 +121,11 @@ describe('three rounds of changes on every workbook of the corpus', () => {
     test('table and filter reach to the last row', () => {
       const book = new JudgedWorkbook(readParts(resultOf(file.name).content));
       const sheet = book.sheet(sheetName);
-      const last = Math.max(...[...sheet.cells.values()].filter(({ column, text }) => column === 'A' && text !== '').map(({ row }) => row));
+      const last = Math.max(
+        ...[...sheet.cells.values()]
+          .filter(({ column, text }) => column === 'A' && text !== '')
+          .map(({ row }) => row),
+      );
       const filters = [sheet.root, ...book.related(sheet.part, 'table').map((name) => book.root(name))];
       for (const range of filters.flatMap((owner) => all(owner, 'autoFilter'))) {
         expect(Number(/\d+$/.exec(attribute(range, 'ref') ?? '')?.[0])).toBeGreaterThanOrEqual(last);
@@ -122,34 +133,39 @@ describe('three rounds of changes on every workbook of the corpus', () => {
     });
   });
 
-  describe.skipIf(soffice === null)(`LibreOffice reads what we meant (skipped where ${noLibreOffice})`, () => {
-    let shown: Map<string, Map<string, string[][]>>;
-    let folder: string;
+  describe.skipIf(soffice === null)(
+    `LibreOffice reads what we meant (skipped where ${noLibreOffice})`,
+    () => {
+      let shown: Map<string, Map<string, string[][]>>;
+      let folder: string;
 
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'leadsync-xlsx-'));
-      await using office = await LibreOffice.start();
-      const paths: string[] = [];
-      for (const [n, file] of files.entries()) {
-        const result = synced.get(file.name);
-        if (result === undefined || result instanceof Error) continue;
-        const path = join(folder, `file${n}.${file.extension}`);
-        paths.push(path);
-        await writeFile(path, readableByLibreOffice(file.name, result.content));
-      }
-      shown = await office.read(paths);
-    });
-    afterAll(() => rm(folder, { recursive: true, force: true }));
+      beforeAll(async () => {
+        folder = await mkdtemp(join(tmpdir(), 'leadsync-xlsx-'));
+        await using office = await LibreOffice.start();
+        const paths: string[] = [];
+        for (const [n, file] of files.entries()) {
+          const result = synced.get(file.name);
+          if (result === undefined || result instanceof Error) continue;
+          const path = join(folder, `file${n}.${file.extension}`);
+          paths.push(path);
+          await writeFile(path, readableByLibreOffice(file.name, result.content));
+        }
+        shown = await office.read(paths);
+      });
+      afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    test.each(files.map((file, n) => ({ ...file, n })))('$name', (file) => {
-      resultOf(file.name);
-      const grid = shown.get(`file${file.n}`)?.get(sheetName) ?? [];
-      const rows = grid.slice(file.headingRow ?? 1).filter((row) => row[0] !== '');
-      expect(byId(rows.map((row) => shownRow(row, file.full)))).toEqual(byId(meant.map((row) => meantRow(row, file.full))));
-      if (!file.full) return;
-      expect(shown.get(`file${file.n}`)?.get('Rates')?.[3]?.[1]).toBe('3');
-    });
-  });
+      test.each(files.map((file, n) => ({ ...file, n })))('$name', (file) => {
+        resultOf(file.name);
+        const grid = shown.get(`file${file.n}`)?.get(sheetName) ?? [];
+        const rows = grid.slice(file.headingRow ?? 1).filter((row) => row[0] !== '');
+        expect(byId(rows.map((row) => shownRow(row, file.full)))).toEqual(
+          byId(meant.map((row) => meantRow(row, file.full))),
+        );
+        if (!file.full) return;
+        expect(shown.get(`file${file.n}`)?.get('Rates')?.[3]?.[1]).toBe('3');
+      });
+    },
+  );
 });
 
 /** Columns that the rounds write, by row: S is the status column. */
@@ -167,14 +183,33 @@ function readableByLibreOffice(name: string, content: Buffer): Buffer {
   return zip(new Map([...readParts(content)].map(([part, bytes]) => [part.replaceAll('\\', '/'), bytes])));
 }
 
-function shownRow(row: readonly string[], full: boolean): { id: string } & Record<string, string | undefined> {
+function shownRow(
+  row: readonly string[],
+  full: boolean,
+): { id: string } & Record<string, string | undefined> {
   const [id = '', name, notes, city, due] = row;
   if (!full) return { id, name, notes, city, due, sync: row[5] };
-  return { id, name, notes, city, due, amount: row[5], double: row[6], abroad: row[7], code: row[8], sync: row[9] };
+  return {
+    id,
+    name,
+    notes,
+    city,
+    due,
+    amount: row[5],
+    double: row[6],
+    abroad: row[7],
+    code: row[8],
+    sync: row[9],
+  };
 }
 
-function meantRow(row: (typeof meant)[number], full: boolean): { id: string } & Record<string, string | undefined> {
-  const person = people.find(({ id, company }) => id === row.id || (row.id === 'id-l' && company === 'Loose Ltd'));
+function meantRow(
+  row: (typeof meant)[number],
+  full: boolean,
+): { id: string } & Record<string, string | undefined> {
+  const person = people.find(
+    ({ id, company }) => id === row.id || (row.id === 'id-l' && company === 'Loose Ltd'),
+  );
   const ours = {
     id: row.id,
     name: row['name'] ?? '',

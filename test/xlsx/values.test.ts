@@ -58,11 +58,18 @@ const instant = fc
   .filter((iso) => !shownTwice(iso));
 const row = fc.record({ name: fc.option(text), city: fc.option(text), due: fc.option(instant) });
 
+const local = new Intl.DateTimeFormat('sv', {
+  timeZone: 'Europe/Berlin',
+  dateStyle: 'short',
+  timeStyle: 'medium',
+});
+
 function shownTwice(iso: string): boolean {
-  const local = new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Berlin', dateStyle: 'short', timeStyle: 'medium' });
   const at = Date.parse(iso);
   const minutes = [30, 60, 120];
-  return minutes.some((by) => [at - by * 60_000, at + by * 60_000].some((other) => local.format(other) === local.format(at)));
+  return minutes.some((by) =>
+    [at - by * 60_000, at + by * 60_000].some((other) => local.format(other) === local.format(at)),
+  );
 }
 
 async function inFolder(body: (path: string) => Promise<void>): Promise<void> {
@@ -76,7 +83,8 @@ async function inFolder(body: (path: string) => Promise<void>): Promise<void> {
 
 const canonicalRow = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([field, value]) => [field, canonical(value)]));
-const changesOf = (rows: readonly Values[]): RowChange[] => rows.map((values, n) => append(`id-${n}`, values));
+const changesOf = (rows: readonly Values[]): RowChange[] =>
+  rows.map((values, n) => append(`id-${n}`, values));
 
 /** The id alone carries no value that could be lost on the way. */
 async function writeRows(path: string, rows: readonly Values[]): Promise<string[]> {
@@ -91,19 +99,23 @@ describe('values in a workbook', () => {
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), (rows) =>
         inFolder(async (path) => {
           const outcomes = await writeRows(path, rows);
-          expect(outcomes.filter((code) => code !== 'done' && code !== 'target.value-not-storable')).toEqual([]);
+          expect(outcomes.filter((code) => code !== 'done' && code !== 'target.value-not-storable')).toEqual(
+            [],
+          );
           const read = new Map((await readAll(targetOf(path))).map(({ leadId, cells }) => [leadId, cells]));
           for (const [n, values] of rows.entries()) {
             const cells = read.get(`id-${n}`);
             if (outcomes[n] !== 'done') expect(cells).toBeUndefined();
             else expect(canonicalRow((cells ?? {}) as Values)).toEqual(canonicalRow(values));
           }
-          const again = rows.flatMap((values, n) => (outcomes[n] === 'done' ? [update(`id-${n}`, values, values)] : []));
+          const again = rows.flatMap((values, n) =>
+            outcomes[n] === 'done' ? [update(`id-${n}`, values, values)] : [],
+          );
           const target = targetOf(path);
           expect((await target.write(again, never())).every(({ status }) => status === 'done')).toBe(true);
         }),
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -120,7 +132,7 @@ describe('values in a workbook', () => {
           }
         }),
       ),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   });
 
@@ -155,7 +167,10 @@ describe('values in a workbook', () => {
 
   test.skipIf(soffice === null)(`LibreOffice sees the same texts (skipped where ${noLibreOffice})`, () =>
     inFolder(async (path) => {
-      const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), { numRuns: 1, seed: 42 });
+      const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), {
+        numRuns: 1,
+        seed: 42,
+      });
       const outcomes = await writeRows(path, rows);
       await using office = await LibreOffice.start();
       const grid = (await office.read([path])).get('leads')?.values().next().value ?? [];
@@ -170,7 +185,10 @@ describe('values in a workbook', () => {
 
   test('the judge reads the same texts from the parts', () =>
     inFolder(async (path) => {
-      const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), { numRuns: 1, seed: 7 });
+      const [rows = []] = fc.sample(fc.array(row, { minLength: 300, maxLength: 300 }), {
+        numRuns: 1,
+        seed: 7,
+      });
       const outcomes = await writeRows(path, rows);
       const [sheet] = new JudgedWorkbook(readParts(await readFile(path))).sheets();
       const shown = new Map<string, Map<string, string>>();
@@ -179,10 +197,16 @@ describe('values in a workbook', () => {
         shown.set(key, (shown.get(key) ?? new Map<string, string>()).set(column, value));
       }
       for (const [n, values] of rows.entries()) {
-        if (outcomes[n] === 'done') expect(canonical(shown.get(`id-${n}`)?.get('B') ?? '')).toBe(canonical(values.name));
+        if (outcomes[n] === 'done')
+          expect(parsed(shown.get(`id-${n}`)?.get('B') ?? '')).toBe(parsed(values.name ?? ''));
       }
     }));
 });
+
+/** The judge's parser takes the line ends of XML 1.1 for such. */
+function parsed(value: string): string | null {
+  return canonical(value.replaceAll(/\r?[\u0085\u2028]/g, '\n'));
+}
 
 /** LibreOffice drops characters that its text engine cannot show, and csv knows one kind of line end. */
 function seen(value: string): string {

@@ -27,7 +27,15 @@ export interface Person {
 }
 
 export const people: readonly Person[] = [
-  { id: 'id-a', company: 'Anna AG', notes: 'mine', city: 'Aachen', due: '2026-11-21 09:30', amount: 100, code: '0042' },
+  {
+    id: 'id-a',
+    company: 'Anna AG',
+    notes: 'mine',
+    city: 'Aachen',
+    due: '2026-11-21 09:30',
+    amount: 100,
+    code: '0042',
+  },
   { id: 'id-b', company: 'Bert BV', notes: '', city: 'Bonn', due: '', amount: 200, code: '0043' },
   {
     id: 'id-c',
@@ -38,7 +46,15 @@ export const people: readonly Person[] = [
     amount: 300,
     code: '0044',
   },
-  { id: 'id-d', company: 'Dora "D" Ltd', notes: ' spaced ', city: 'Dublin', due: '2027-01-02 00:00', amount: 400, code: '0045' },
+  {
+    id: 'id-d',
+    company: 'Dora "D" Ltd',
+    notes: ' spaced ',
+    city: 'Dublin',
+    due: '2027-01-02 00:00',
+    amount: 400,
+    code: '0045',
+  },
   { id: '', company: 'Loose Ltd', notes: 'new one', city: 'Leeds', due: '', amount: 500, code: '0046' },
 ];
 

@@ -7,7 +7,12 @@ import { writeWithWriteExcelFile } from './write-excel-file.ts';
 
 /** All workbooks that must survive: by independent writers, and by hand. Without LibreOffice, without its file. */
 export async function corpus(): Promise<CorpusFile[]> {
-  const full = (name: string, content: Buffer): CorpusFile => ({ name, extension: 'xlsx', content, full: true });
+  const full = (name: string, content: Buffer): CorpusFile => ({
+    name,
+    extension: 'xlsx',
+    content,
+    full: true,
+  });
   const excelts = await writeWithExcelts({ table: false, date1904: false });
   return [
     full('excelts, autofilter', excelts),

@@ -21,7 +21,13 @@ const line = { style: 'thin', color: { argb: 'FF336699' } } as const;
  * A workbook with everything that this writer can do. `table`: the leads are a table, which then owns the filter; else
  * the sheet has an autofilter and the table stands on another sheet.
  */
-export async function writeWithExcelts({ table, date1904 }: { table: boolean; date1904: boolean }): Promise<Buffer> {
+export async function writeWithExcelts({
+  table,
+  date1904,
+}: {
+  table: boolean;
+  date1904: boolean;
+}): Promise<Buffer> {
   installChartSupport();
   const workbook = new Workbook();
   workbook.properties.date1904 = date1904;
@@ -127,7 +133,11 @@ function writeRates(workbook: Workbook): void {
     ['South', 'Q1', 20],
     ['North', 'Q2', 30],
   ]);
-  workbook
-    .addWorksheet('Pivot')
-    .addPivotTable({ sourceSheet: sales, rows: ['Region'], columns: ['Quarter'], values: ['Sum'], metric: 'sum' });
+  workbook.addWorksheet('Pivot').addPivotTable({
+    sourceSheet: sales,
+    rows: ['Region'],
+    columns: ['Quarter'],
+    values: ['Sum'],
+    metric: 'sum',
+  });
 }

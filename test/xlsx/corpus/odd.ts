@@ -66,7 +66,9 @@ const prefixed = (xml: string) =>
 const gapless = () =>
   [handMadeHeadings, ...handMadeRows]
     .map((values) => {
-      const cells = values.map((value) => (value === '' ? '<c/>' : plainCell('', value).replace(' r=""', '')));
+      const cells = values.map((value) =>
+        value === '' ? '<c/>' : plainCell('', value).replace(' r=""', ''),
+      );
       return `<row>${cells.join('')}</row>`;
     })
     .join('');
@@ -90,7 +92,10 @@ function calculated(): Record<string, string> {
     4: '<c r="H4"><f t="shared" si="0"/><v>4</v></c><c r="I4" t="e"><f>1/0</f><v>#DIV/0!</v></c>',
     5: '<c r="H5"><f t="array" ref="H5">SUM(LEN(D2:D5))</f><v>20</v></c><c r="I5" t="b"><v>0</v></c>',
   };
-  const rows = rowsXml().replace(/<row r="(\d)">.*?(?=<\/row>)/gs, (row, n: string) => row + (cells[n] ?? ''));
+  const rows = rowsXml().replace(
+    /<row r="(\d)">.*?(?=<\/row>)/gs,
+    (row, n: string) => row + (cells[n] ?? ''),
+  );
   const chain = ['H2', 'H3', 'H4', 'H5', 'I2', 'I3', 'I4'].map((r) => `<c r="${r}" i="1"/>`).join('');
   return {
     '[Content_Types].xml': contentTypesXml([
@@ -115,7 +120,10 @@ function elsewhere(): Buffer {
     new Map([
       ['docs/Blatt%20eins.xml', sheetXml(rowsXml())],
       ['book/main.xml', workbookXml()],
-      ['book/_rels/main.xml.rels', relationsXml(['s', 'styles', '../looks/s.xml'], ['rId1', 'worksheet', '/docs/Blatt%20eins.xml'])],
+      [
+        'book/_rels/main.xml.rels',
+        relationsXml(['s', 'styles', '../looks/s.xml'], ['rId1', 'worksheet', '/docs/Blatt%20eins.xml']),
+      ],
       ['looks/s.xml', styles],
       ['_rels/.rels', relationsXml(['rId1', 'officeDocument', '/book/main.xml'])],
       [
@@ -149,7 +157,10 @@ function secondSheet(): Buffer {
   });
 }
 
-const macros = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(1_016, 'not a real macro ')]);
+const macros = Buffer.concat([
+  Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+  Buffer.alloc(1_016, 'not a real macro '),
+]);
 const withMacros = () =>
   handMade({
     '[Content_Types].xml': contentTypesXml(
@@ -230,7 +241,10 @@ export function oddFiles(): CorpusFile[] {
     ...Object.fromEntries(
       Object.entries(zipStyles).map(([name, style]) => [
         `zip: ${name}`,
-        handMade(withSharedStrings((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`), style),
+        handMade(
+          withSharedStrings((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`),
+          style,
+        ),
       ]),
     ),
   };

@@ -30,19 +30,34 @@ export function refusedFiles(): RefusedFile[] {
     return zip(parts);
   };
   const unreadable: Record<string, Buffer> = {
-    'encrypted (a compound file)': Buffer.concat([compoundFile, Buffer.alloc(2_000), utf16('EncryptedPackage'), Buffer.alloc(8_000)]),
-    'the .xls of before 2007': Buffer.concat([compoundFile, Buffer.alloc(2_000), utf16('Workbook'), Buffer.alloc(8_000)]),
+    'encrypted (a compound file)': Buffer.concat([
+      compoundFile,
+      Buffer.alloc(2_000),
+      utf16('EncryptedPackage'),
+      Buffer.alloc(8_000),
+    ]),
+    'the .xls of before 2007': Buffer.concat([
+      compoundFile,
+      Buffer.alloc(2_000),
+      utf16('Workbook'),
+      Buffer.alloc(8_000),
+    ]),
     'strict namespaces': zip(new Map([...packageParts()].map(([name, part]) => [name, strict(part)]))),
     'a bomb of three gigabytes': bomb(3 * 1024, { honest: true }),
     'a bomb that claims to be small': bomb(3 * 1024, { honest: false }),
     'an entity of its own': handMade({ [sheet1]: withDoctype('<!ENTITY city "Aachen">', '&city;') }),
     'entities that grow without end': handMade({
       [sheet1]: withDoctype(
-        ['<!ENTITY a0 "ha">', ...Array.from({ length: 30 }, (_, n) => `<!ENTITY a${n + 1} "&a${n};&a${n};">`)].join(''),
+        [
+          '<!ENTITY a0 "ha">',
+          ...Array.from({ length: 30 }, (_, n) => `<!ENTITY a${n + 1} "&a${n};&a${n};">`),
+        ].join(''),
         '&a30;',
       ),
     }),
-    'an external entity': handMade({ [sheet1]: withDoctype('<!ENTITY city SYSTEM "file:///etc/hostname">', '&city;') }),
+    'an external entity': handMade({
+      [sheet1]: withDoctype('<!ENTITY city SYSTEM "file:///etc/hostname">', '&city;'),
+    }),
     'an undeclared entity': handMade({ [sheet1]: sheetXml(rowsXml().replace('Aachen', '&city;')) }),
     'a zip that ends early': good.subarray(0, good.length - 200),
     'a zip with a hole': Buffer.concat([good.subarray(0, 400), good.subarray(500)]),
@@ -88,7 +103,11 @@ function bomb(mebibytes: number, { honest }: { honest: boolean }): Buffer {
   const full = { finishFlush: constants.Z_FULL_FLUSH };
   const block = deflateRawSync(space, full);
   const last = deflateRawSync(Buffer.from('</sheetData></worksheet>'));
-  const data = Buffer.concat([deflateRawSync(start, full), ...Array.from({ length: mebibytes }, () => block), last]);
+  const data = Buffer.concat([
+    deflateRawSync(start, full),
+    ...Array.from({ length: mebibytes }, () => block),
+    last,
+  ]);
   const size = start.length + mebibytes * space.length + 24;
   // A stored entry of that very name and length first; then its method, sizes and checksum are made those of the bomb.
   const file = zip(packageParts({ [sheet1]: data }), { stored: true });
@@ -123,7 +142,9 @@ function wrongChecksum(good: Buffer): Buffer {
 
 function twice(): Buffer {
   const other = sheet1.replace('sheet1', 'sheet2');
-  const file = zip(new Map([...packageParts(), [other, sheetXml(rowsXml().replace('Anna AG', 'Other'))]]), { stored: true });
+  const file = zip(new Map([...packageParts(), [other, sheetXml(rowsXml().replace('Anna AG', 'Other'))]]), {
+    stored: true,
+  });
   for (let at = file.indexOf(other); at >= 0; at = file.indexOf(other, at + 1)) file.write(sheet1, at);
   return file;
 }

@@ -13,12 +13,18 @@ import {
 } from './content.ts';
 
 /** A workbook of the small writer: shared strings, few features, formulas without cached values. */
-export async function writeWithWriteExcelFile(): Promise<Buffer> {
+export function writeWithWriteExcelFile(): Promise<Buffer> {
   const leads: SheetData = [
     columns.map((value) => ({ value, fontWeight: 'bold' as const })),
     ...people.map((person, n) => [
       person.id === '' ? null : { value: person.id, type: String },
-      { value: person.company, type: String, fontFamily: 'Georgia', fontSize: 13, fontStyle: 'italic' as const },
+      {
+        value: person.company,
+        type: String,
+        fontFamily: 'Georgia',
+        fontSize: 13,
+        fontStyle: 'italic' as const,
+      },
       person.notes === '' ? null : { value: person.notes, type: String },
       {
         value: person.city,
@@ -28,9 +34,7 @@ export async function writeWithWriteExcelFile(): Promise<Buffer> {
         borderStyle: 'thin' as const,
         borderColor: '#336699',
       },
-      person.due === ''
-        ? null
-        : { value: localDate(person.due), type: Date, format: 'yyyy-mm-dd hh:mm' },
+      person.due === '' ? null : { value: localDate(person.due), type: Date, format: 'yyyy-mm-dd hh:mm' },
       { value: person.amount, type: Number, format: '#,##0.00' },
       { value: doubleFormula(firstRow + n), type: 'Formula' as const },
       { value: abroadFormula(firstRow + n), type: 'Formula' as const },
@@ -54,7 +58,7 @@ export async function writeWithWriteExcelFile(): Promise<Buffer> {
     title: 'dot',
     description: 'a red dot',
   };
-  return await writeExcelFile([
+  return writeExcelFile([
     {
       data: leads,
       sheet: sheetName,

@@ -81,18 +81,29 @@ const dosTime = Buffer.from([0x00, 0x60, 0x75, 0x5b]);
 
 function common({ content, method }: Entry, style: ZipStyle): Buffer {
   const flags = (style.dataDescriptors === true ? 8 : 0) | 0x800;
-  return Buffer.concat([u16(style.zip64 === true ? 45 : 20), u16(flags), u16(method), dosTime, u32(crc32(content))]);
+  return Buffer.concat([
+    u16(style.zip64 === true ? 45 : 20),
+    u16(flags),
+    u16(method),
+    dosTime,
+    u32(crc32(content)),
+  ]);
 }
 
 function foreignExtra(style: ZipStyle): Buffer {
-  return style.extraField === true ? Buffer.concat([u16(0x5455), u16(5), Buffer.from([1, 0, 0, 0, 90])]) : Buffer.alloc(0);
+  return style.extraField === true
+    ? Buffer.concat([u16(0x5455), u16(5), Buffer.from([1, 0, 0, 0, 90])])
+    : Buffer.alloc(0);
 }
 
 function localHeader(entry: Entry, style: ZipStyle): Buffer {
   const { name, content, data } = entry;
   const late = style.dataDescriptors === true;
   const sizes64 = Buffer.concat([u16(1), u16(16), u64(content.length), u64(data.length)]);
-  const extra = Buffer.concat([foreignExtra(style), style.zip64 === true && !late ? sizes64 : Buffer.alloc(0)]);
+  const extra = Buffer.concat([
+    foreignExtra(style),
+    style.zip64 === true && !late ? sizes64 : Buffer.alloc(0),
+  ]);
   const head = common(entry, style);
   if (late) head.writeUInt32LE(0, 10);
   const size = (length: number) => u32(late ? 0 : style.zip64 === true ? max32 : length);

@@ -54,25 +54,37 @@ export function featuresOf(parts: Parts, sheetName: string): Map<Feature, Traces
   const book = new JudgedWorkbook(parts);
   const sheets = book.sheets();
   const sheet = book.sheet(sheetName);
-  return new Map<Feature, Traces>([...ofCells(book, sheet), ...ofSheet(book, sheet), ...ofPackage(book, sheets, sheet)]);
+  return new Map<Feature, Traces>([
+    ...ofCells(book, sheet),
+    ...ofSheet(book, sheet),
+    ...ofPackage(book, sheets, sheet),
+  ]);
 }
 
 function ofCells(book: JudgedWorkbook, sheet: JudgedSheet): [Feature, Traces][] {
   const style = book.styleReader();
   const cells = [...sheet.cells];
   const byCell = (aspect: string): [string, string][] =>
-    cells.filter(([, cell]) => cell.style !== 0).map(([at, cell]) => [`${at} ${aspect}`, style(cell.style, aspect)]);
+    cells
+      .filter(([, cell]) => cell.style !== 0)
+      .map(([at, cell]) => [`${at} ${aspect}`, style(cell.style, aspect)]);
   const plain = (aspect: string) => style(0, aspect);
   const unlike = (aspect: string) => byCell(aspect).filter(([, value]) => value !== plain(aspect));
   const formulas = book
     .sheets()
     .flatMap(({ name, cells }) =>
-      [...cells].flatMap(([at, { formula }]): [string, string][] => (formula === null ? [] : [[`${name} ${at}`, formula]])),
+      [...cells].flatMap(([at, { formula }]): [string, string][] =>
+        formula === null ? [] : [[`${name} ${at}`, formula]],
+      ),
     );
   return [
     [
       "user's own columns",
-      new Map(cells.filter(([, cell]) => ownColumns.has(cell.column) && cell.text !== '').map(([at, cell]) => [at, cell.text])),
+      new Map(
+        cells
+          .filter(([, cell]) => ownColumns.has(cell.column) && cell.text !== '')
+          .map(([at, cell]) => [at, cell.text]),
+      ),
     ],
     ['formula, same sheet', new Map(formulas.filter(([, formula]) => !formula.includes('!')))],
     ['formula, other sheet', new Map(formulas.filter(([, formula]) => formula.includes('!')))],
@@ -121,7 +133,12 @@ function ofSheet(book: JudgedWorkbook, { root, part }: JudgedSheet): [Feature, T
     ['data validation', xml('dataValidation')],
     ['freeze pane', xml('pane')],
     ['column width', new Map(columns.map((column) => [span(column), attribute(column, 'width') ?? '']))],
-    ['hidden column', new Map(columns.filter((column) => on(attribute(column, 'hidden'))).map((column) => [span(column), 'hidden']))],
+    [
+      'hidden column',
+      new Map(
+        columns.filter((column) => on(attribute(column, 'hidden'))).map((column) => [span(column), 'hidden']),
+      ),
+    ],
     [
       'row height',
       new Map(
@@ -140,13 +157,21 @@ function ofSheet(book: JudgedWorkbook, { root, part }: JudgedSheet): [Feature, T
     ],
     ['merged cells', new Map(all(root, 'mergeCell').map((cell) => [attribute(cell, 'ref') ?? '', 'merged']))],
     ['tab colour', xml('tabColor')],
-    ['orientation', new Map(all(root, 'pageSetup').map((page) => ['page', attribute(page, 'orientation') ?? '']))],
+    [
+      'orientation',
+      new Map(all(root, 'pageSetup').map((page) => ['page', attribute(page, 'orientation') ?? ''])),
+    ],
     ['header and footer', xml('headerFooter')],
   ];
 }
 
-function ofPackage(book: JudgedWorkbook, sheets: readonly JudgedSheet[], sheet: JudgedSheet): [Feature, Traces][] {
-  const sums = (names: readonly string[]): Traces => new Map(names.map((name) => [name, sha(book.part(name))]));
+function ofPackage(
+  book: JudgedWorkbook,
+  sheets: readonly JudgedSheet[],
+  sheet: JudgedSheet,
+): [Feature, Traces][] {
+  const sums = (names: readonly string[]): Traces =>
+    new Map(names.map((name) => [name, sha(book.part(name))]));
   const drawings = book.related(sheet.part, 'drawing');
   const fromDrawings = (type: string) => {
     const found = drawings.flatMap((drawing) => book.related(drawing, type));
@@ -162,20 +187,36 @@ function ofPackage(book: JudgedWorkbook, sheets: readonly JudgedSheet[], sheet: 
     ['table with style', new Map(tables.map((name) => [name, withoutRange(book.root(name))]))],
     ['chart', fromDrawings('chart')],
     ['image', fromDrawings('image')],
-    ['hidden sheet', new Map(sheets.filter(({ state }) => state === 'hidden').map(({ name, part }) => [name, sha(book.part(part))]))],
+    [
+      'hidden sheet',
+      new Map(
+        sheets
+          .filter(({ state }) => state === 'hidden')
+          .map(({ name, part }) => [name, sha(book.part(part))]),
+      ),
+    ],
     [
       '+ protected sheet',
-      new Map(sheets.flatMap(({ name, root }) => all(root, 'sheetProtection').map((lock) => [name, canonicalXml(lock)]))),
+      new Map(
+        sheets.flatMap(({ name, root }) =>
+          all(root, 'sheetProtection').map((lock) => [name, canonicalXml(lock)]),
+        ),
+      ),
     ],
     [
       '+ pivot table',
       sums(
         sheets.flatMap(({ part }) =>
-          book.related(part, 'pivotTable').flatMap((pivot) => [pivot, ...book.related(pivot, 'pivotCacheDefinition')]),
+          book
+            .related(part, 'pivotTable')
+            .flatMap((pivot) => [pivot, ...book.related(pivot, 'pivotCacheDefinition')]),
         ),
       ),
     ],
-    ['+ several sheets', sheets.length < 2 ? new Map() : numbered(sheets.map(({ name, state }) => `${name} ${state}`))],
+    [
+      '+ several sheets',
+      sheets.length < 2 ? new Map() : numbered(sheets.map(({ name, state }) => `${name} ${state}`)),
+    ],
   ];
 }
 

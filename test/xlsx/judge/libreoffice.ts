@@ -69,7 +69,9 @@ export class LibreOffice implements AsyncDisposable {
     const out = await this.convert(paths, csvFilter);
     const files = new Map(paths.map((path) => [parsePath(path).name, new Map<string, string[][]>()]));
     for (const name of await readdir(out)) {
-      const owner = [...files.keys()].filter((file) => name.startsWith(`${file}-`)).toSorted((a, b) => b.length - a.length)[0];
+      const owner = [...files.keys()]
+        .filter((file) => name.startsWith(`${file}-`))
+        .toSorted((a, b) => b.length - a.length)[0];
       if (owner === undefined) continue;
       const rows: string[][] = parse(await readFile(join(out, name), 'utf8'), { relax_column_count: true });
       files.get(owner)?.set(name.slice(owner.length + 1, -'.csv'.length), rows);

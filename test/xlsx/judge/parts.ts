@@ -16,11 +16,9 @@ export function readParts(file: Buffer): Parts {
   let at = start;
   for (let n = 0; n < count; n++) {
     expectSignature(file, at, 0x02014b50);
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((field) => file.readUInt16LE(at + field)) as [
-      number,
-      number,
-      number,
-    ];
+    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((field) =>
+      file.readUInt16LE(at + field),
+    ) as [number, number, number];
     const name = file.toString('utf8', at + 46, at + 46 + nameLength);
     const extra = file.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength);
     const wide = wideSizes(extra);
@@ -69,7 +67,8 @@ function wideSizes(extra: Buffer): number[] {
 }
 
 function expectSignature(file: Buffer, at: number, signature: number): void {
-  if (file.readUInt32LE(at) !== signature) throw new Error(`no zip record ${signature.toString(16)} at ${at}`);
+  if (file.readUInt32LE(at) !== signature)
+    throw new Error(`no zip record ${signature.toString(16)} at ${at}`);
 }
 
 /** sha256 of each uncompressed part. */
@@ -90,7 +89,11 @@ export function compareParts(before: Parts, after: Parts): PartsDifference {
   return {
     added: [...right.keys()].filter((name) => !left.has(name)),
     missing: [...left.keys()].filter((name) => !right.has(name)),
-    changed: [...left].filter(([name, sum]) => right.has(name) && right.get(name) !== sum).map(([name]) => name),
-    reordered: [...left.keys()].filter((name) => right.has(name)).join() !== [...right.keys()].filter((name) => left.has(name)).join(),
+    changed: [...left]
+      .filter(([name, sum]) => right.has(name) && right.get(name) !== sum)
+      .map(([name]) => name),
+    reordered:
+      [...left.keys()].filter((name) => right.has(name)).join() !==
+      [...right.keys()].filter((name) => left.has(name)).join(),
   };
 }

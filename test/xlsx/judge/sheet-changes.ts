@@ -26,7 +26,9 @@ function cellXml(sheet: JudgedSheet, at: string): string {
   const cell = sheet.cells.get(at);
   if (cell === undefined) return '';
   const formula = child(cell.element, 'f');
-  return formula === undefined ? `${cell.style} ${canonicalXml(cell.element)}` : `${cell.style} ${canonicalXml(formula)}`;
+  return formula === undefined
+    ? `${cell.style} ${canonicalXml(cell.element)}`
+    : `${cell.style} ${canonicalXml(formula)}`;
 }
 
 function rowAttributes(root: Element): Map<string, string> {

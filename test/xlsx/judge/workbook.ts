@@ -73,7 +73,9 @@ export class JudgedWorkbook {
 
   sheets(): JudgedSheet[] {
     return all(this.root(this.workbookPart), 'sheet').map((sheet) => {
-      const id = [...sheet.attributes].find(({ localName, prefix }) => localName === 'id' && prefix !== null)?.value ?? '';
+      const id =
+        [...sheet.attributes].find(({ localName, prefix }) => localName === 'id' && prefix !== null)?.value ??
+        '';
       const part = this.related(this.workbookPart, id)[0] ?? '';
       const root = this.root(part);
       return {
@@ -133,7 +135,11 @@ export class JudgedWorkbook {
       return parent === undefined ? [] : children(parent);
     };
     const formats = list('cellXfs');
-    const lists: Record<string, Element[]> = { font: list('fonts'), fill: list('fills'), border: list('borders') };
+    const lists: Record<string, Element[]> = {
+      font: list('fonts'),
+      fill: list('fills'),
+      border: list('borders'),
+    };
     const named = new Map(list('numFmts').map((e) => [attribute(e, 'numFmtId'), attribute(e, 'formatCode')]));
     return (style, aspect) => {
       const format = formats[style];
@@ -180,9 +186,11 @@ function stringText(item: Element): string {
 }
 
 export function columnNumber(letters: string): number {
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
 
 export function columnName(number: number): string {
-  return number === 0 ? '' : columnName(Math.floor((number - 1) / 26)) + String.fromCharCode(65 + ((number - 1) % 26));
+  return number === 0
+    ? ''
+    : columnName(Math.floor((number - 1) / 26)) + String.fromCharCode(65 + ((number - 1) % 26));
 }

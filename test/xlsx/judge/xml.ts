@@ -35,13 +35,17 @@ export function attribute(element: Element | undefined, name: string): string | 
 export function canonicalXml(node: Node | undefined): string {
   if (node === undefined) return '';
   if (node.nodeType === node.TEXT_NODE || node.nodeType === node.CDATA_SECTION_NODE) {
-    return JSON.stringify(node.nodeValue ?? '').slice(1, -1).replaceAll('<', '&lt;');
+    return JSON.stringify(node.nodeValue ?? '')
+      .slice(1, -1)
+      .replaceAll('<', '&lt;');
   }
   if (node.nodeType !== node.ELEMENT_NODE) return '';
   const element = node as Element;
   const attributes = [...element.attributes]
     .filter(({ name }) => name !== 'xmlns' && !name.startsWith('xmlns:'))
-    .map(({ namespaceURI, localName, value }) => ` {${namespaceURI ?? ''}}${localName}=${JSON.stringify(value)}`)
+    .map(
+      ({ namespaceURI, localName, value }) => ` {${namespaceURI ?? ''}}${localName}=${JSON.stringify(value)}`,
+    )
     .toSorted();
   const inside = [...element.childNodes].map(canonicalXml).join('');
   return `<{${element.namespaceURI ?? ''}}${element.localName}${attributes.join('')}>${inside}</>`;
