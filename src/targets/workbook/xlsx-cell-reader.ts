@@ -21,15 +21,17 @@ export class CellReader {
   /** What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. */
   cell(cell: SheetCell | undefined, type: FieldType): Cell {
     if (cell === undefined) return null;
+    if (type === 'instant' && cell.type === 'n' && cell.formula === null && this.#isDate(cell)) {
+      const instant = cell.raw === '' ? null : this.#clock.toInstant(Number(cell.raw));
+      if (instant !== null) return instant;
+    }
     const text = this.text(cell);
     if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text) };
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text };
     if (type === 'text') return text;
-    if (cell.type === 'n') {
-      const instant = this.#isDate(cell) ? this.#clock.toInstant(Number(cell.raw)) : null;
-      return instant ?? { unreadable: text };
-    }
+    // A number that is no date, and a truth: a guess would be a lost edit.
+    if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
     if (text.trim() === '') return null;
     return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
   }

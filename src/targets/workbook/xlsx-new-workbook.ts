@@ -20,7 +20,7 @@ export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerat
     ...mapping.fields.map(({ column, type }) => ({
       heading: column,
       style: type === 'instant' ? instantStyle : textStyle,
-      width: type === 'instant' ? 18 : Math.max(16, column.length + 4),
+      width: Math.max(type === 'instant' ? 18 : 24, column.length + 4),
     })),
     ...(mapping.statusColumn === undefined
       ? []
@@ -99,7 +99,7 @@ function sheet(columns: readonly NewColumn[]): string {
     ({ heading }, at) =>
       `<c r="${columnName(at)}1" s="${headingStyle}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(escapeCellText(heading))}</t></is></c>`,
   );
-  return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData><pageSetup orientation="landscape"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
+  return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData><pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
 }
 
 /** A table needs one row below its headings, even an empty one. */

@@ -154,22 +154,30 @@ function appendedRows(
   const isBlocked = (row: number) => blocked.some(({ top, bottom }) => row >= top && row <= bottom);
   const places = free.take(isBlocked, layout.dataEnd);
   const rows: number[] = [];
-  const splices: Splice[] = [];
+  const filled: Splice[] = [];
+  /** New rows by the byte before which they go: one piece for all at one place. */
+  const fresh = new Map<number, string[]>();
   for (const { leadId, values } of appends) {
     const next = places.next();
     if (next.done === true) {
       throw new LeadsyncError(
         'target.not-writable',
         `The sheet of ${name} has no row left. Nothing was written.`,
-        {
-          help: 'Move old rows to another sheet.',
-        },
+        { help: 'Move old rows to another sheet.' },
       );
     }
     const content = contentOf({ leadId, values, status: null, remove: false }, columns);
-    rows.push(next.value.row);
-    if (next.value.place !== null) splices.push(...writer.existing(next.value.place, content));
-    else splices.push(splice(next.value.at, next.value.at, writer.fresh(next.value.row, content)));
+    const { row, place } = next.value;
+    rows.push(row);
+    if (place !== null) {
+      filled.push(...writer.existing(place, content));
+      continue;
+    }
+    const texts = fresh.get(next.value.at) ?? [];
+    texts.push(writer.fresh(row, content));
+    fresh.set(next.value.at, texts);
   }
+  // A new row goes before a row that is filled and starts at the same byte.
+  const splices = [...[...fresh].map(([at, texts]) => splice(at, at, texts.join(''))), ...filled];
   return { rows, splices };
 }
