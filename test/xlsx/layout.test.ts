@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RowChange, TargetRow } from '../../src/targets/target.ts';
+import { append, never, readAll, remove, update, verdict } from '../contract/target-harness.ts';
+import {
+  contentTypesXml,
+  handMade,
+  handMadeHeadings,
+  main,
+  relationsXml,
+  rowsXml,
+  sheetXml,
+  types,
+} from './corpus/hand-made.ts';
+import { JudgedWorkbook } from './judge/workbook.ts';
+import { readParts } from './judge/parts.ts';
+import { all, attribute } from './judge/xml.ts';
+import { targetOf } from './three-rounds.ts';
+
+const sheet1 = 'xl/worksheets/sheet1.xml';
+const table1 = 'xl/tables/table1.xml';
+const text = (at: string, value: string) => `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`;
+
+interface Played {
+  readonly rows: readonly TargetRow[];
+  readonly verdicts: readonly string[];
+  readonly book: JudgedWorkbook;
+  readonly texts: (reference: string) => string | undefined;
+}
+
+async function play(file: Buffer, changes: readonly RowChange[]): Promise<Played> {
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-xlsx-'));
+  try {
+    const path = join(folder, 'leads.xlsx');
+    await writeFile(path, file);
+    const rows = await readAll(targetOf(path));
+    const outcomes = await targetOf(path).write(changes, never());
+    const book = new JudgedWorkbook(readParts(await readFile(path)));
+    const { cells } = book.sheet('Leads');
+    return { rows, verdicts: outcomes.map(verdict), book, texts: (reference) => cells.get(reference)?.text };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const withTable = (ref: string, filter: string, attributes: string, rows: string) =>
+  handMade({
+    '[Content_Types].xml': contentTypesXml([
+      ['xl/workbook.xml', types.workbook],
+      [sheet1, types.sheet],
+      ['xl/styles.xml', types.styles],
+      [table1, 'application/vnd.openxmlformats-officedocument.spreadsheetml.table+xml'],
+    ]),
+    'xl/worksheets/_rels/sheet1.xml.rels': relationsXml(['rId1', 'table', '../tables/table1.xml']),
+    [table1]: `<table xmlns="${main}" id="1" name="T" displayName="T" ref="${ref}" ${attributes}><autoFilter ref="${filter}"/><tableColumns count="6">${handMadeHeadings
+      .map((name, n) => `<tableColumn id="${n + 1}" name="${name}"/>`)
+      .join('')}</tableColumns></table>`,
+    [sheet1]: sheetXml(rows, '<tableParts count="1"><tablePart r:id="rId1"/></tableParts>'),
+  });
+
+describe('what stands around the rows', () => {
+  const fresh = append('id-x', { name: 'X', city: 'Y', due: null });
+
+  test("a table's totals row is no lead, and nothing is written into it", async () => {
+    const totals = `<row r="7">${text('B7', 'Total')}<c r="F7"><f>SUBTOTAL(103,T[Sync])</f><v>0</v></c></row>`;
+    const played = await play(withTable('A1:F7', 'A1:F6', 'totalsRowCount="1"', rowsXml() + totals), [fresh]);
+    expect(played.rows.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
+    expect(played.verdicts).toEqual(['done']);
+    expect([played.texts('A7') ?? '', played.texts('B7')]).toEqual(['', 'Total']);
+    expect(attribute(played.book.root(table1), 'ref')).toBe('A1:F7');
+  });
+
+  test('a table grows by the rows that follow it at once', async () => {
+    const played = await play(withTable('A1:F6', 'A1:F6', '', rowsXml()), [fresh]);
+    expect(played.texts('A7')).toBe('id-x');
+    const root = played.book.root(table1);
+    expect([attribute(root, 'ref'), ...all(root, 'autoFilter').map((e) => attribute(e, 'ref'))]).toEqual(['A1:F7', 'A1:F7']);
+  });
+
+  test("a row with the user's own sum is not filled in", async () => {
+    const sum = `<row r="7">${text('C7', 'Total')}<c r="G7"><f>SUM(G2:G6)</f><v>0</v></c></row>`;
+    const played = await play(handMade({ [sheet1]: sheetXml(rowsXml() + sum) }), [fresh]);
+    expect([played.texts('A7') ?? '', played.texts('A8')]).toEqual(['', 'id-x']);
+  });
+
+  test('hidden and filtered rows are read like others, and a new row is not hidden', async () => {
+    const hidden = rowsXml().replace('<row r="6">', '<row r="6" hidden="1">').replace('<row r="3">', '<row r="3" hidden="1">');
+    const criteria =
+      '<autoFilter ref="A1:F6"><filterColumn colId="3"><filters><filter val="Aachen"/></filters></filterColumn></autoFilter>';
+    const played = await play(handMade({ [sheet1]: sheetXml(hidden, criteria) }), [fresh]);
+    expect(played.rows).toHaveLength(5);
+    const rows = all(played.book.sheet('Leads').root, 'row');
+    expect(rows.map((row) => attribute(row, 'hidden'))).toEqual([null, null, '1', null, null, '1', null]);
+  });
+
+  test('merged cells of a row are left alone, a merged row below is skipped', async () => {
+    const merges = '<mergeCells count="2"><mergeCell ref="D2:D3"/><mergeCell ref="A8:F8"/></mergeCells>';
+    const played = await play(handMade({ [sheet1]: sheetXml(rowsXml(), merges) }), [
+      update('id-a', {}, { city: 'Rome' }),
+      remove('id-b', {}),
+      fresh,
+      append('id-y', { name: 'Y' }),
+    ]);
+    expect(played.verdicts).toEqual(['target.cell-not-writable', 'target.cell-not-writable', 'done', 'done']);
+    expect(['A7', 'A8', 'A9'].map((at) => played.texts(at) ?? '')).toEqual(['id-x', '', 'id-y']);
+    expect(['D2', 'A3', 'D3'].map(played.texts)).toEqual(['Aachen', 'id-b', 'Bonn']);
+  });
+
+  test('a formula in a column of ours is never overwritten; other cells of its row are', async () => {
+    const formula = '<c r="D2" t="str"><f t="shared" ref="D2:D3" si="0">LOWER("AACHEN")</f><v>aachen</v></c>';
+    const user = '<c r="D3" t="str"><f t="shared" si="0"/><v>aachen</v></c>';
+    const rows = rowsXml().replace(/<c r="D2".*?<\/c>/, formula).replace(/<c r="D3".*?<\/c>/, user);
+    const played = await play(handMade({ [sheet1]: sheetXml(rows) }), [
+      update('id-a', {}, { city: 'Rome' }),
+      update('id-a', {}, { name: 'AA' }),
+      remove('id-b', {}),
+    ]);
+    expect(played.verdicts).toEqual(['target.cell-not-writable', 'done', 'target.cell-not-writable']);
+    expect(['B2', 'D2', 'D3'].map(played.texts)).toEqual(['AA', 'aachen', 'aachen']);
+  });
+
+  test('no row is made beyond the last one that a sheet can have', async () => {
+    const rows = rowsXml().replace('<row r="6">', '<row r="1048576">').replaceAll(/r="([A-F])6"/g, 'r="$11048576"');
+    const withId = rows.replace('<row r="1048576">', `<row r="1048576">${text('A1048576', 'id-last')}`);
+    await expect(play(handMade({ [sheet1]: sheetXml(withId) }), [fresh])).rejects.toMatchObject({
+      code: 'target.not-writable',
+    });
+  });
+});
