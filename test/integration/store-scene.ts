@@ -26,9 +26,12 @@ export const proof = { leads: true, rows: true };
 export class Scene {
   readonly connection = `c-${randomUUID()}`;
   readonly pool: pg.Pool;
+  /** The address of the database, for another process. */
+  readonly url: string;
 
-  constructor(pool: pg.Pool) {
-    this.pool = pool;
+  constructor(database: TestDatabase) {
+    this.pool = database.pool;
+    this.url = database.url;
   }
 
   run(): Promise<Run> {
@@ -76,7 +79,7 @@ export class Scene {
   async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
     const reader = await this.pool.connect();
     try {
-      return await Array.fromAsync(differences(reader, run, isProof));
+      return await collect(differences(reader, run, isProof));
     } finally {
       reader.release();
     }
@@ -92,6 +95,12 @@ export function useScenes(): () => Scene {
   afterAll(() => database?.drop());
   return () => {
     if (database === undefined) throw new Error('asked for a scene outside of a test');
-    return new Scene(database.pool);
+    return new Scene(database);
   };
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }
