@@ -129,14 +129,14 @@ export async function countActions(db: Queryable, runId: number): Promise<readon
   return rows;
 }
 
-/** How many known pairs the plan changes in each field; filling an empty side is no such change. */
+/** How many pairs the plan changes in each field, of those that were in step in it before. */
 export async function countChangedFields(
   db: Queryable,
   run: RoundRef,
 ): Promise<Readonly<Record<string, number>>> {
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
-     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->>'rule' <> 'fills-empty'
+     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value ? 'base'
      group by 1`,
     [run.id, run.round],
   );
