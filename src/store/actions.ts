@@ -136,7 +136,7 @@ export async function countChangedFields(
 ): Promise<Readonly<Record<string, number>>> {
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
-     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value ? 'base'
+     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
      group by 1`,
     [run.id, run.round],
   );
