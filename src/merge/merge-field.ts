@@ -58,7 +58,8 @@ export function mergeField(state: FieldState, mapping: FieldMapping, policy: Pol
 function decide(state: FieldState, direction: Direction, policy: Policy): FieldDecision {
   const { base, lead, row, memo } = state;
   if (isUnreadable(row)) {
-    if (memo?.resolution === 'lead' && !isUnreadable(lead)) return { kind: 'to-row', value: lead, rule: 'resolved' };
+    if (memo?.resolution === 'lead' && !isUnreadable(lead))
+      return { kind: 'to-row', value: lead, rule: 'resolved' };
     return hold('row.unreadable');
   }
   if (isUnreadable(lead)) {
