@@ -15,7 +15,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** The mapping of all scenes. */
-export const fields: readonly FieldMapping[] = [
+const fields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
