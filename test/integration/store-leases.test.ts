@@ -134,6 +134,16 @@ describe('a worker that was paused past its lease', () => {
     expect(await acquireLease(here.pool, here.connection)).toBeNull();
   });
 
+  test('does not take it from the next one when it ends without having noticed', async () => {
+    const here = scene();
+    const paused = await take(here);
+    await expire(here);
+    await using next = await take(here);
+    await paused[Symbol.asyncDispose]();
+    await assertHeld(here, next);
+    expect(await acquireLease(here.pool, here.connection)).toBeNull();
+  });
+
   test('nothing of the transaction in which it asked is committed', async () => {
     const here = scene();
     await using lease = await take(here);
