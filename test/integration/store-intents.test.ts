@@ -23,7 +23,16 @@ test('an intent that was begun is open, in doubt, with what is needed to find it
   const before = Date.now();
   const id = await begin(here);
   expect(await openIntents(here.pool, here.connection)).toEqual([
-    { id, rowKey: 'k', row, content, leadId: null, attemptedAt: expect.any(Number), scansWithoutIt: 0 },
+    {
+      id,
+      rowKey: 'k',
+      row,
+      content,
+      leadId: null,
+      answered: false,
+      attemptedAt: expect.any(Number),
+      scansWithoutIt: 0,
+    },
   ]);
   const [intent] = await openIntents(here.pool, here.connection);
   expect(Math.abs((intent?.attemptedAt ?? 0) - before)).toBeLessThan(10_000);
@@ -66,9 +75,9 @@ test('an action has its intent until that is abandoned, so that it is not sent t
 test('scans without the lead are counted for those that they speak against', async () => {
   const here = scene();
   const [one, two] = [await begin(here), await begin(here)];
-  await countScanWithout(here.pool, [one]);
-  await countScanWithout(here.pool, [one, two]);
-  await countScanWithout(here.pool, []);
+  await countScanWithout(here.pool, [one], 1);
+  await countScanWithout(here.pool, [one, two], 0.5);
+  await countScanWithout(here.pool, [], 1);
   const open = await openIntents(here.pool, here.connection);
-  expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([2, 1]);
+  expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
 });

@@ -25,6 +25,7 @@ describe('a run', () => {
     const run = await insertRun(here.pool, {
       connection: here.connection,
       mode: 'plan',
+      baseUrl: 'http://127.0.0.1:1',
       settingsHash: 'h',
       allow: ['x'],
     });
@@ -65,6 +66,7 @@ describe('a run', () => {
     const plan = await insertRun(here.pool, {
       connection: here.connection,
       mode: 'plan',
+      baseUrl: 'http://127.0.0.1:1',
       settingsHash: 'h',
       allow: [],
     });

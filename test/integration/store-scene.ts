@@ -35,7 +35,13 @@ export class Scene {
   }
 
   run(): Promise<Run> {
-    return insertRun(this.pool, { connection: this.connection, mode: 'sync', settingsHash: 'h', allow: [] });
+    return insertRun(this.pool, {
+      connection: this.connection,
+      mode: 'sync',
+      baseUrl: 'http://127.0.0.1:1',
+      settingsHash: 'h',
+      allow: [],
+    });
   }
 
   /** Ends the run that is open, begins another and stages what both sides show in it. */

@@ -224,8 +224,8 @@ describe('rows that no lead id names', () => {
 
 test('unknown leads are those that no earlier scan of the connection showed', async () => {
   const [here, other] = [scene(), scene()];
-  await adoptScan(here.pool, await here.scan({ old: acme }, []), proof);
-  await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof);
+  await adoptScan(here.pool, await here.scan({ old: acme }, []), proof, []);
+  await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof, []);
   const run = await here.scan({ old: won, new2: acme, new1: won }, []);
   expect(await unknownLeads(here.pool, run)).toEqual([
     { id: 'new1', cells: won },
