@@ -59,8 +59,6 @@ export async function settleCreates(
     if (settlement.kind === 'found') {
       found.push({ intent, leadId: settlement.leadId, base });
       leadIds.add(settlement.leadId);
-    } else if (settlement.kind === 'ambiguous') {
-      for (const candidate of settlement.candidates) leadIds.add(candidate);
     } else if (speaksAgainst(intent, scan) > 0) {
       unseen.push(intent.id);
     }
@@ -73,6 +71,8 @@ export async function settleCreates(
       continue;
     }
     for (const candidate of alike) rows.add(candidate.row);
+    if (settlement.kind === 'ambiguous')
+      for (const candidate of settlement.candidates) leadIds.add(candidate);
     if (!certain) {
       actions.push(
         held(

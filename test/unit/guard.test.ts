@@ -122,12 +122,19 @@ describe('overrides', () => {
   const everything = {
     knownPairs: 100,
     leads: 0,
+    otherService: 'http://127.0.0.1:4000',
     byKind: { 'mark-row': 50, 'update-row': 100 },
     byField: { stage: 100 },
   };
 
   test('all refusals are told at once', () => {
-    expect(refused(everything)).toEqual(['empty-scan', 'max-deletes', 'max-changes', 'whole-field']);
+    expect(refused(everything)).toEqual([
+      'other-service',
+      'empty-scan',
+      'max-deletes',
+      'max-changes',
+      'whole-field',
+    ]);
     expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
   });
 

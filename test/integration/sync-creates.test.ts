@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const newRow = {
@@ -51,3 +52,30 @@ test('a create that the service confirmed and nobody recognises is held, and no 
   // A held create is no reason to scan more than once.
   expect(report.requests.leads).toBe(1);
 }, 120_000);
+
+test('nothing twice: a lost reply, and somebody made the same lead by hand: a person says which is whose', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 1 } });
+  await here.sync();
+  here.sheet.add(newRow);
+  const faults = parseFaults('lost-reply:once=1,on=POST;503:after=2,on=list');
+  here.sandbox.set({ faults });
+  expect(await here.sync()).toMatchObject({ status: 'failed', putOff: 1 });
+
+  const [ours] = here.sandbox.leads.list().slice(-1);
+  if (ours === undefined) throw new Error('nothing was made');
+  const { id: _, ...fields } = ours;
+  const theirs = here.sandbox.leads.add(fields);
+  here.sandbox.set({ faults: [] });
+  for (let night = 0; night < 3; night++) {
+    expect(await here.sync()).toMatchObject({
+      status: 'partial',
+      held: 1,
+      created: { leads: 0, rows: 0 },
+      problems: [{ code: 'create.in-doubt', row: 3, message: expect.stringContaining(theirs.id) as string }],
+    });
+  }
+  here.sheet.edit((row) => row['Company'] === newRow.Company, { 'Lead ID': ours.id });
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 1 } });
+  expect(here.sandbox.leads.size).toBe(3);
+  expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual([expect.any(String), ours.id, theirs.id]);
+});
