@@ -33,6 +33,11 @@ export class LeadsyncError extends Error {
   }
 }
 
+/** A message without its full stop, to be gone on with. */
+export function withoutStop(message: string): string {
+  return message.replace(/\.$/, '');
+}
+
 /** Something that concerns one item or one field of a run; the run goes on. Part of the contract of `sync --json`. */
 export interface Problem {
   readonly code: string;

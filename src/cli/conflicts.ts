@@ -12,7 +12,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
     if (options.json) return printJson({ conflicts: held.map(heldJson) });
     if (held.length === 0) return print('nothing is held');
     for (const item of held) print(describeHeld(item));
-    if (held.some(isDecidable))
+    if (held.some((item) => decidableSides(item).length > 0))
       print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
   });
 }
@@ -35,9 +35,18 @@ function plain(cell: Held['lead']): string | null {
   return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
 }
 
-/** Only a field of which both sides have a value can be decided by choosing a side. */
-export function isDecidable(item: Held): boolean {
-  return item.field !== '' && item.leadId !== '';
+const sidesByCode: Readonly<Record<string, readonly ('lead' | 'target')[]>> = {
+  'conflict.both-edited': ['lead', 'target'],
+  'conflict.first-sight': ['lead', 'target'],
+  'row.unreadable': ['lead'],
+  'row.company-name-empty': ['lead'],
+  'lead.field-refused': ['lead'],
+  'lead.unreadable': ['target'],
+};
+
+/** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
+export function decidableSides(item: Held): readonly ('lead' | 'target')[] {
+  return sidesByCode[item.code] ?? [];
 }
 
 function describeHeld(item: Held): string {

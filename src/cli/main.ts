@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { guardCodes } from '../merge/guard.ts';
 import { reportError } from './output.ts';
 import type { DemoOptions } from './demo.ts';
@@ -38,7 +38,11 @@ function command(name: string, description: string): Command {
 
 const allow = new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
   .choices(guardCodes)
-  .argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
+  .argParser((value: string, previous: readonly string[] | undefined) => {
+    const known: readonly string[] = guardCodes;
+    if (!known.includes(value)) throw new InvalidArgumentError(`It is one of ${known.join(', ')}.`);
+    return [...(previous ?? []), value];
+  });
 
 command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
   .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')

@@ -43,7 +43,7 @@ export function printJson(value: object): void {
 export function reportError(error: unknown, json: boolean): void {
   const known = error instanceof LeadsyncError;
   process.exitCode =
-    error instanceof ConfigError || (known && /^(config|usage)\./.test(error.code))
+    error instanceof ConfigError || (known && /^(config|usage|sandbox)\./.test(error.code))
       ? exitCodes.usage
       : exitCodes.failed;
   const code = known ? error.code : 'internal';

@@ -1,6 +1,6 @@
 import { showCell } from '../lead/value.ts';
 import { type Action, visibleActions } from '../store/actions.ts';
-import type { Run } from '../store/runs.ts';
+import type { Run, RunStatus } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
@@ -12,18 +12,19 @@ export function plan(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     const plans: object[] = [];
-    const runs: Run[] = [];
+    const statuses: RunStatus[] = [];
     for (const name of app.contexts.keys()) {
       const run = await runJob(app, name, 'plan', [], stop);
       const actions = await visibleActions(app.pool, run);
-      runs.push(run);
+      const ended = run.status === 'stopped' || run.status === 'failed';
+      const held = actions.some((action) => action.kind === 'hold');
+      statuses.push(ended ? run.status : held ? 'partial' : 'succeeded');
       plans.push(planJson(run, actions));
       if (!options.json) print(describePlan(run, actions));
     }
     const [only] = plans;
     if (options.json) printJson(plans.length === 1 && only !== undefined ? only : { plans });
-    // What is held is part of a plan; it is no failure to have planned it.
-    process.exitCode = exitCodeFor(runs.map((run) => (run.status === 'partial' ? 'succeeded' : run.status)));
+    process.exitCode = exitCodeFor(statuses);
   });
 }
 

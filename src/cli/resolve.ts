@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
 import { decideHeld, findHeld } from '../store/held.ts';
-import { isDecidable } from './conflicts.ts';
+import { decidableSides } from './conflicts.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
@@ -18,10 +18,18 @@ export function resolve(id: string, options: ResolveOptions): Promise<void> {
         help: 'leadsync conflicts lists what is held.',
       });
     }
-    if (!isDecidable(held)) {
-      throw new LeadsyncError('usage.not-decidable', `${held.message} [${held.code}]`, {
-        help: 'This cannot be decided by choosing a side: change the row or the lead as the sentence says, then run leadsync sync.',
-      });
+    const mapping = app.contexts
+      .get(held.connection)
+      ?.connection.fields.find(({ field }) => field === held.field);
+    const oneWay = options.use === 'target' && mapping?.direction === 'to-target';
+    if (oneWay || !decidableSides(held).includes(options.use)) {
+      throw new LeadsyncError(
+        'usage.not-decidable',
+        `the ${options.use}'s value cannot be chosen here: ${held.message} [${held.code}]`,
+        {
+          help: 'Nothing was changed. Change the row or the lead as the sentence says, then run leadsync sync.',
+        },
+      );
     }
     await decideHeld(app.pool, held.id, options.use);
     if (options.json)

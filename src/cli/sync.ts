@@ -1,4 +1,6 @@
-import type { SyncReport } from '../sync/report.ts';
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { failedReport, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
@@ -15,8 +17,7 @@ export function sync(options: SyncOptions): Promise<void> {
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];
     for (const name of app.contexts.keys()) {
-      const run = await runJob(app, name, 'sync', options.allow ?? [], stop);
-      const report = run.report as SyncReport;
+      const report = await syncNow(app, name, options.allow ?? [], stop);
       reports.push(report);
       if (!options.json) print(describeReport(report));
     }
@@ -27,6 +28,24 @@ export function sync(options: SyncOptions): Promise<void> {
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
     process.exitCode = exitCodeFor(reports.map((report) => report.status));
   });
+}
+
+/** One connection's sync; a fault that let no run begin, or no result be read, is a failed one like any other. */
+async function syncNow(
+  app: App,
+  name: string,
+  allow: readonly string[],
+  stop: AbortSignal,
+): Promise<SyncReport> {
+  const startedAt = Date.now();
+  try {
+    const run = await runJob(app, name, 'sync', allow, stop);
+    return run.report as SyncReport;
+  } catch (error) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    const { code, message } = error;
+    return failedReport(name, { code, message }, Date.now() - startedAt);
+  }
 }
 
 const problemsShown = 20;

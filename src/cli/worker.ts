@@ -21,8 +21,7 @@ export function worker(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
-    const { host, port } = app.config.http;
-    const http = stack.use(await startHealthServer(host, port, app.pool));
+    const http = stack.use(await startHealthServer(app.config.http, app.pool));
     for (const context of app.contexts.values()) {
       await schedule(app, context);
       stack.use(

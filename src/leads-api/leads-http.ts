@@ -1,6 +1,7 @@
 import { Client } from 'undici';
 import type { Secret } from '../config/secret.ts';
 import type { Throttle } from '../sync/leads-port.ts';
+import { decodeBody } from './decode-body.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { Exchange, type ExchangeBounds, type ExchangeRequest, type ReplyHead } from './exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
@@ -115,7 +116,12 @@ export class LeadsHttp implements AsyncDisposable {
     const head = await exchange.head;
     // Before the body is read: other processes must know of a pause at once.
     const limited = await this.#pause.note(head);
-    const text = decode(await exchange.body);
+    const encoding = head.headers['content-encoding'];
+    const text = await decodeBody(
+      await exchange.body,
+      typeof encoding === 'string' ? encoding : undefined,
+      this.#bounds.bodyBytes,
+    );
     const { operation, method } = call;
     const fields = { operation, method, path: this.#redact(call.path), status: head.status };
     this.#log(
@@ -168,15 +174,6 @@ export class LeadsHttp implements AsyncDisposable {
 
   #redact(text: string): string {
     return text.replaceAll(this.#apiKey.reveal(), '[secret]');
-  }
-}
-
-/** Bytes that are not UTF-8 make a body that is no JSON: replaced characters could reach a person's sheet. */
-function decode(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    return `(not UTF-8) ${body.toString('latin1')}`;
   }
 }
 

@@ -18,7 +18,7 @@ export function readPage(json: unknown): LeadPage | null {
   };
 }
 
-/** The lead with this id, shown at the top of the JSON or one level down under any key; null when it is not there. */
+/** The lead with this id, shown at the top of the JSON or at most two levels down under any keys; null when it is not there. */
 export function findLead(json: unknown, id: string): Lead | null {
   return candidates(json).find((lead) => sameId(lead.id, id)) ?? null;
 }
@@ -64,14 +64,20 @@ export function idFromLocation(location: string | undefined): string | null {
   }
 }
 
-/** Objects with an id: the JSON itself when it is one, else those one level down. */
+/** The levels below the top in which a lead is looked for: `{ data: { lead: … } }` has two. */
+const deepest = 2;
+
+/** Objects with an id: the JSON itself when it is one, else those nearest to the top. */
 function candidates(json: unknown): Lead[] {
-  const top = readLead(json);
-  if (top !== null) return [top];
-  if (typeof json !== 'object' || json === null) return [];
-  return Object.values(json)
-    .map(readLead)
-    .filter((lead) => lead !== null);
+  let level: unknown[] = [json];
+  for (let depth = 0; depth <= deepest; depth++) {
+    const leads = level.map(readLead).filter((lead) => lead !== null);
+    if (leads.length > 0) return leads;
+    level = level.flatMap((value): unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
+  return [];
 }
 
 function readLead(value: unknown): Lead | null {

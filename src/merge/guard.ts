@@ -11,6 +11,8 @@ export interface PlanCounts {
   /** Pairs that were in step before this run. */
   readonly knownPairs: number;
   readonly leads: number;
+  /** The service that the baselines come from, when this run asks another one. */
+  readonly otherService: string | null;
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
@@ -22,7 +24,13 @@ export interface Refusal {
   readonly message: string;
 }
 
-export const guardCodes = ['empty-scan', 'max-deletes', 'max-changes', 'whole-field'] as const;
+export const guardCodes = [
+  'other-service',
+  'empty-scan',
+  'max-deletes',
+  'max-changes',
+  'whole-field',
+] as const;
 type GuardCode = (typeof guardCodes)[number];
 
 /** Below this many records no share of the whole means anything: five leads may well all change in one day. */
@@ -44,6 +52,12 @@ export function guard(
   };
   if (knownPairs === 0) return [];
 
+  if (counts.otherService !== null) {
+    refuse(
+      'other-service',
+      `what is remembered of ${knownPairs} leads comes from ${counts.otherService}, but this run asks another service. Use another DATA_DIR and another table for it, unless it is the same service at a new address`,
+    );
+  }
   if (counts.leads === 0) {
     refuse('empty-scan', `the service returned no lead at all, but ${knownPairs} are known`);
   }

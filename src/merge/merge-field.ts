@@ -99,6 +99,8 @@ function firstSight(
   const rowMayBeWritten = direction !== 'to-leads';
   if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
+  // What may not travel is not emptied either.
+  if (isEmpty(row) || isEmpty(lead)) return hold('conflict.first-sight');
   if (policy.onFirstSync === 'leads-win' && rowMayBeWritten) return toRow('leads-win');
   if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
   return hold('conflict.first-sight');

@@ -1,5 +1,5 @@
 import { leadIdTime } from '../lead/lead.ts';
-import { type Cell, type Cells, sameCell, type Values } from '../lead/value.ts';
+import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
 
 /**
  * A create that was begun and is not finished. `leadId` null: in doubt, the reply never told whether or which lead was
@@ -13,9 +13,11 @@ export interface Intent {
   /** What was sent. */
   readonly content: Values;
   readonly leadId: string | null;
+  /** The service said that it made the lead, but not which one it is: it is looked for and never made again. */
+  readonly answered: boolean;
   /** Epoch ms of the last attempt. */
   readonly attemptedAt: number;
-  /** Complete scans that began after the attempt was certainly over and did not show the lead. */
+  /** The weights of the scans that speak against the lead's existence, added up. */
   readonly scansWithoutIt: number;
 }
 
@@ -26,12 +28,14 @@ export interface UnknownLead {
 
 /**
  * What became of an intent. `found`: this lead is ours. `again`: it was certainly not made, the row counts as new.
- * `wait`: no answer yet. `ambiguous`: several leads fit.
+ * `wait`: no answer yet. `ambiguous`: several leads fit. `unrecognised`: the service said that it made a lead, but none
+ * of the new ones looks like it.
  */
 export type Settlement =
   | { readonly kind: 'found'; readonly leadId: string }
   | { readonly kind: 'again' }
   | { readonly kind: 'wait' }
+  | { readonly kind: 'unrecognised' }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] };
 
 /** How far the service's clock may be behind ours, in ms, when the age of a time-ordered id is compared. */
@@ -43,25 +47,31 @@ const clockMargin = 5 * 60_000;
  */
 export const attemptOverAfter = 10_000;
 
-/** A create is looked for in this many complete scans before it is made again: one scan may miss a lead that moved. */
-const scansThatProve = 2;
+/** A create is looked for in scans of this weight before it is made again: one scan may miss a lead that moved. */
+const weightThatProves = 2;
 
-/** The scan that is asked: whether it is complete, and when it began (epoch ms). */
+/**
+ * The scan that is asked: when it began (epoch ms), and what it proves by not showing a lead: 1 when it is complete, a
+ * half when leads moved meanwhile, 0 when it was filtered or empty.
+ */
 export interface ScanProof {
-  readonly complete: boolean;
+  readonly weight: number;
   readonly startedAt: number;
 }
 
-/** Whether a scan that does not show the lead of this intent speaks against its existence. */
-export function speaksAgainst(intent: Intent, scan: ScanProof): boolean {
-  return scan.complete && scan.startedAt >= intent.attemptedAt + attemptOverAfter;
+/** How much a scan that does not show the lead of this intent speaks against its existence. */
+export function speaksAgainst(intent: Intent, scan: ScanProof): number {
+  return scan.startedAt >= intent.attemptedAt + attemptOverAfter ? scan.weight : 0;
 }
 
+type Matches = (lead: UnknownLead, intent: Intent) => boolean;
+
 /**
- * Settles creates whose reply was lost (DESIGN 6) by the leads that a complete scan shows and that were not known
- * before. Pure. A lead fits when it is not older than the attempt (with a margin; ids of another kind than
- * time-ordered UUIDs never are) and shows what was sent. The fullest content is settled first: a lead that shows all
- * of it was not made of a part of it. No lead is given to one intent while it may be another's.
+ * Settles creates whose reply was lost (DESIGN 6) by the leads that a scan shows and that were not known before. Pure.
+ * A lead fits when it is not older than the attempt (with a margin; ids of another kind than time-ordered UUIDs never
+ * are) and shows what was sent; when none does, one that resembles it will do, since a service may store a value
+ * otherwise than it was sent. A new lead of the same name that does neither is for a person to look at. The fullest content is settled first: a lead that shows all of it was not made of a part
+ * of it. No lead is given to one intent while it may be another's.
  */
 export function settle(
   intents: readonly Intent[],
@@ -69,24 +79,51 @@ export function settle(
   scan: ScanProof,
 ): ReadonlyMap<number, Settlement> {
   const settled = new Map<number, Settlement>();
-  const taken = new Set<string>();
-  const offered = new Set<string>();
   for (const intent of intents) {
     if (intent.leadId !== null) settled.set(intent.id, { kind: 'found', leadId: intent.leadId });
-    if (intent.leadId !== null) taken.add(intent.leadId);
   }
-  const inDoubt = intents.filter((intent) => intent.leadId === null);
-  for (const intent of inDoubt.toSorted((a, b) => filled(b.content).length - filled(a.content).length)) {
-    const candidates = unknown.filter((lead) => fits(lead, intent) && !taken.has(lead.id));
-    const ids = candidates.map((lead) => lead.id).toSorted();
-    const [first] = ids;
-    if (first === undefined) {
-      const proven = speaksAgainst(intent, scan) && intent.scansWithoutIt + 1 >= scansThatProve;
-      settled.set(intent.id, proven ? { kind: 'again' } : { kind: 'wait' });
+  const inDoubt = intents
+    .filter((intent) => intent.leadId === null)
+    .toSorted((a, b) => filled(b.content).length - filled(a.content).length);
+  const offered = new Set<string>();
+  assign(inDoubt, unknown, fits, settled, offered);
+  assign(inDoubt, unknown, resembles, settled, offered);
+  for (const intent of inDoubt) {
+    if (settled.has(intent.id)) continue;
+    const namesakes = unknown.filter(
+      (lead) => isYoung(lead, intent) && isNamesake(lead, intent) && !isGiven(lead, settled),
+    );
+    if (namesakes.length > 0) {
+      settled.set(intent.id, { kind: 'ambiguous', candidates: namesakes.map((lead) => lead.id).toSorted() });
       continue;
     }
+    const weight = speaksAgainst(intent, scan);
+    const proven = weight > 0 && intent.scansWithoutIt + weight >= weightThatProves;
+    settled.set(intent.id, { kind: proven ? (intent.answered ? 'unrecognised' : 'again') : 'wait' });
+  }
+  return settled;
+}
+
+/** Gives each intent the lead that matches it alone; where several do, they are offered to a person. */
+function assign(
+  inDoubt: readonly Intent[],
+  unknown: readonly UnknownLead[],
+  matches: Matches,
+  settled: Map<number, Settlement>,
+  offered: Set<string>,
+): void {
+  const taken = new Set([...settled.values()].flatMap((one) => (one.kind === 'found' ? [one.leadId] : [])));
+  for (const intent of inDoubt) {
+    if (settled.has(intent.id)) continue;
+    const candidates = unknown.filter(
+      (lead) => !taken.has(lead.id) && isYoung(lead, intent) && matches(lead, intent),
+    );
+    const ids = candidates.map((lead) => lead.id).toSorted();
+    const [first] = ids;
+    if (first === undefined) continue;
     const open = inDoubt.filter(
-      (other) => !settled.has(other.id) && candidates.some((lead) => fits(lead, other)),
+      (other) =>
+        !settled.has(other.id) && candidates.some((lead) => isYoung(lead, other) && matches(lead, other)),
     );
     const alike = open.filter((other) => includes(other.content, intent.content));
     const different = open.some((other) => !includes(intent.content, other.content));
@@ -98,13 +135,60 @@ export function settle(
       taken.add(first);
     }
   }
-  return settled;
+}
+
+function isYoung(lead: UnknownLead, intent: Intent): boolean {
+  const madeAt = leadIdTime(lead.id);
+  return madeAt === null || madeAt >= intent.attemptedAt - clockMargin;
 }
 
 function fits(lead: UnknownLead, intent: Intent): boolean {
-  const madeAt = leadIdTime(lead.id);
-  if (madeAt !== null && madeAt < intent.attemptedAt - clockMargin) return false;
   return Object.entries(intent.content).every(([field, value]) => sameCell(lead.cells[field] ?? null, value));
+}
+
+/**
+ * Whether a service may have made this lead of what was sent: the name is alike (for leads without one: every field),
+ * and so are at least two thirds of the fields. Text is alike that differs in case or spaces or was cut off; an instant that
+ * lost its fraction of a second is.
+ */
+function resembles(lead: UnknownLead, intent: Intent): boolean {
+  const sent = filled(intent.content);
+  const alike = sent.filter(([field, cell]) => isAlike(cell, lead.cells[field] ?? null));
+  if (sent.length === 0) return false;
+  const named = sent.some(([field]) => field === 'companyName');
+  return named
+    ? alike.length * 3 >= sent.length * 2 && isNamesake(lead, intent)
+    : alike.length === sent.length;
+}
+
+function isGiven(lead: UnknownLead, settled: ReadonlyMap<number, Settlement>): boolean {
+  return [...settled.values()].some((one) => one.kind === 'found' && one.leadId === lead.id);
+}
+
+function isNamesake(lead: UnknownLead, intent: Intent): boolean {
+  return isAlike(intent.content.companyName ?? null, lead.cells.companyName ?? null);
+}
+
+function isAlike(sent: Cell, stored: Cell): boolean {
+  const [whole, part] = [folded(sent), folded(stored)];
+  return part !== '' && (whole === part || (part.length >= shortestCut && whole.startsWith(part)));
+}
+
+/** A text that was cut off is recognised when so many characters are left; an instant to the second has 19. */
+const shortestCut = 8;
+
+function folded(cell: Cell): string {
+  if (isUnreadable(cell)) return '';
+  const text = (cell ?? '').normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+  return text.replace(/\.\d{3}z$/, '');
+}
+
+/** What of the sent content the lead that was made of it shows, though perhaps in the service's own spelling. */
+export function agreedContent(intent: Intent, lead: Cells): Values {
+  const entries = Object.entries(intent.content).filter(
+    ([field, value]) => sameCell(value, lead[field] ?? null) || isAlike(value, lead[field] ?? null),
+  );
+  return Object.fromEntries(entries);
 }
 
 /** Whether a record shows all that is filled in `part`. */

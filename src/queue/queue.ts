@@ -145,10 +145,10 @@ function startWorker(
     const result = await handler(job.data, { requestedAt: job.timestamp }, stop.signal);
     if ('done' in result) return result.done;
     if (result.wholeQueue) {
-      await queue.rateLimit(result.againAfterMs);
+      await queue.rateLimit(Math.ceil(result.againAfterMs));
       throw new RateLimitError();
     }
-    await job.moveToDelayed(Date.now() + result.againAfterMs, token);
+    await job.moveToDelayed(Date.now() + Math.ceil(result.againAfterMs), token);
     throw new DelayedError();
   };
   const worker = new PostgresWorker(queue.name, process, {

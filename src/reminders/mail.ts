@@ -25,8 +25,8 @@ export interface Mailer extends AsyncDisposable {
  * Mails through SMTP when `smtpUrl` is set, otherwise as `.eml` files in `outbox`. Nothing is retried here: the queue
  * does that. STARTTLS is required unless the server is on this machine.
  *
- * Throws `mail.refused` (5xx; retry never), `mail.unavailable` (4xx and connection faults; retry later),
- * `mail.credentials` (retry never).
+ * Throws `mail.refused` (5xx; retry never), `mail.unavailable` (4xx and connection faults) and `mail.credentials` (both
+ * retry later: no mail is lost for a password that is mended).
  */
 export function createMailer(smtpUrl: Secret | undefined, outbox: string): Mailer {
   if (smtpUrl === undefined) return fileMailer(outbox);
@@ -112,7 +112,7 @@ function mailError(error: unknown): LeadsyncError {
     return new LeadsyncError(
       'mail.credentials',
       `the mail server does not accept the credentials: ${message}`,
-      { cause: error },
+      { retry: 'later', cause: error },
     );
   }
   if (responseCode !== undefined && responseCode >= 500) {

@@ -82,13 +82,16 @@ export async function visibleActions(db: Queryable, run: RoundRef): Promise<read
   return rows;
 }
 
-/** Counts an attempt, so that an action that always fails does not hold up the others. Returns the attempts so far. */
-export async function countTry(db: Queryable, actionId: number): Promise<number> {
+/**
+ * Counts an attempt at an action that is still to be done, so that one that always fails does not hold up the others.
+ * Returns the attempts so far, or null when it is not to be done any more.
+ */
+export async function countTry(db: Queryable, actionId: number): Promise<number | null> {
   const { rows } = await db.query<{ tries: number }>(
-    `update actions set tries = tries + 1 where id = $1 returning tries`,
+    `update actions set tries = tries + 1 where id = $1 and state = 'planned' returning tries`,
     [actionId],
   );
-  return rows[0]?.tries ?? 0;
+  return rows[0]?.tries ?? null;
 }
 
 export interface ActionOutcome {
@@ -129,14 +132,14 @@ export async function countActions(db: Queryable, runId: number): Promise<readon
   return rows;
 }
 
-/** How many known pairs the plan changes in each field; filling an empty side is no such change. */
+/** How many pairs the plan changes in each field, of those that were in step in it before. */
 export async function countChangedFields(
   db: Queryable,
   run: RoundRef,
 ): Promise<Readonly<Record<string, number>>> {
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
-     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->>'rule' <> 'fills-empty'
+     where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
      group by 1`,
     [run.id, run.round],
   );
@@ -227,5 +230,37 @@ export async function holdRemaining(
     `update actions set state = 'held', outcome_code = $4, outcome_message = $5, done_at = now()
      where run_id = $1 and round = $2 and kind = $3 and state = 'planned'`,
     [run.id, run.round, kind, code, message],
+  );
+}
+
+/** How many actions of these kinds were put off with one of these codes since the last one that was carried out. */
+export async function putOffInARow(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  codes: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'put-off' and outcome_code = any($4)
+       and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
+         and state in ('done', 'held', 'proven')), 0)`,
+    [run.id, run.round, kinds, codes],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Puts off everything of these kinds that is still to be done. */
+export async function putOffRemaining(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  code: string,
+  message: string,
+): Promise<void> {
+  await db.query(
+    `update actions set state = 'put-off', outcome_code = $4, outcome_message = $5, done_at = now()
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
+    [run.id, run.round, kinds, code, message],
   );
 }

@@ -41,10 +41,11 @@ export interface NewHeld {
 }
 
 /**
- * Holds items. One that is held already keeps its id and date; a person's decision on it is dropped when either side
- * shows another value than the one decided on.
+ * Holds items; of several for one thing the last. One that is held already keeps its id and date; a person's decision
+ * on it is dropped when either side shows another value than the one decided on.
  */
-export async function hold(db: Queryable, run: RoundRef, items: readonly NewHeld[]): Promise<void> {
+export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewHeld[]): Promise<void> {
+  const items = [...new Map(newItems.map((item) => [keyOf(item), item])).values()];
   await db.query(
     `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)
      select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::jsonb[],
@@ -70,6 +71,10 @@ export async function hold(db: Queryable, run: RoundRef, items: readonly NewHeld
       items.map((item) => JSON.stringify(item.rowValue)),
     ],
   );
+}
+
+function keyOf({ leadId, rowKey, field }: NewHeld): string {
+  return JSON.stringify([leadId ?? '', rowKey, field]);
 }
 
 /**

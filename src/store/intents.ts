@@ -36,12 +36,28 @@ export async function intentOfAction(db: Queryable, actionId: number): Promise<n
 /** Intents that are not finished, oldest first. */
 export async function openIntents(db: Queryable, connection: string): Promise<readonly Intent[]> {
   const { rows } = await db.query<Intent>(
-    `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId",
-       (extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt"
+    `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId", answered,
+       floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt"
      from intents where connection = $1 and state in ('in-doubt', 'created') order by id`,
     [connection],
   );
   return rows;
+}
+
+/** When the creates were tried (epoch ms) that are not finished and that no person has been asked about. */
+export async function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
+  const { rows } = await db.query<{ at: number }>(
+    `select floor(extract(epoch from attempted_at) * 1000)::float8 as at from intents i
+     where connection = $1 and state in ('in-doubt', 'created') and not exists (
+       select from held h where h.connection = $1 and h.row_key = i.row_key and h.code like 'create.%')`,
+    [connection],
+  );
+  return rows.map((row) => row.at);
+}
+
+/** The service said that it made the lead of an intent. */
+export async function intentAnswered(db: Queryable, id: number): Promise<void> {
+  await db.query(`update intents set answered = true where id = $1`, [id]);
 }
 
 /** The lead of an intent is known. */
@@ -59,7 +75,10 @@ export async function abandonIntents(db: Queryable, ids: readonly number[]): Pro
   await db.query(`update intents set state = 'abandoned' where id = any($1)`, [ids]);
 }
 
-/** Another complete scan did not show the leads of these intents. */
-export async function countScanWithout(db: Queryable, ids: readonly number[]): Promise<void> {
-  await db.query(`update intents set scans_without_it = scans_without_it + 1 where id = any($1)`, [ids]);
+/** Another scan did not show the leads of these intents. */
+export async function countScanWithout(db: Queryable, ids: readonly number[], weight: number): Promise<void> {
+  await db.query(`update intents set scans_without_it = scans_without_it + $2 where id = any($1)`, [
+    ids,
+    weight,
+  ]);
 }

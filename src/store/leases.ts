@@ -82,7 +82,6 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
     async [Symbol.asyncDispose]() {
       clearInterval(renewal);
       session.removeListener('error', lose);
-      session.on('error', () => {});
       if (lost.signal.aborted) return session.release(true);
       await session.query(`delete from leases where name = $1 and token = $2`, [name, token]).then(
         () => session.release(),

@@ -25,10 +25,16 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
 
 /**
  * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
- * target has a column for; every lead of the scan is known from now on; an id that was missed is counted as absent
+ * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
+ * made (`unsettled`); an id that was missed is counted as absent
  * once for each run, on each side only when its absence is proof.
  */
-export async function adoptScan(db: Queryable, run: RunRef, isProof: AbsenceProof): Promise<void> {
+export async function adoptScan(
+  db: Queryable,
+  run: RunRef,
+  isProof: AbsenceProof,
+  unsettled: readonly string[],
+): Promise<void> {
   const scope = [run.id, run.connection];
   await db.query(
     `insert into pairs (connection, lead_id, base)
@@ -39,9 +45,10 @@ export async function adoptScan(db: Queryable, run: RunRef, isProof: AbsenceProo
     scope,
   );
   await db.query(
-    `insert into pairs (connection, lead_id) select $2, lead_id from staged_leads where run_id = $1
+    `insert into pairs (connection, lead_id)
+     select $2, lead_id from staged_leads where run_id = $1 and lead_id <> all($3)
      on conflict (connection, lead_id) do update set lead_deleted_at = null where pairs.lead_deleted_at is not null`,
-    scope,
+    [...scope, unsettled],
   );
   await db.query(
     `update pairs p set

@@ -90,11 +90,17 @@ type Queryable = pg.Pool | pg.PoolClient;
 /** Starts a run. The database refuses a second open one of the same connection. */
 export async function insertRun(
   db: Queryable,
-  run: { connection: string; mode: RunMode; settingsHash: string; allow: readonly string[] },
+  run: {
+    connection: string;
+    mode: RunMode;
+    baseUrl: string;
+    settingsHash: string;
+    allow: readonly string[];
+  },
 ): Promise<Run> {
   const { rows } = await db.query<Run>(
-    `insert into runs (connection, mode, settings_hash, allow) values ($1, $2, $3, $4) returning ${columns}`,
-    [run.connection, run.mode, run.settingsHash, run.allow],
+    `insert into runs (connection, mode, base_url, settings_hash, allow) values ($1, $2, $3, $4, $5) returning ${columns}`,
+    [run.connection, run.mode, run.baseUrl, run.settingsHash, run.allow],
   );
   return expectOne(rows, 'run');
 }
@@ -118,7 +124,7 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
   const { rows } = await db.query<Run>(
-    `update runs set round = round + 1, phase = 'pull', cursor = null, scan_started_at = now(), scan_torn = false,
+    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, scan_started_at = now(), scan_torn = false,
        scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
@@ -176,6 +182,16 @@ export async function openRun(db: Queryable, connection: string, mode: RunMode):
     [connection, mode],
   );
   return rows[0] ?? null;
+}
+
+/** The service that the baselines of a connection come from: that of its last sync that was carried out. */
+export async function knownService(db: Queryable, connection: string): Promise<string | null> {
+  const { rows } = await db.query<{ url: string }>(
+    `select base_url as url from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial')
+     order by id desc limit 1`,
+    [connection],
+  );
+  return rows[0]?.url ?? null;
 }
 
 /** The newest finished run in this mode, or null. */

@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../errors.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
 import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
 import type { Change } from '../merge/action.ts';
@@ -6,7 +6,13 @@ import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, recordHistory, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
-import { abandonIntents, beginIntent, intentCreated, intentOfAction } from '../store/intents.ts';
+import {
+  abandonIntents,
+  beginIntent,
+  intentAnswered,
+  intentCreated,
+  intentOfAction,
+} from '../store/intents.ts';
 import { moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
@@ -39,7 +45,10 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   } catch (error) {
     return failed(context, run, action, intentId, error);
   }
-  if (reply === null) return putOff(context, action, 'create.in-doubt', inDoubt);
+  if (reply === null) {
+    await intentAnswered(context.pool, intentId);
+    return putOff(context, action, 'create.in-doubt', inDoubt);
+  }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   await commit(
     context,
@@ -75,7 +84,7 @@ async function failed(
     !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
   if (!certain) {
     if (!(error instanceof LeadsyncError)) throw error;
-    return putOff(context, action, 'create.in-doubt', `${error.message}; ${inDoubt}`);
+    return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
     await abandonIntents(context.pool, [intentId]);
@@ -85,7 +94,7 @@ async function failed(
     await context.lease.assertHeld(db);
     await abandonIntents(db, [intentId]);
     await settleActions(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
-    const message = `no lead was made of row ${action.row ?? '?'}: ${error.message}. It is not tried again until the row changes`;
+    const message = `no lead was made of row ${action.row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
     await hold(db, run, [
       { ...heldRecord(action), leadId: null, rowKey: action.rowKey, code: 'lead.create-refused', message },
     ]);

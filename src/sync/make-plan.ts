@@ -15,7 +15,7 @@ import {
 import { transaction } from '../store/database.ts';
 import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
-import { type Run, updateRun } from '../store/runs.ts';
+import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
 import { policyOf, type StepContext } from './context.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
@@ -34,18 +34,18 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       await clearActions(db, run);
       const isProof = absenceProof(context, run);
       const policy = readablePolicy(context, run);
-      const creates = await settleCreates(db, run, policy, isProof.leads);
+      const creates = await settleCreates(db, run, policy, scanWeight(context, run));
       const plan = new PlanWriter(db, run);
       await plan.add(...creates.actions);
       await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
-      const counts = await countPlan(db, run);
+      const counts = await countPlan(context, db, run);
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, { phase: 'finish', tries: 0 });
-      await adoptScan(db, run, isProof);
+      await adoptScan(db, run, isProof, [...creates.leadIds]);
       await storeSettlements(db, run, creates);
       await moveBase(db, run.connection, plan.agreed);
       await forgetPairs(db, run.connection, plan.forgotten);
@@ -62,8 +62,14 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
  * target without any row, which may have been moved or emptied by mistake.
  */
 function absenceProof(context: StepContext, run: Run): AbsenceProof {
+  return { leads: scanWeight(context, run) === 1, rows: run.targetRows > 0 };
+}
+
+/** What the scan proves by not showing a lead; see ScanProof. */
+function scanWeight(context: StepContext, run: Run): number {
   const filtered = Object.keys(context.connection.leads.query).length > 0;
-  return { leads: !filtered && !run.scanTorn && run.pulled > 0, rows: run.targetRows > 0 };
+  if (filtered || run.pulled === 0) return 0;
+  return run.scanTorn ? 0.5 : 1;
 }
 
 /** The policy without the fields whose column is missing: they are left out of this run on both sides. */
@@ -161,7 +167,8 @@ function agreedValues(action: PlannedAction): Values {
   return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 
-async function countPlan(db: pg.PoolClient, run: Run): Promise<PlanCounts> {
+async function countPlan(context: StepContext, db: pg.PoolClient, run: Run): Promise<PlanCounts> {
+  const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   for (const { kind, round, count } of await countActions(db, run.id)) {
     if (round === run.round) byKind[kind] = (byKind[kind] ?? 0) + count;
@@ -169,6 +176,7 @@ async function countPlan(db: pg.PoolClient, run: Run): Promise<PlanCounts> {
   return {
     knownPairs: await countKnownPairs(db, run.connection),
     leads: (await stagedCounts(db, run.id)).leads,
+    otherService: service === context.connection.leads.baseUrl ? null : service,
     byKind,
     byField: await countChangedFields(db, run),
   };

@@ -1,6 +1,14 @@
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
-import { type Action, countTry, holdRemaining, pendingActions, settleActions } from '../store/actions.ts';
+import {
+  type Action,
+  countTry,
+  holdRemaining,
+  pendingActions,
+  putOffInARow,
+  putOffRemaining,
+  settleActions,
+} from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
@@ -10,6 +18,13 @@ import { updateLead } from './update-lead.ts';
 
 /** Attempts at one action before the run goes on without it. */
 const triesPerAction = 3;
+
+/** Actions in a row that fail so, before the fault is taken for the service's and the rest is put off. */
+const faultsThatTell = 3;
+
+/** Faults of one item alone, and faults that may be the service's. */
+const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
+const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
 const pageSize = 100;
 
@@ -38,21 +53,43 @@ async function attempt(context: StepContext, run: Run, action: Action): Promise<
     await context.lease.assertHeld(db);
     return countTry(db, action.id);
   });
+  if (tries === null) return;
   try {
     await carryOut(context, run, action);
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
     if (error.code === 'leads.forbidden') return forbid(context, run, action, error);
-    if (error.retry !== 'now' || tries < triesPerAction) throw error;
-    await settleActions(context.pool, [
-      {
-        actionId: action.id,
-        state: 'put-off',
-        code: error.code,
-        message: `${error.message} (${tries} attempts)`,
-      },
-    ]);
+    const itemsFault = itemCodes.includes(error.code);
+    if (!itemsFault && (!faultCodes.includes(error.code) || tries < triesPerAction)) throw error;
+    await putOffFaulty(context, run, action, error);
   }
+}
+
+/**
+ * The service does not answer for this item: the others go on. When it did not answer for several in a row, it is not
+ * the items: all that needs it is left to the next run, and the target still gets what is its own.
+ */
+async function putOffFaulty(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  error: LeadsyncError,
+): Promise<void> {
+  const { code, message } = error;
+  await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+    if ((await putOffInARow(db, run, kinds, faultCodes)) >= faultsThatTell) {
+      await putOffRemaining(
+        db,
+        run,
+        kinds,
+        code,
+        'the service failed for several items before this one; it was not tried',
+      );
+    }
+    await updateRun(db, run.id, { tries: 0 });
+  });
 }
 
 async function carryOut(context: StepContext, run: Run, action: Action): Promise<void> {

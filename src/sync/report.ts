@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
 import { countHeld, listHeld } from '../store/held.ts';
-import { openIntents } from '../store/intents.ts';
+import { unsettledAttempts } from '../store/intents.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
@@ -40,7 +40,7 @@ export async function buildReport(db: pg.Pool, run: Run, failure: Problem | null
           count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
       )
       .reduce((total, { count }) => total + count, 0);
-  const inDoubt = (await openIntents(db, run.connection)).length;
+  const inDoubt = (await unsettledAttempts(db, run.connection)).length;
   const putOffActions = counts
     .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
     .reduce((total, { count }) => total + count, 0);
@@ -102,4 +102,25 @@ async function putOffProblems(db: pg.Pool, run: Run): Promise<Problem[]> {
       ...(fields.length === 1 && only !== undefined && { field: only }),
     };
   });
+}
+
+/** The report of a sync that could not even begin its run. */
+export function failedReport(connection: string, problem: Problem, durationMs: number): SyncReport {
+  const none = { leads: 0, rows: 0 };
+  return {
+    runId: '',
+    connection,
+    status: 'failed',
+    pulled: 0,
+    targetRows: 0,
+    created: none,
+    updated: none,
+    deleted: none,
+    held: 0,
+    putOff: 0,
+    problems: [problem],
+    requests: { leads: 0, target: 0 },
+    waitedMs: 0,
+    durationMs,
+  };
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
-import { openIntents } from '../store/intents.ts';
+import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
@@ -124,6 +124,7 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     mode: request.mode,
     settingsHash,
     allow: request.allow,
+    baseUrl: connection.leads.baseUrl,
   });
 }
 
@@ -136,11 +137,11 @@ function hashSettings({ connection }: SyncContext): string {
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
 async function settleDelay({ pool }: SyncContext, run: Run): Promise<number | null> {
   if (run.mode === 'plan' || run.refusals.length > 0 || run.round >= maxRounds) return null;
-  const intents = await openIntents(pool, run.connection);
-  if (intents.length === 0) return null;
+  const attempts = await unsettledAttempts(pool, run.connection);
+  if (attempts.length === 0) return null;
   // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.
   if (run.round === 1) return 0;
-  const youngest = Math.max(...intents.map((intent) => intent.attemptedAt));
+  const youngest = Math.max(...attempts);
   return Math.max(0, youngest + attemptOverAfter - Date.now());
 }
 
@@ -187,7 +188,7 @@ async function finish(context: SyncContext, run: Run, fault: LeadsyncError | nul
 }
 
 function explain(fault: LeadsyncError): string {
-  return fault.help === undefined ? fault.message : `${fault.message}. ${fault.help}`;
+  return fault.help === undefined ? fault.message : `${withoutStop(fault.message)}. ${fault.help}`;
 }
 
 function asLeadsyncError(error: unknown): LeadsyncError {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { Values } from '../lead/value.ts';
+import type { Cells, Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
-import { findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
+import { agreedContent, findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
 import { abandonIntents, countScanWithout, intentCreated, openIntents } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
@@ -16,9 +16,11 @@ export interface SettledCreates {
   readonly leadIds: ReadonlySet<string>;
   /** Row numbers that belong to a create: not planned as new ones. */
   readonly rows: ReadonlySet<number>;
-  readonly found: readonly { readonly intent: Intent; readonly leadId: string }[];
+  /** `base`: what row and lead agree on. */
+  readonly found: readonly { readonly intent: Intent; readonly leadId: string; readonly base: Values }[];
   readonly abandoned: readonly number[];
   readonly unseen: readonly number[];
+  readonly weight: number;
 }
 
 /** Finds the lead and the row of every unfinished create and plans the link between them (DESIGN 6, intent journal). */
@@ -26,18 +28,18 @@ export async function settleCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  scanIsProof: boolean,
+  weight: number,
 ): Promise<SettledCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
   const rows = new Set<number>();
-  const found: { intent: Intent; leadId: string }[] = [];
+  const found: SettledCreates['found'][number][] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
   const intents = await openIntents(db, run.connection);
-  if (intents.length === 0) return { actions, leadIds, rows, found, abandoned, unseen };
+  if (intents.length === 0) return { actions, leadIds, rows, found, abandoned, unseen, weight };
 
-  const scan = { complete: scanIsProof, startedAt: run.scanStartedAt };
+  const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = settle(intents, await unknownLeads(db, run), scan);
   const foundIds = [...settlements.values()].flatMap((settled) =>
     settled.kind === 'found' ? [settled.leadId] : [],
@@ -52,12 +54,12 @@ export async function settleCreates(
       abandoned.push(intent.id);
       continue;
     }
+    const lead = settlement.kind === 'found' ? (leads.get(settlement.leadId) ?? null) : null;
+    const base = agreed(intent, lead, settlement.kind === 'found' ? bases.get(settlement.leadId) : undefined);
     if (settlement.kind === 'found') {
-      found.push({ intent, leadId: settlement.leadId });
+      found.push({ intent, leadId: settlement.leadId, base });
       leadIds.add(settlement.leadId);
-    } else if (settlement.kind === 'ambiguous') {
-      for (const candidate of settlement.candidates) leadIds.add(candidate);
-    } else if (speaksAgainst(intent, scan)) {
+    } else if (speaksAgainst(intent, scan) > 0) {
       unseen.push(intent.id);
     }
     const { rows: alike, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
@@ -69,6 +71,8 @@ export async function settleCreates(
       continue;
     }
     for (const candidate of alike) rows.add(candidate.row);
+    if (settlement.kind === 'ambiguous')
+      for (const candidate of settlement.candidates) leadIds.add(candidate);
     if (!certain) {
       actions.push(
         held(
@@ -88,26 +92,38 @@ export async function settleCreates(
           `the service may have made any of ${candidates}: write the right id into the row`,
         ),
       );
+    } else if (settlement.kind === 'unrecognised') {
+      actions.push(
+        held(
+          intent,
+          row.row,
+          'the service said that it made one, but no new lead looks like it: write the id of the right lead into the row. If there is none, delete the row, sync, and add it again',
+        ),
+      );
     } else if (settlement.kind === 'found') {
-      const base: Values = bases.get(settlement.leadId) ?? intent.content;
-      const linked = planLink(settlement.leadId, base, leads.get(settlement.leadId) ?? null, row, policy);
+      const linked = planLink(settlement.leadId, base, lead, row, policy);
       actions.push(
         ...linked.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)),
       );
     }
   }
-  return { actions, leadIds, rows, found, abandoned, unseen };
+  return { actions, leadIds, rows, found, abandoned, unseen, weight };
+}
+
+/** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
+function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
+  return base ?? (lead === null ? intent.content : agreedContent(intent, lead));
 }
 
 /** Stores what was found out; in the transaction that stores the plan. */
 export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
-  for (const { intent, leadId } of settled.found) {
+  for (const { intent, leadId, base } of settled.found) {
     if (intent.leadId !== null) continue;
     await intentCreated(db, intent.id, leadId);
-    await moveBase(db, run.connection, [{ leadId, values: intent.content }]);
+    await moveBase(db, run.connection, [{ leadId, values: base }]);
   }
   await abandonIntents(db, settled.abandoned);
-  await countScanWithout(db, settled.unseen);
+  await countScanWithout(db, settled.unseen, settled.weight);
 }
 
 function held(intent: Intent, row: number | null, why: string): NewAction {

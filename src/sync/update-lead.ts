@@ -1,4 +1,4 @@
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
 import { type Cells, isUnreadable, sameCell, showCell, type Value } from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
@@ -134,7 +134,7 @@ function commit(
 }
 
 function refusal(action: Action, field: string, change: Change, said: string | undefined): NewHeld {
-  const why = said ?? 'the service accepted the request but did not store the value';
+  const why = withoutStop(said ?? 'the service accepted the request but did not store the value');
   return {
     leadId: action.leadId,
     rowKey: '',

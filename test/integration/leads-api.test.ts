@@ -202,7 +202,7 @@ describe('get', () => {
   test.each([
     ['another lead', { ...lead, id: 'other' }],
     ['nothing', null],
-    ['two levels down', { a: { b: lead } }],
+    ['three levels down', { a: { b: { c: lead } } }],
   ])('throws leads.not-json for %s', async (_name, body) => {
     await using server = await startServer((response) => json(response, 200, body));
     await using leads = client(server);

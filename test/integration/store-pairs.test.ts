@@ -32,7 +32,7 @@ describe('what a scan proves by itself', () => {
       ['edited', won],
       ['orphan', acme],
     ]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual({
       same: [acme, 0, 0],
       edited: [null, 0, 0],
@@ -49,7 +49,7 @@ describe('what a scan proves by itself', () => {
       ['lead', acme],
       ['row', won],
     ]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual({ both: [won, 0, 0], lead: [acme, 0, 0], row: [acme, 0, 0] });
   });
 
@@ -59,7 +59,7 @@ describe('what a scan proves by itself', () => {
       ['a', won],
       ['a', acme],
     ]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual({ a: [null, 0, 0] });
   });
 
@@ -69,7 +69,7 @@ describe('what a scan proves by itself', () => {
     const run = await here.scan({ a: { companyName: 'Acme', stage: null } }, [
       ['a', { companyName: 'Acme' }],
     ]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -77,9 +77,9 @@ describe('what a scan proves by itself', () => {
     const here = scene();
     await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({ same: acme, alone: acme }, [['same', acme]]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     const once = await pairsOf(here);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual(once);
     expect(once).toMatchObject({ gone: [acme, 1, 1], alone: [null, 0, 1] });
   });
@@ -87,7 +87,7 @@ describe('what a scan proves by itself', () => {
   test('other connections stay as they are', async () => {
     const [here, other] = [scene(), scene()];
     await moveBase(other.pool, other.connection, [{ leadId: 'a', values: acme }]);
-    await adoptScan(here.pool, await here.scan({ a: won }, [['a', won]]), proof);
+    await adoptScan(here.pool, await here.scan({ a: won }, [['a', won]]), proof, []);
     expect(await pairsOf(other)).toEqual({ a: [acme, 0, 0] });
   });
 });
@@ -104,13 +104,13 @@ describe('absences', () => {
     for (const times of [1, 2, 3]) {
       const run = await here.scan({ other: acme }, [['other', acme]]);
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
-      await adoptScan(here.pool, run, proof);
+      await adoptScan(here.pool, run, proof, []);
       // Looked at again, in the same run or in its next round, it is the same absence.
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
       const again = await nextRound(here.pool, run.id);
       await here.stage(again, { other: acme }, [['other', acme]]);
       expect(seen((await here.differences(again))[0])).toEqual([times, times]);
-      await adoptScan(here.pool, again, proof);
+      await adoptScan(here.pool, again, proof, []);
       expect(await pairsOf(here)).toMatchObject({ gone: [acme, times, times] });
     }
   });
@@ -125,17 +125,17 @@ describe('absences', () => {
     await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({}, []);
     expect(seen((await here.differences(run, isProof))[0])).toEqual(expected);
-    await adoptScan(here.pool, run, isProof);
+    await adoptScan(here.pool, run, isProof, []);
     expect(await pairsOf(here)).toEqual({ gone: [acme, ...expected] });
   });
 
   test('begin anew when the id was seen again', async () => {
     const here = scene();
     await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
-    await adoptScan(here.pool, await here.scan({}, []), proof);
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof);
+    await adoptScan(here.pool, await here.scan({}, []), proof, []);
+    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 2] });
-    await adoptScan(here.pool, await here.scan({ a: acme }, [['a', acme]]), proof);
+    await adoptScan(here.pool, await here.scan({ a: acme }, [['a', acme]]), proof, []);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -143,10 +143,10 @@ describe('absences', () => {
     const here = scene();
     await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     const again = await nextRound(here.pool, run.id);
     await here.stage(again, { a: acme }, [['a', acme]]);
-    await adoptScan(here.pool, again, proof);
+    await adoptScan(here.pool, again, proof, []);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
 
@@ -154,9 +154,9 @@ describe('absences', () => {
     const here = scene();
     await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
-    await adoptScan(here.pool, run, { leads: false, rows: false });
+    await adoptScan(here.pool, run, { leads: false, rows: false }, []);
     const again = await nextRound(here.pool, run.id);
-    await adoptScan(here.pool, again, proof);
+    await adoptScan(here.pool, again, proof, []);
     // One run counts at most once; that it counts the first look is on the safe side.
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0] });
   });
@@ -183,7 +183,7 @@ describe('the baseline', () => {
 
   test('begins with the first move of a lead that was only known', async () => {
     const here = scene();
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof);
+    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map());
     await moveBase(here.pool, here.connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map([['a', { stage: 'new' }]]));
@@ -213,17 +213,17 @@ describe('deleted leads', () => {
       ['b', acme],
     ]);
     expect(await here.differences(run)).toMatchObject([{ leadId: 'a', deletionDone: true }]);
-    await adoptScan(here.pool, run, proof);
+    await adoptScan(here.pool, run, proof, []);
     expect(await listDeleted(here.pool, here.connection)).toEqual(['a']);
 
-    await adoptScan(here.pool, await here.scan({ a: won, b: acme }, [['a', acme]]), proof);
+    await adoptScan(here.pool, await here.scan({ a: won, b: acme }, [['a', acme]]), proof, []);
     expect(await listDeleted(here.pool, here.connection)).toEqual([]);
     expect(await countKnownPairs(here.pool, here.connection)).toBe(2);
   });
 
   test('leads that were never in step are no known pairs', async () => {
     const here = scene();
-    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof);
+    await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
     expect(await countKnownPairs(here.pool, here.connection)).toBe(0);
   });
 

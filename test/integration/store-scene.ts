@@ -15,7 +15,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** The mapping of all scenes. */
-export const fields: readonly FieldMapping[] = [
+const fields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
@@ -26,13 +26,22 @@ export const proof = { leads: true, rows: true };
 export class Scene {
   readonly connection = `c-${randomUUID()}`;
   readonly pool: pg.Pool;
+  /** The address of the database, for another process. */
+  readonly url: string;
 
-  constructor(pool: pg.Pool) {
-    this.pool = pool;
+  constructor(database: TestDatabase) {
+    this.pool = database.pool;
+    this.url = database.url;
   }
 
   run(): Promise<Run> {
-    return insertRun(this.pool, { connection: this.connection, mode: 'sync', settingsHash: 'h', allow: [] });
+    return insertRun(this.pool, {
+      connection: this.connection,
+      mode: 'sync',
+      baseUrl: 'http://127.0.0.1:1',
+      settingsHash: 'h',
+      allow: [],
+    });
   }
 
   /** Ends the run that is open, begins another and stages what both sides show in it. */
@@ -76,7 +85,7 @@ export class Scene {
   async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
     const reader = await this.pool.connect();
     try {
-      return await Array.fromAsync(differences(reader, run, isProof));
+      return await collect(differences(reader, run, isProof));
     } finally {
       reader.release();
     }
@@ -92,6 +101,12 @@ export function useScenes(): () => Scene {
   afterAll(() => database?.drop());
   return () => {
     if (database === undefined) throw new Error('asked for a scene outside of a test');
-    return new Scene(database.pool);
+    return new Scene(database);
   };
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }

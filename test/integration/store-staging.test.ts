@@ -11,7 +11,7 @@ import {
   unknownLeads,
   useCursor,
 } from '../../src/store/staging.ts';
-import { proof, useScenes } from './store-scene.ts';
+import { collect, proof, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -166,7 +166,7 @@ describe('rows that no lead id names', () => {
     ]);
     const reader = await here.pool.connect();
     try {
-      const loose = await Array.fromAsync(looseRows(reader, run));
+      const loose = await collect(looseRows(reader, run));
       expect(loose.map(({ row, leadId, duplicate }) => [row, leadId, duplicate])).toEqual([
         [2, null, false],
         [4, 'a', true],
@@ -196,10 +196,10 @@ describe('rows that no lead id names', () => {
     ]);
     const reader = await here.pool.connect();
     try {
-      const loose = await Array.fromAsync(looseRows(reader, run));
+      const loose = await collect(looseRows(reader, run));
       expect(loose.map(({ refused }) => refused)).toEqual(['said no', null, 'said no']);
       await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
-      expect((await Array.fromAsync(looseRows(reader, run))).map(({ refused }) => refused)).toEqual([
+      expect((await collect(looseRows(reader, run))).map(({ refused }) => refused)).toEqual([
         null,
         null,
         null,
@@ -224,8 +224,8 @@ describe('rows that no lead id names', () => {
 
 test('unknown leads are those that no earlier scan of the connection showed', async () => {
   const [here, other] = [scene(), scene()];
-  await adoptScan(here.pool, await here.scan({ old: acme }, []), proof);
-  await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof);
+  await adoptScan(here.pool, await here.scan({ old: acme }, []), proof, []);
+  await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof, []);
   const run = await here.scan({ old: won, new2: acme, new1: won }, []);
   expect(await unknownLeads(here.pool, run)).toEqual([
     { id: 'new1', cells: won },

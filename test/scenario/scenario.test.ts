@@ -1,5 +1,7 @@
 import { describe, test } from 'vitest';
 import { badInputScenarios, faultScenarios } from './bad-input.ts';
+import { lostReplyScenarios } from './creates.ts';
+import { decisionScenarios, guardScenarios } from './decisions.ts';
 import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
 import { pairScenarios } from './pairs.ts';
@@ -9,6 +11,9 @@ describe.each([
   ['new leads, new rows, first sights', pairScenarios],
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
+  ['decisions of a person', decisionScenarios],
+  ['the guard', guardScenarios],
+  ['replies that are lost', lostReplyScenarios],
   ['bad input', badInputScenarios],
   ['a service that does not answer as it should', faultScenarios],
 ])('%s', (_, scenarios) => {

@@ -20,6 +20,8 @@ export interface Scenario {
   };
   readonly steps: readonly Step[];
   readonly end: { readonly leads: readonly string[]; readonly rows: readonly string[] };
+  /** True: which of two rows alike got which of two leads alike does not matter. */
+  readonly anyOrder?: boolean;
   /** True: the story ends before everything has settled, so a further sync would still write. */
   readonly unsettled?: boolean;
 }

@@ -10,7 +10,7 @@ function refused(
   limits: Partial<typeof defaults> = {},
   allow: readonly string[] = [],
 ): readonly string[] {
-  const all = { knownPairs: 100, leads: 100, byKind: {}, byField: {}, ...counts };
+  const all = { knownPairs: 100, leads: 100, otherService: null, byKind: {}, byField: {}, ...counts };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
 }
 
@@ -23,6 +23,16 @@ describe('an empty scan', () => {
     [0, 0, []],
   ])('%i leads where %i pairs are known', (leads, knownPairs, expected) => {
     expect(refused({ leads, knownPairs })).toEqual(expected);
+  });
+});
+
+describe('another service', () => {
+  test.each<[string | null, number, readonly string[]]>([
+    [null, 5, []],
+    ['http://127.0.0.1:4000', 5, ['other-service']],
+    ['http://127.0.0.1:4000', 0, []],
+  ])('baselines from %s, %i pairs', (otherService, knownPairs, expected) => {
+    expect(refused({ otherService, knownPairs })).toEqual(expected);
   });
 });
 
@@ -94,7 +104,7 @@ describe('a field that changes in every pair', () => {
   });
 
   test('is named', () => {
-    const counts = { knownPairs: 20, leads: 20, byKind: {}, byField: { stage: 20 } };
+    const counts = { knownPairs: 20, leads: 20, otherService: null, byKind: {}, byField: { stage: 20 } };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
 });
@@ -112,12 +122,19 @@ describe('overrides', () => {
   const everything = {
     knownPairs: 100,
     leads: 0,
+    otherService: 'http://127.0.0.1:4000',
     byKind: { 'mark-row': 50, 'update-row': 100 },
     byField: { stage: 100 },
   };
 
   test('all refusals are told at once', () => {
-    expect(refused(everything)).toEqual(['empty-scan', 'max-deletes', 'max-changes', 'whole-field']);
+    expect(refused(everything)).toEqual([
+      'other-service',
+      'empty-scan',
+      'max-deletes',
+      'max-changes',
+      'whole-field',
+    ]);
     expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
   });
 
@@ -134,6 +151,7 @@ describe('overrides', () => {
     const counts = {
       knownPairs: 300,
       leads: 300,
+      otherService: null,
       byKind: { 'mark-row': 41, 'update-row': 200 },
       byField: {},
     };

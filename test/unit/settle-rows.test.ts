@@ -13,6 +13,7 @@ function intent(id: number, row: Cells): Intent {
     row,
     content: {},
     leadId: null,
+    answered: false,
     attemptedAt: 0,
     scansWithoutIt: 0,
   };

@@ -7,6 +7,7 @@ create table runs (
   phase text not null default 'pull' check (phase in ('pull', 'read', 'plan', 'push-leads', 'push-rows', 'finish')),
   -- A run scans again when it has to find out what became of a create.
   round int not null default 1,
+  base_url text not null,
   -- Of the settings that decide; a run is not resumed under other ones.
   settings_hash text not null,
   allow text[] not null default '{}',
@@ -128,7 +129,9 @@ create table intents (
   content jsonb not null,
   state text not null default 'in-doubt' check (state in ('in-doubt', 'created', 'linked', 'abandoned')),
   lead_id text,
-  scans_without_it int not null default 0,
+  -- The service said that it made the lead, but not which one it is.
+  answered boolean not null default false,
+  scans_without_it real not null default 0,
   attempted_at timestamptz not null default now()
 );
 create index intents_open on intents (connection) where state in ('in-doubt', 'created');

@@ -1,0 +1,39 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+const decoders: Readonly<
+  Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
+> = {
+  gzip: promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
+  'x-gzip': promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip),
+  deflate: promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate),
+  br: promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress),
+};
+
+/**
+ * The text of a body: UTF-8, unpacked when the service compressed it though it was not asked to, at most `maxBytes`
+ * long. What cannot be read becomes a short remark in brackets, which is no JSON: undecoded bytes must reach neither a
+ * person's sheet nor a message.
+ */
+export async function decodeBody(
+  body: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<string> {
+  const name = encoding?.trim().toLowerCase() ?? 'identity';
+  if (body.length === 0) return '';
+  const unpack = decoders[name];
+  if (unpack === undefined && name !== 'identity' && name !== '')
+    return `(compressed as ${name}, which was not asked for)`;
+  let plain: Buffer;
+  try {
+    plain = unpack === undefined ? body : await unpack(body, { maxOutputLength: maxBytes });
+  } catch {
+    return `(compressed as ${name}, and broken or more than ${maxBytes} bytes)`;
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(plain);
+  } catch {
+    return '(not UTF-8 text)';
+  }
+}

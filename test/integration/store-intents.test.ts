@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import {
+  abandonIntents,
+  beginIntent,
+  countScanWithout,
+  intentCreated,
+  intentOfAction,
+  intentsLinked,
+  openIntents,
+} from '../../src/store/intents.ts';
+import { type Scene, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const row = { companyName: 'Acme', stage: { unreadable: 'soon' } };
+const content = { companyName: 'Acme' };
+let lastAction = 0;
+
+const begin = ({ pool, connection }: Scene, actionId = ++lastAction): Promise<number> =>
+  beginIntent(pool, { connection, actionId, rowKey: 'k', row, content });
+
+test('an intent that was begun is open, in doubt, with what is needed to find its lead', async () => {
+  const here = scene();
+  const before = Date.now();
+  const id = await begin(here);
+  expect(await openIntents(here.pool, here.connection)).toEqual([
+    {
+      id,
+      rowKey: 'k',
+      row,
+      content,
+      leadId: null,
+      answered: false,
+      attemptedAt: expect.any(Number),
+      scansWithoutIt: 0,
+    },
+  ]);
+  const [intent] = await openIntents(here.pool, here.connection);
+  expect(Math.abs((intent?.attemptedAt ?? 0) - before)).toBeLessThan(10_000);
+});
+
+test('open are those in doubt and those not linked yet, oldest first, of this connection', async () => {
+  const [here, other] = [scene(), scene()];
+  const [doubtful, created, linked, abandoned] = [
+    await begin(here),
+    await begin(here),
+    await begin(here),
+    await begin(here),
+  ];
+  await begin(other);
+  await intentCreated(here.pool, created, 'lead-1');
+  await intentCreated(here.pool, linked, 'lead-2');
+  await intentsLinked(here.pool, [linked]);
+  await abandonIntents(here.pool, [abandoned]);
+  const open = await openIntents(here.pool, here.connection);
+  expect(open.map(({ id, leadId }) => [id, leadId])).toEqual([
+    [doubtful, null],
+    [created, 'lead-1'],
+  ]);
+});
+
+test('an action has its intent until that is abandoned, so that it is not sent twice', async () => {
+  const here = scene();
+  const actionId = ++lastAction;
+  expect(await intentOfAction(here.pool, actionId)).toBeNull();
+  const id = await begin(here, actionId);
+  expect(await intentOfAction(here.pool, actionId)).toBe(id);
+  await intentCreated(here.pool, id, 'lead-1');
+  expect(await intentOfAction(here.pool, actionId)).toBe(id);
+  await intentsLinked(here.pool, [id]);
+  expect(await intentOfAction(here.pool, actionId)).toBe(id);
+  await abandonIntents(here.pool, [id]);
+  expect(await intentOfAction(here.pool, actionId)).toBeNull();
+});
+
+test('scans without the lead are counted for those that they speak against', async () => {
+  const here = scene();
+  const [one, two] = [await begin(here), await begin(here)];
+  await countScanWithout(here.pool, [one], 1);
+  await countScanWithout(here.pool, [one, two], 0.5);
+  await countScanWithout(here.pool, [], 1);
+  const open = await openIntents(here.pool, here.connection);
+  expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
+});

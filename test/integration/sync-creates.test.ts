@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { parseFaults } from '../../src/sandbox/parse-faults.ts';
+import { Workspace } from '../support/workspace.ts';
+
+const newRow = {
+  Company: '  New   Acme Handels GmbH ',
+  Segment: 'smb',
+  City: 'Ulm',
+  Region: 'BW',
+  Stage: 'new',
+  'Next follow-up': '2031-03-01T08:00:00.000Z',
+};
+
+test.each<[string, Partial<SandboxOptions>]>([
+  ['trims it', { trimText: true }],
+  ['ignores a field', { ignoredFields: ['segment'] }],
+  ['does both', { trimText: true, ignoredFields: ['segment'] }],
+])('nothing twice: POST tells nothing and the service %s', async (_, service) => {
+  await using here = await Workspace.open({ sandbox: { leads: 5, createReply: 'nothing', ...service } });
+  await here.sync();
+  here.sheet.add(newRow);
+  for (let night = 0; night < 3; night++) await here.sync();
+
+  const made = here.sandbox.leads.list().filter(({ companyName }) => companyName.includes('Acme Handels'));
+  expect(made).toHaveLength(1);
+  expect(here.sandbox.stats.byRoute.create).toBe(1);
+  const rows = here.sheet.rows();
+  expect(rows).toHaveLength(6);
+  expect(rows.filter((row) => row['Company']?.includes('Acme Handels')).map((row) => row['Lead ID'])).toEqual(
+    [made[0]?.id],
+  );
+});
+
+test('a create that the service confirmed and nobody recognises is held, and no lead is made again', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 5, createReply: 'nothing' } });
+  await here.sync();
+  // The service throws the new lead away at once: it confirms, but there is nothing to be found.
+  const add = here.sandbox.leads.add.bind(here.sandbox.leads);
+  here.sandbox.leads.add = (fields) => {
+    const lead = add(fields);
+    here.sandbox.leads.remove(lead.id);
+    return lead;
+  };
+  here.sheet.add(newRow);
+  for (let night = 0; night < 3; night++) await here.sync();
+  const report = await here.sync();
+
+  expect(here.sandbox.stats.byRoute.create).toBe(1);
+  expect(report).toMatchObject({ status: 'partial', held: 1, putOff: 0 });
+  expect(report.problems).toMatchObject([{ code: 'create.in-doubt', row: 7 }]);
+  // A held create is no reason to scan more than once.
+  expect(report.requests.leads).toBe(1);
+}, 120_000);
+
+test('nothing twice: a lost reply, and somebody made the same lead by hand: a person says which is whose', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 1 } });
+  await here.sync();
+  here.sheet.add(newRow);
+  const faults = parseFaults('lost-reply:once=1,on=POST;503:after=2,on=list');
+  here.sandbox.set({ faults });
+  expect(await here.sync()).toMatchObject({ status: 'failed', putOff: 1 });
+
+  const [ours] = here.sandbox.leads.list().slice(-1);
+  if (ours === undefined) throw new Error('nothing was made');
+  const { id: _, ...fields } = ours;
+  const theirs = here.sandbox.leads.add(fields);
+  here.sandbox.set({ faults: [] });
+  for (let night = 0; night < 3; night++) {
+    expect(await here.sync()).toMatchObject({
+      status: 'partial',
+      held: 1,
+      created: { leads: 0, rows: 0 },
+      problems: [{ code: 'create.in-doubt', row: 3, message: expect.stringContaining(theirs.id) as string }],
+    });
+  }
+  here.sheet.edit((row) => row['Company'] === newRow.Company, { 'Lead ID': ours.id });
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 1 } });
+  expect(here.sandbox.leads.size).toBe(3);
+  expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual([expect.any(String), ours.id, theirs.id]);
+});
