@@ -28,7 +28,9 @@ const full = results.filter(({ file }) => file.full);
 print(`| after 3 rounds | ${full.map(({ file }) => file.name).join(' | ')} |`);
 print(`|---|${full.map(() => '---|').join('')}`);
 for (const feature of features) {
-  print(`| ${feature} | ${full.map(({ verdicts }) => sign[verdicts.get(feature)?.verdict ?? 'lost']).join(' | ')} |`);
+  print(
+    `| ${feature} | ${full.map(({ verdicts }) => sign[verdicts.get(feature)?.verdict ?? 'lost']).join(' | ')} |`,
+  );
 }
 print();
 print('| file | features kept / lost / not there | parts the same / changed / added / missing |');
@@ -47,7 +49,9 @@ if (process.argv.includes('--parts')) {
     print(`${file.name}: sha256 of each part before and after`);
     const now = sha256OfParts(after);
     for (const [name, sum] of sha256OfParts(before)) {
-      print(`${sum.slice(0, 16)} ${now.get(name)?.slice(0, 16)} ${sum === now.get(name) ? 'same   ' : 'CHANGED'} ${name}`);
+      print(
+        `${sum.slice(0, 16)} ${now.get(name)?.slice(0, 16)} ${sum === now.get(name) ? 'same   ' : 'CHANGED'} ${name}`,
+      );
     }
   }
 }

@@ -7,7 +7,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -42,11 +42,8 @@ const target = (path: string) =>
   });
 
 async function write(path: string, changes: readonly RowChange[]): Promise<void> {
-  const ours = target(path);
-  for (let n = 0; n < changes.length; n += ours.batchSize) {
-    const outcomes = await ours.write(changes.slice(n, n + ours.batchSize), signal);
-    if (outcomes.some(({ status }) => status !== 'done')) throw new Error('a change was not done');
-  }
+  const outcomes = await target(path).write(changes, signal);
+  if (outcomes.some(({ status }) => status !== 'done')) throw new Error('a change was not done');
 }
 
 const everyHundredth = (rows: number) =>
@@ -55,15 +52,16 @@ const everyHundredth = (rows: number) =>
 const jobs: Record<string, (path: string, rows: number) => Promise<void>> = {
   async 'leadsync create'(path, rows) {
     await target(path).open({ create: true }, signal);
-    await write(
-      path,
-      Array.from({ length: rows }, (_, n) => ({
-        kind: 'append' as const,
-        key: String(n),
-        leadId: `id-${n}`,
-        values: lead(n),
-      })),
-    );
+    const { batchSize } = target(path);
+    for (let from = 0; from < rows; from += batchSize) {
+      await write(
+        path,
+        Array.from({ length: Math.min(batchSize, rows - from) }, (_, at) => {
+          const n = from + at;
+          return { kind: 'append', key: String(n), leadId: `id-${n}`, values: lead(n) } as const;
+        }),
+      );
+    }
   },
   async 'leadsync read'(path, rows) {
     let seen = 0;
@@ -112,60 +110,71 @@ const jobs: Record<string, (path: string, rows: number) => Promise<void>> = {
   },
 };
 
-async function measure(): Promise<void> {
-  const rows = Number(process.argv[2] ?? 100_000);
+interface Figures {
+  readonly ms: number;
+  /** Kilobytes. */
+  readonly peak: number;
+  /** The longest time that no timer could run, in milliseconds. */
+  readonly held: number;
+}
+
+const script = fileURLToPath(import.meta.url);
+
+async function inOwnProcess(name: string, path: string, rows: number): Promise<Figures> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, 'job', name, path, String(rows)]);
+  return JSON.parse(stdout) as Figures;
+}
+
+async function measure(rows: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
+  const fileOf = (program: string) => join(folder, `${program}.xlsx`);
+  const print = async (label: string, { ms, peak, held }: Figures, file: string) => {
+    const megabytes = (await stat(file)).size / 1e6;
+    const cells = [(ms / 1000).toFixed(1), (peak / 1024).toFixed(0), held.toFixed(0), megabytes.toFixed(1)];
+    process.stdout.write(`| ${label} | ${cells.join(' | ')} |\n`);
+  };
   try {
-    const lines = [
-      `| ${rows} rows x 8 columns | seconds | peak memory, MB | file, MB |`,
-      '|---|---|---|---|',
-    ];
+    process.stdout.write(
+      `| ${rows} rows x 8 columns | s | peak memory, MB | event loop held, ms | file, MB |\n`,
+    );
+    process.stdout.write('|---|---|---|---|---|\n');
     for (const name of Object.keys(jobs)) {
-      const path = join(folder, `${name.split(' ')[0]}.xlsx`);
-      const script = fileURLToPath(import.meta.url);
-      const { stdout } = await promisify(execFile)(process.execPath, [
-        script,
-        'job',
-        name,
-        path,
-        String(rows),
-      ]);
-      const { ms, peak } = JSON.parse(stdout) as { ms: number; peak: number };
-      const size = (await stat(path)).size;
-      lines.push(
-        `| ${name} | ${(ms / 1000).toFixed(1)} | ${(peak / 1024).toFixed(0)} | ${(size / 1e6).toFixed(1)} |`,
-      );
+      const file = fileOf(name.split(' ')[0] ?? '');
+      await print(name, await inOwnProcess(name, file, rows), file);
     }
-    // Both kinds of file, each read by the other.
-    for (const [reader, file] of [
-      ['leadsync', 'hucre'],
-      ['hucre', 'leadsync'],
-    ] as const) {
-      const path = join(folder, `${file}.xlsx`);
-      await copyFile(path, join(folder, 'copy.xlsx'));
-      const script = fileURLToPath(import.meta.url);
-      const job = [script, 'job', `${reader} read`, join(folder, 'copy.xlsx'), String(rows)];
-      const { ms, peak } = JSON.parse((await promisify(execFile)(process.execPath, job)).stdout) as {
-        ms: number;
-        peak: number;
-      };
-      lines.push(
-        `| ${reader} reads the file of ${file} | ${(ms / 1000).toFixed(1)} | ${(peak / 1024).toFixed(0)} | |`,
-      );
-    }
-    process.stdout.write(`${lines.join('\n')}\n`);
+    await print(
+      'leadsync reads the file of hucre',
+      await inOwnProcess('leadsync read', fileOf('hucre'), rows),
+      fileOf('hucre'),
+    );
+    await print(
+      'hucre reads the file of leadsync',
+      await inOwnProcess('hucre read', fileOf('leadsync'), rows),
+      fileOf('leadsync'),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runJob([name = '', path = '', rows = '']: readonly string[]): Promise<void> {
+async function runJob(name: string, path: string, rows: number): Promise<Figures> {
   const job = jobs[name];
   if (job === undefined) throw new Error(`no job ${name}`);
+  let [held, last] = [0, performance.now()];
+  const look = () => {
+    const now = performance.now();
+    held = Math.max(held, now - last - 10);
+    last = now;
+  };
+  const beat = setInterval(look, 10);
   const began = performance.now();
-  await job(path, Number(rows));
-  const result = { ms: performance.now() - began, peak: process.resourceUsage().maxRSS };
-  process.stdout.write(JSON.stringify(result));
+  await job(path, rows);
+  const ms = performance.now() - began;
+  look();
+  clearInterval(beat);
+  return { ms, held, peak: process.resourceUsage().maxRSS };
 }
 
-await (process.argv[2] === 'job' ? runJob(process.argv.slice(3)) : measure());
+const [, , first, name = '', path = '', rows] = process.argv;
+if (first === 'job') process.stdout.write(JSON.stringify(await runJob(name, path, Number(rows))));
+else await measure(Number(first ?? 100_000));

@@ -11,7 +11,9 @@ const parts = readParts(workbook);
 const sheet = 'xl/worksheets/sheet1.xml';
 
 const lostIn = (after: Parts): Feature[] =>
-  [...judgeFeatures(parts, after, sheetName)].filter(([, { verdict }]) => verdict === 'lost').map(([name]) => name);
+  [...judgeFeatures(parts, after, sheetName)]
+    .filter(([, { verdict }]) => verdict === 'lost')
+    .map(([name]) => name);
 const edited = (part: string, change: (text: string) => string): Parts =>
   new Map(parts).set(part, Buffer.from(change(parts.get(part)?.toString() ?? '')));
 
@@ -62,14 +64,18 @@ test('the judge sees what a library loses that writes the whole workbook anew', 
   expect(lostIn(saved)).toEqual(expect.arrayContaining(['fonts', 'fills', 'number formats']));
 });
 
-test.each<ZipStyle>([{}, { stored: true }, { dataDescriptors: true }, { zip64: true }, { extraField: true }, { comment: 'x' }])(
-  'the judge reads what the writer of zips writes: %o',
-  (style) => {
-    expect(compareParts(parts, readParts(zip(parts, style)))).toEqual({
-      added: [],
-      missing: [],
-      changed: [],
-      reordered: false,
-    });
-  },
-);
+test.each<ZipStyle>([
+  {},
+  { stored: true },
+  { dataDescriptors: true },
+  { zip64: true },
+  { extraField: true },
+  { comment: 'x' },
+])('the judge reads what the writer of zips writes: %o', (style) => {
+  expect(compareParts(parts, readParts(zip(parts, style)))).toEqual({
+    added: [],
+    missing: [],
+    changed: [],
+    reordered: false,
+  });
+});

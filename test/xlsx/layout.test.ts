@@ -76,7 +76,10 @@ describe('what stands around the rows', () => {
     const played = await play(withTable('A1:F6', 'A1:F6', '', rowsXml()), [fresh]);
     expect(played.texts('A7')).toBe('id-x');
     const root = played.book.root(table1);
-    expect([attribute(root, 'ref'), ...all(root, 'autoFilter').map((e) => attribute(e, 'ref'))]).toEqual(['A1:F7', 'A1:F7']);
+    expect([attribute(root, 'ref'), ...all(root, 'autoFilter').map((e) => attribute(e, 'ref'))]).toEqual([
+      'A1:F7',
+      'A1:F7',
+    ]);
   });
 
   test("a row with the user's own sum is not filled in", async () => {
@@ -86,7 +89,9 @@ describe('what stands around the rows', () => {
   });
 
   test('hidden and filtered rows are read like others, and a new row is not hidden', async () => {
-    const hidden = rowsXml().replace('<row r="6">', '<row r="6" hidden="1">').replace('<row r="3">', '<row r="3" hidden="1">');
+    const hidden = rowsXml()
+      .replace('<row r="6">', '<row r="6" hidden="1">')
+      .replace('<row r="3">', '<row r="3" hidden="1">');
     const criteria =
       '<autoFilter ref="A1:F6"><filterColumn colId="3"><filters><filter val="Aachen"/></filters></filterColumn></autoFilter>';
     const played = await play(handMade({ [sheet1]: sheetXml(hidden, criteria) }), [fresh]);
@@ -111,7 +116,9 @@ describe('what stands around the rows', () => {
   test('a formula in a column of ours is never overwritten; other cells of its row are', async () => {
     const formula = '<c r="D2" t="str"><f t="shared" ref="D2:D3" si="0">LOWER("AACHEN")</f><v>aachen</v></c>';
     const user = '<c r="D3" t="str"><f t="shared" si="0"/><v>aachen</v></c>';
-    const rows = rowsXml().replace(/<c r="D2".*?<\/c>/, formula).replace(/<c r="D3".*?<\/c>/, user);
+    const rows = rowsXml()
+      .replace(/<c r="D2".*?<\/c>/, formula)
+      .replace(/<c r="D3".*?<\/c>/, user);
     const played = await play(handMade({ [sheet1]: sheetXml(rows) }), [
       update('id-a', {}, { city: 'Rome' }),
       update('id-a', {}, { name: 'AA' }),
@@ -122,7 +129,9 @@ describe('what stands around the rows', () => {
   });
 
   test('no row is made beyond the last one that a sheet can have', async () => {
-    const rows = rowsXml().replace('<row r="6">', '<row r="1048576">').replaceAll(/r="([A-F])6"/g, 'r="$11048576"');
+    const rows = rowsXml()
+      .replace('<row r="6">', '<row r="1048576">')
+      .replaceAll(/r="([A-F])6"/g, 'r="$11048576"');
     const withId = rows.replace('<row r="1048576">', `<row r="1048576">${text('A1048576', 'id-last')}`);
     await expect(play(handMade({ [sheet1]: sheetXml(withId) }), [fresh])).rejects.toMatchObject({
       code: 'target.not-writable',

@@ -16,7 +16,7 @@ import {
 } from '../contract/target-harness.ts';
 import type { CorpusFile } from './corpus/content.ts';
 
-export const looseCells: Values = { name: 'Loose Ltd', city: 'Leeds', due: null };
+const looseCells: Values = { name: 'Loose Ltd', city: 'Leeds', due: null };
 const annaCells: Values = { name: 'Anna AG', city: 'Aachen', due: '2026-11-21T08:30:00.000Z' };
 const oddText = ' =1+1 & "quoted" <b>\n next line, ünï 🎈 ';
 

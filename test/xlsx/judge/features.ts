@@ -50,7 +50,7 @@ const withoutRange = (element: Element) => canonicalXml(element).replace(/ \{\}r
 const ownColumns = new Set(['C', 'F', 'G', 'H', 'I']);
 
 /** Everything of each feature that a workbook has, judged on the sheet that is kept in step. */
-export function featuresOf(parts: Parts, sheetName: string): Map<Feature, Traces> {
+function featuresOf(parts: Parts, sheetName: string): Map<Feature, Traces> {
   const book = new JudgedWorkbook(parts);
   const sheets = book.sheets();
   const sheet = book.sheet(sheetName);

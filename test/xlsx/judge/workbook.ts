@@ -185,11 +185,11 @@ function stringText(item: Element): string {
     .replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-export function columnNumber(letters: string): number {
+function columnNumber(letters: string): number {
   return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
 
-export function columnName(number: number): string {
+function columnName(number: number): string {
   return number === 0
     ? ''
     : columnName(Math.floor((number - 1) / 26)) + String.fromCharCode(65 + ((number - 1) % 26));
