@@ -1,4 +1,5 @@
 import type { Cell } from '../../lead/value.ts';
+import { contains } from './cell-reference.ts';
 import { type ColumnMapping, type Columns, headingRank, locateColumns } from './columns.ts';
 import type { PresentRow } from './row-changes.ts';
 import { CellReader } from './xlsx-cell-reader.ts';
@@ -7,6 +8,7 @@ import { type SheetCell, type SheetLayout, SheetReader, type SheetRow } from './
 import { SerialClock } from './xlsx-serial.ts';
 import { readSharedStrings } from './xlsx-strings.ts';
 import { type DateStyles, readDateStyles } from './xlsx-styles.ts';
+import { readTables, type SheetTable } from './xlsx-tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './xlsx-workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
@@ -25,6 +27,7 @@ export interface XlsxSheet {
   readonly cells: CellReader;
   readonly clock: SerialClock;
   readonly dates: DateStyles;
+  readonly tables: readonly SheetTable[];
   /** All rows after the heading row that the file knows of; to be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
   /** Complete when all rows have been read. */
@@ -47,6 +50,7 @@ export async function openXlsxSheet(
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(mapping.timeZone, book.date1904);
   const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
+  const tables = await readTables(book);
   const reader = new SheetReader(book);
   const batches = reader.rows();
   try {
@@ -71,6 +75,7 @@ export async function openXlsxSheet(
       cells,
       clock,
       dates,
+      tables,
       rows: following(after, batches),
       layout: reader.layout,
     };
@@ -83,6 +88,8 @@ export async function openXlsxSheet(
 /** What a row means to the sync; null when it carries neither an id nor anything in a mapped column. */
 export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRow> | null {
   const { columns, cells: reader, book } = sheet;
+  // "Total" in the last row of a table is no lead.
+  if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
   return book.pack.guarded(book.sheet, () => {
     const leadId = reader.text(cellAt(row, columns.id)).trim();
     const cells: Record<string, Cell> = {};
@@ -101,6 +108,10 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
       place: row,
     };
   });
+}
+
+function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
+  return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
 }
 
 export function cellAt(row: SheetRow, column: number): SheetCell | undefined {

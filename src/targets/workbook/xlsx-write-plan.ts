@@ -11,7 +11,7 @@ import { recalculation } from './xlsx-recalculation.ts';
 import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
 import type { SheetLayout, SheetRow } from './xlsx-rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './xlsx-sheet.ts';
-import { readTables, type SheetTable } from './xlsx-tables.ts';
+import type { SheetTable } from './xlsx-tables.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** What a write does to the parts of a workbook; parts that are not named stay as they are. */
@@ -66,7 +66,7 @@ export async function planXlsxWrite(
   const decisions = rowChanges.decide();
   const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
   const writer = new RowWriter(layout, cells, { row: model, styles });
-  const tables = decisions.appends.length === 0 ? [] : await readTables(book);
+  const { tables } = sheet;
   const appended = appendedRows(decisions, sheet, mapped, tables, free, writer, name);
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
