@@ -7,6 +7,7 @@ import { abroad, people, sheetName } from './corpus/content.ts';
 import { zip } from './corpus/zip.ts';
 import { judgeFeatures } from './judge/features.ts';
 import { LibreOffice, noLibreOffice, soffice } from './judge/libreoffice.ts';
+import { otherReaders } from './judge/other-readers.ts';
 import { compareParts, readParts } from './judge/parts.ts';
 import { compareSheets } from './judge/sheet-changes.ts';
 import { JudgedWorkbook } from './judge/workbook.ts';
@@ -117,6 +118,18 @@ describe('three rounds of changes on every workbook of the corpus', () => {
       );
       expect([...verdicts].filter(([, { verdict }]) => verdict === 'lost')).toEqual([]);
     });
+
+    test.each(Object.entries(otherReaders).filter(([, { cannot }]) => !cannot.includes(file.name)))(
+      '%s reads what we meant',
+      async (_, { read }) => {
+        const rows = (await read(resultOf(file.name).content, sheetName)).map(([id = '', name, city]) => ({
+          id,
+          name,
+          city,
+        }));
+        expect(byId(rows)).toEqual(byId(meant.map(({ id, name, city }) => ({ id, name, city: city ?? '' }))));
+      },
+    );
 
     test('table and filter reach to the last row', () => {
       const book = new JudgedWorkbook(readParts(resultOf(file.name).content));
