@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Temporal } from 'temporal-polyfill';
-import { createXlsxTarget, type XlsxTargetOptions } from '../../src/targets/workbook/xlsx-target.ts';
+import { createXlsxTarget } from '../../src/targets/workbook/xlsx-target.ts';
 import { contractFields, type Table, type TargetHarness } from './target-harness.ts';
 
 export interface XlsxHarness extends TargetHarness {
@@ -19,16 +19,6 @@ export interface XlsxHarness extends TargetHarness {
 export interface XlsxHarnessOptions {
   /** Whether moments are written as dates (day numbers in a date format) and not as texts. */
   readonly dates: boolean;
-}
-
-export function xlsxOptions(path: string): XlsxTargetOptions {
-  return {
-    path,
-    fields: contractFields,
-    idColumn: 'Lead ID',
-    statusColumn: 'Sync',
-    timeZone: 'Europe/Berlin',
-  };
 }
 
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';

@@ -114,7 +114,7 @@ function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, co
   return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
 }
 
-export function cellAt(row: SheetRow, column: number): SheetCell | undefined {
+function cellAt(row: SheetRow, column: number): SheetCell | undefined {
   // Most rows have all their cells.
   const usual = row.cells[column];
   return usual?.column === column ? usual : row.cells.find((cell) => cell.column === column);
