@@ -26,7 +26,7 @@ export type JobResult<Summary> =
     };
 
 export interface JobHandle {
-  /** Epoch ms at which the job was asked for. */
+  /** Epoch ms for which the job was asked: of a delayed or scheduled one, when it first fell due. */
   readonly requestedAt: number;
 }
 
@@ -147,7 +147,7 @@ function startWorker(
   const process = async (job: Job, token?: string): Promise<unknown> => {
     const handler = handlers[job.name];
     if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
-    const result = await handler(job.data, { requestedAt: job.timestamp }, stop.signal);
+    const result = await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
     if ('done' in result) return result.done;
     if (result.wholeQueue) {
       await queue.rateLimit(Math.ceil(result.againAfterMs));
@@ -172,6 +172,11 @@ function startWorker(
       await worker.close();
     },
   };
+}
+
+/** A schedule puts its next job into the queue when the one before begins: its timestamp lies a night back. */
+function dueAt(job: Job): number {
+  return job.timestamp + (job.opts.delay ?? 0);
 }
 
 /** Polls: the state of a job is one indexed row, and a poll survives any broken connection. */

@@ -68,9 +68,11 @@ test('a job with an id that is known is not added again', async () => {
 test('a delayed job is not taken earlier, also with a fraction of a ms', async () => {
   const queue = queues.queue('q');
   let takenAt = 0;
+  let requestedAt = 0;
   await using _worker = queue.work({
-    job: async () => {
+    job: async (_payload, handle) => {
       takenAt = Date.now();
+      requestedAt = handle.requestedAt;
       return { done: {} };
     },
   });
@@ -78,6 +80,8 @@ test('a delayed job is not taken earlier, also with a fraction of a ms', async (
   const job = await queue.add('job', {}, { delayMs: 300.7 });
   await job.finished(never);
   expect(takenAt - from).toBeGreaterThanOrEqual(300);
+  expect(requestedAt - from).toBeGreaterThanOrEqual(300);
+  expect(requestedAt).toBeLessThanOrEqual(takenAt);
 });
 
 describe('a job that goes back', () => {
@@ -104,6 +108,7 @@ describe('a job that goes back', () => {
       });
       await other.finished(never);
       expect(await waiting.finished(never)).toEqual({ calls: 2 });
+      expect(requested.size).toBe(1);
       const [first, second] = ['waits 1', 'waits 2'].map(
         (what) => events.find((event) => event.what === what)?.at ?? 0,
       );
@@ -252,8 +257,10 @@ describe('a schedule', () => {
     await more.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 2 });
     await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 3 });
     const runs: { at: number; payload: unknown }[] = [];
+    const takenAt: number[] = [];
     const handlers = {
       job: async (payload: unknown, job: { requestedAt: number }) => {
+        takenAt.push(Date.now());
         runs.push({ at: job.requestedAt, payload });
         return { done: {} };
       },
@@ -262,7 +269,10 @@ describe('a schedule', () => {
     await using _two = more.queue('q').work(handlers);
     await until('it ran three times', () => runs.length >= 3);
     expect(runs.map(({ payload }) => payload)).toEqual(runs.map(() => ({ version: 3 })));
-    const seconds = runs.map(({ at }) => Math.floor(at / 1000));
-    expect(new Set(seconds).size).toBe(runs.length);
+    // Each is told the moment at which it was due, not the one at which it was put into the queue before.
+    const dueAt = runs.map(({ at }) => at);
+    expect(dueAt.map((at) => at % 1000)).toEqual(runs.map(() => 0));
+    expect(new Set(dueAt).size).toBe(runs.length);
+    expect(dueAt.filter((at, index) => at > (takenAt[index] ?? 0))).toEqual([]);
   });
 });
