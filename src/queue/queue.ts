@@ -174,9 +174,12 @@ function startWorker(
   };
 }
 
-/** A schedule puts its next job into the queue when the one before begins: its timestamp lies a night back. */
+/**
+ * A schedule puts its next job into the queue when the one before begins, so its timestamp lies a night back; BullMQ
+ * keeps the moment at which it is due in `prevMillis`, for the job after it.
+ */
 function dueAt(job: Job): number {
-  return job.timestamp + (job.opts.delay ?? 0);
+  return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
 }
 
 /** Polls: the state of a job is one indexed row, and a poll survives any broken connection. */

@@ -93,10 +93,12 @@ describe('a job that goes back', () => {
       const note = (what: string): void =>
         void events.push({ what, at: performance.timeOrigin + performance.now() });
       let calls = 0;
+      const requested = new Set<number>();
       const waiting = await queue.add('waits', {});
       const other = await queue.add('other', {});
       await using _worker = queue.work({
-        waits: async () => {
+        waits: async (_payload, job) => {
+          requested.add(job.requestedAt);
           calls += 1;
           note(`waits ${calls}`);
           return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };

@@ -59,7 +59,7 @@ describe('the HTTP port', () => {
     await using workspace = await Workspace.open({ connection: { sync: yearly } });
     await workspace.sync();
     const { url, process } = await startWorker(workspace, { ADMIN_TOKEN: 'open-sesame' });
-    const get = async (path: string, headers: HeadersInit = {}): Promise<[number, string]> => {
+    const get = async (path: string, headers: Record<string, string> = {}): Promise<[number, string]> => {
       const reply = await fetch(`${url}${path}`, { headers });
       return [reply.status, (await reply.text()).trim()];
     };
