@@ -26,7 +26,7 @@ export type JobResult<Summary> =
     };
 
 export interface JobHandle {
-  /** Epoch ms at which the job was asked for. */
+  /** Epoch ms for which the job was asked: of a delayed or scheduled one, when it first fell due. */
   readonly requestedAt: number;
 }
 
@@ -58,7 +58,7 @@ export interface Queues extends AsyncDisposable {
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
-const lockMs = 30_000;
+const defaultLockMs = 30_000;
 
 /** How many finished jobs are kept to look at. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
@@ -68,7 +68,11 @@ type PgQueue = InstanceType<typeof PostgresQueue>;
 type Warn = (error: Error, message: string) => void;
 
 /** Opens the queues on the Postgres that also holds the state, in a schema of their own. */
-export async function openQueues(connectionString: string, log: Logger): Promise<Queues> {
+export async function openQueues(
+  connectionString: string,
+  log: Logger,
+  { lockMs = defaultLockMs }: { readonly lockMs?: number } = {},
+): Promise<Queues> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
     connectionString,
@@ -97,7 +101,7 @@ export async function openQueues(connectionString: string, log: Logger): Promise
     return queue;
   };
   return {
-    queue: (name) => jobQueue(queueOf(name), pool, warn),
+    queue: (name) => jobQueue(queueOf(name), pool, lockMs, warn),
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -106,18 +110,18 @@ export async function openQueues(connectionString: string, log: Logger): Promise
   };
 }
 
-function jobQueue(queue: PgQueue, pool: pg.Pool, warn: Warn): JobQueue {
+function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): JobQueue {
   return {
     async add(name, payload, options = {}) {
       const job = await queue.add(name, payload, {
         ...(options.id !== undefined && { jobId: options.id }),
-        ...(options.delayMs !== undefined && { delay: options.delayMs }),
+        ...(options.delayMs !== undefined && { delay: Math.ceil(options.delayMs) }),
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,
       });
       return { id: job.id ?? '', finished: (signal) => finished(queue, job.id ?? '', signal) };
     },
-    work: (handlers) => startWorker(queue, pool, handlers, warn),
+    work: (handlers) => startWorker(queue, pool, lockMs, handlers, warn),
     async schedule(name, pattern, timeZone, job, payload) {
       await queue.upsertJobScheduler(
         name,
@@ -135,6 +139,7 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, warn: Warn): JobQueue {
 function startWorker(
   queue: PgQueue,
   pool: pg.Pool,
+  lockMs: number,
   handlers: Readonly<Record<string, JobHandler>>,
   warn: Warn,
 ): AsyncDisposable {
@@ -142,7 +147,7 @@ function startWorker(
   const process = async (job: Job, token?: string): Promise<unknown> => {
     const handler = handlers[job.name];
     if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
-    const result = await handler(job.data, { requestedAt: job.timestamp }, stop.signal);
+    const result = await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
     if ('done' in result) return result.done;
     if (result.wholeQueue) {
       await queue.rateLimit(Math.ceil(result.againAfterMs));
@@ -169,6 +174,14 @@ function startWorker(
   };
 }
 
+/**
+ * A schedule puts its next job into the queue when the one before begins, so its timestamp lies a night back; BullMQ
+ * keeps the moment at which it is due in `prevMillis`, for the job after it.
+ */
+function dueAt(job: Job): number {
+  return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
+}
+
 /** Polls: the state of a job is one indexed row, and a poll survives any broken connection. */
 async function finished(queue: PgQueue, id: string, signal: AbortSignal): Promise<unknown> {
   for (;;) {
@@ -190,9 +203,20 @@ function backendPool(pool: unknown): PgPool {
   return pool;
 }
 
-/** The last time before `now` (epoch ms) at which a cron pattern was due. */
+const hourMs = 3_600_000;
+
+/**
+ * The last time before `now` (epoch ms) at which a cron pattern, which must be one that comes, was due. Found by going
+ * forward, as BullMQ does: where clocks change, cron-parser's way back misses nights, doubles them, or throws.
+ */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
-  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) })
-    .prev()
-    .getTime();
+  for (let reachMs = hourMs; ; reachMs *= 6) {
+    const dates = CronExpressionParser.parse(pattern, {
+      tz: timeZone,
+      currentDate: new Date(now - reachMs),
+    });
+    let last: number | null = null;
+    for (let next = dates.next().getTime(); next < now; next = dates.next().getTime()) last = next;
+    if (last !== null) return last;
+  }
 }

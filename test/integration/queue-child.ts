@@ -1,0 +1,16 @@
+/**
+ * A process that takes a job and never ends it: arguments are the database, the queue and how long a lock lasts (ms). It
+ * prints `taken` when it has the job, and stays until it is killed.
+ */
+import { pino } from 'pino';
+import { openQueues } from '../../src/queue/queue.ts';
+
+const [, , connectionString = '', name = '', lockMs = ''] = process.argv;
+const queues = await openQueues(connectionString, pino({ level: 'silent' }), { lockMs: Number(lockMs) });
+queues.queue(name).work({
+  job: () => {
+    console.log('taken');
+    return new Promise(() => {});
+  },
+});
+process.stdin.resume();

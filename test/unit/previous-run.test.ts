@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { previousRun } from '../../src/queue/queue.ts';
+
+describe('the last time before now at which a schedule was due', () => {
+  test.each([
+    ['0 2 * * *', 'UTC', '2026-06-10T02:00:00Z', '2026-06-09T02:00:00.000Z'],
+    ['0 2 * * *', 'UTC', '2026-06-10T02:00:01Z', '2026-06-10T02:00:00.000Z'],
+    ['0 2 * * *', 'Europe/Berlin', '2026-06-10T12:00:00Z', '2026-06-10T00:00:00.000Z'],
+    ['0 2 * * *', 'Europe/Berlin', '2026-01-10T12:00:00Z', '2026-01-10T01:00:00.000Z'],
+    // 02:00 does not exist in this night, and is there twice in that one.
+    ['0 2 * * *', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-29T01:00:00.000Z'],
+    ['0 2 * * *', 'Europe/Berlin', '2026-10-25T12:00:00Z', '2026-10-25T00:00:00.000Z'],
+    ['0 4 * * *', 'Europe/Berlin', '2026-03-29T01:59:00Z', '2026-03-28T03:00:00.000Z'],
+    ['0 4 * * *', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-29T02:00:00.000Z'],
+    ['0 3 29 2 *', 'UTC', '2027-06-10T12:00:00Z', '2024-02-29T03:00:00.000Z'],
+    ['* * * * *', 'UTC', '2026-06-10T12:00:30Z', '2026-06-10T12:00:00.000Z'],
+    ['0 2 * * 1', 'America/New_York', '2026-06-10T12:00:00Z', '2026-06-08T06:00:00.000Z'],
+  ])('%s in %s, at %s', (pattern, timeZone, now, expected) => {
+    expect(new Date(previousRun(pattern, timeZone, Date.parse(now))).toISOString()).toBe(expected);
+  });
+
+  test.each(['Europe/Berlin', 'America/New_York', 'America/Santiago', 'UTC'])(
+    'is one moment for each night of the year in %s, whatever the clocks do',
+    (timeZone) => {
+      for (const pattern of ['30 2 * * *', '0 0 * * *']) {
+        const dates: string[] = [];
+        let at = Date.parse('2026-11-05T12:00:00Z');
+        // Nights of spring and of autumn.
+        while (dates.length < 240) {
+          const before = previousRun(pattern, timeZone, at);
+          expect(before).toBeLessThan(at);
+          at = before;
+          dates.push(new Intl.DateTimeFormat('en-CA', { timeZone }).format(at));
+        }
+        expect(new Set(dates).size, pattern).toBe(240);
+      }
+    },
+  );
+});
