@@ -166,7 +166,7 @@ describe('three rounds of changes on every workbook of the corpus', () => {
           await writeFile(path, readableByLibreOffice(file.name, result.content));
         }
         shown = await office.read(paths);
-      });
+      }, patience);
       afterAll(() => rm(folder, { recursive: true, force: true }));
 
       test.each(files.map((file, n) => ({ ...file, n })))('$name', (file) => {
