@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { guardCodes } from '../merge/guard.ts';
-import { reportError } from './output.ts';
+import { reportError, reportUsage } from './output.ts';
 import type { DemoOptions } from './demo.ts';
 import type { ResolveOptions } from './resolve.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
@@ -80,6 +80,7 @@ command('sandbox', 'runs a local Leads service with made-up leads, and with faul
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else reportError(error, process.argv.includes('--json'));
+  const json = process.argv.includes('--json');
+  if (error instanceof CommanderError) reportUsage(error, json);
+  else reportError(error, json);
 }

@@ -1,3 +1,4 @@
+import type { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
@@ -52,4 +53,13 @@ export function reportError(error: unknown, json: boolean): void {
   if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
   process.stderr.write(`leadsync: ${message} [${code}]\n${help === undefined ? '' : `  ${help}\n`}`);
   if (!known && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+}
+
+/** After what commander has said on stderr, or help that was asked for: the object of `--json` and the exit code. */
+export function reportUsage(error: CommanderError, json: boolean): void {
+  process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  if (error.exitCode === 0 || !json) return;
+  const message =
+    error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
+  printJson({ error: { code: 'usage.invalid', message, help: 'leadsync --help lists the commands' } });
 }
