@@ -14,6 +14,8 @@ const lenientField = z
     z.object({
       column: z.string().optional().catch(undefined),
       direction: directionSchema.optional().catch(undefined),
+      type: z.string().optional().catch(undefined),
+      values: z.unknown().optional(),
     }),
   ])
   .optional()
@@ -55,6 +57,7 @@ export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mist
               ...columnMistakes(source, path, connection),
               ...directionMistakes(source, path, connection),
               ...sheetMistakes(source, path, connection),
+              ...listMistakes(source, path, connection),
               ...senderMistakes(source, path, connection, smtpIsSet),
             ]),
       ];
@@ -103,6 +106,18 @@ function directionMistakes(source: Source, path: Path, { fields, sync }: Lenient
     if (effectiveDirection(sync.direction, entry.direction) !== null) return [];
     const message = `must be ${sync.direction} or two-way, because the connection's sync.direction is ${sync.direction}`;
     return report(source, [...path, 'fields', field, 'direction'], message);
+  });
+}
+
+/** Only a new workbook has lists to choose from, and a moment is no choice. */
+function listMistakes(source: Source, path: Path, { target, fields }: Lenient): readonly Mistake[] {
+  return Object.entries(fields ?? {}).flatMap(([field, entry]) => {
+    if (typeof entry !== 'object' || entry.values === undefined) return [];
+    const place = [...path, 'fields', field, 'values'];
+    const instant = (entry.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text')) === 'instant';
+    if (instant) return report(source, place, 'must be left out: an instant is not chosen from a list');
+    const csv = target.path !== undefined && !isExcelPath(target.path);
+    return csv ? report(source, place, 'must be left out: a CSV file has no lists to choose from') : [];
   });
 }
 

@@ -52,6 +52,7 @@ function buildFields(fields: ConnectionSettings['fields'], connection: Direction
       type: written.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text'),
       // checkTogether has refused directions that exclude each other.
       direction: effectiveDirection(connection, written.direction ?? 'two-way') ?? connection,
+      ...(written.values === undefined ? {} : { values: written.values }),
     };
   });
 }

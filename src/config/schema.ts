@@ -69,12 +69,23 @@ const target = z.strictObject({
   timeZone: timeZone.optional(),
 });
 
+/** What Excel takes as a list written into the cell's rule: no commas, 255 characters in all. */
+const listValues = z
+  .array(
+    z
+      .string()
+      .refine((value) => value.trim() !== '' && !value.includes(','), 'must not be empty or hold a comma'),
+  )
+  .min(1)
+  .refine((values) => values.join(',').length <= 255, 'must not have more than 255 characters in all');
+
 const field = z.union([
   heading,
   z.strictObject({
     column: heading,
     direction: directionSchema.optional(),
     type: z.enum(['text', 'instant']).optional(),
+    values: listValues.optional(),
   }),
 ]);
 

@@ -82,6 +82,11 @@ export const settings = [
     meaning: 'text, or instant (a moment in time). Default: instant for nextFollowUpAt, otherwise text.',
   },
   {
+    path: 'connections.NAME.fields.FIELD.values',
+    meaning:
+      'Offered as a list in the cells of a workbook that leadsync makes, such as the stages; anything else may still be typed.',
+  },
+  {
     variable: 'SCHEDULE',
     path: 'connections.NAME.sync.schedule',
     default: '0 2 * * *',

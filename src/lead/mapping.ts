@@ -11,6 +11,8 @@ export interface FieldMapping {
   readonly column: string;
   readonly type: FieldType;
   readonly direction: Direction;
+  /** Offered as a list in the cells of a new workbook; anything else may still be typed. */
+  readonly values?: readonly string[];
 }
 
 /** The seven fields of the API reference (section 2) less the id, with readable headings. */

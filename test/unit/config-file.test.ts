@@ -251,6 +251,27 @@ describe('mistakes in the file', () => {
       [at(4, `${a}.target.sheet`, 'a CSV file has no sheets', '"X"')],
     ],
     [
+      'lists to choose from in a CSV file, and for a moment',
+      connection(
+        '    fields:\n      stage: { column: Stage, values: [new, won] }\n      nextFollowUpAt: { column: When, values: [today] }',
+      ),
+      [
+        at(6, `${a}.fields.stage.values`, 'a CSV file has no lists', 'a list'),
+        at(7, `${a}.fields.nextFollowUpAt.values`, 'an instant is not chosen from a list', 'a list'),
+      ],
+    ],
+    [
+      'lists that Excel does not take',
+      connection(
+        `    fields:\n      stage: { column: Stage, values: ["a,b"] }\n      city: { column: City, values: ["${'x'.repeat(256)}"] }`,
+        '{ type: workbook, path: a.xlsx }',
+      ),
+      [
+        at(6, `${a}.fields.stage.values[0]`, 'must not be empty or hold a comma', '"a,b"'),
+        at(7, `${a}.fields.city.values`, 'must not have more than 255 characters', 'a list'),
+      ],
+    ],
+    [
       'a sheet that Excel does not take',
       connection('', '{ type: workbook, path: a.xlsx, sheet: "a/b" }'),
       [at(4, `${a}.target.sheet`, '1 to 31 characters', '"a/b"')],

@@ -17,8 +17,9 @@ const textStyle = 3;
 export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerator<Buffer> {
   const columns = [
     { heading: mapping.idColumn, style: textStyle, width: 38 },
-    ...mapping.fields.map(({ column, type }) => ({
+    ...mapping.fields.map(({ column, type, values }) => ({
       heading: column,
+      values,
       style: type === 'instant' ? instantStyle : textStyle,
       width: Math.max(type === 'instant' ? 18 : 24, column.length + 4),
     })),
@@ -87,6 +88,8 @@ interface NewColumn {
   readonly heading: string;
   readonly style: number;
   readonly width: number;
+  /** Offered as a list; a warning, not a refusal, for anything else. */
+  readonly values?: readonly string[] | undefined;
 }
 
 function sheet(columns: readonly NewColumn[]): string {
@@ -99,7 +102,22 @@ function sheet(columns: readonly NewColumn[]): string {
     ({ heading }, at) =>
       `<c r="${columnName(at)}1" s="${headingStyle}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(escapeCellText(heading))}</t></is></c>`,
   );
-  return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData><pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
+  return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData>${lists(columns)}<pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
+}
+
+/** Data validation for every row that a sheet can have (ECMA-376 part 1, 18.3.1.33). */
+function lists(columns: readonly NewColumn[]): string {
+  const rules = columns.flatMap(({ values }, at) => {
+    if (values === undefined) return [];
+    const choices = escapeXml(`"${values.join(',').replaceAll('"', '""')}"`);
+    const cells = `${columnName(at)}2:${columnName(at)}1048576`;
+    return [
+      `<dataValidation type="list" errorStyle="warning" allowBlank="1" showErrorMessage="1" sqref="${cells}"><formula1>${choices}</formula1></dataValidation>`,
+    ];
+  });
+  return rules.length === 0
+    ? ''
+    : `<dataValidations count="${rules.length}">${rules.join('')}</dataValidations>`;
 }
 
 /** A table needs one row below its headings, even an empty one. */
