@@ -46,7 +46,8 @@ const sidesByCode: Readonly<Record<string, readonly ('lead' | 'target')[]>> = {
 
 /** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
 export function decidableSides(item: Held): readonly ('lead' | 'target')[] {
-  return sidesByCode[item.code] ?? [];
+  // A new row has no lead yet whose value could be taken.
+  return item.leadId === '' ? [] : (sidesByCode[item.code] ?? []);
 }
 
 function describeHeld(item: Held): string {
