@@ -17,11 +17,11 @@ const textStyle = 3;
 export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerator<Buffer> {
   const columns = [
     { heading: mapping.idColumn, style: textStyle, width: 38 },
-    ...mapping.fields.map(({ column, type, values }) => ({
+    ...mapping.fields.map(({ field, column, type, values }) => ({
       heading: column,
       values,
       style: type === 'instant' ? instantStyle : textStyle,
-      width: Math.max(type === 'instant' ? 18 : 24, column.length + 4),
+      width: Math.max(field === 'companyName' ? 38 : 18, column.length + 4),
     })),
     ...(mapping.statusColumn === undefined
       ? []
