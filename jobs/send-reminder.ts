@@ -26,7 +26,15 @@ export async function sendReminder(
   try {
     return { done: { state: await send({ ...context, mailer: app.mailer }, reminderId, stop) } };
   } catch (error) {
-    if (!(error instanceof LeadsyncError)) throw error;
+    if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
+    if (!(error instanceof LeadsyncError)) {
+      // A job that failed is not added again: the reminder would be lost for a disk that was full once.
+      app.log.error(
+        { reminder: reminderId, err: error },
+        'the reminder could not be sent; it is tried again',
+      );
+      return { againAfterMs: retryMs, wholeQueue: false };
+    }
     app.log.warn({ reminder: reminderId, code: error.code }, error.message);
     if (error.retry === 'never') {
       await setReminderState(app.pool, reminderId, 'failed', error.message);

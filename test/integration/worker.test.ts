@@ -1,7 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { planReminders } from '../../jobs/plan-reminders.ts';
+import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import { sync as syncJob } from '../../jobs/sync.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import type { CliProcess } from '../support/cli.ts';
@@ -222,6 +224,49 @@ describe('a reminder', () => {
     expect(mails[0]).toContain('Subject: Follow-up: Stays AG');
     expect(mails[0]).toContain('To: anna@example.com');
     for (const at of mailedAt) expect(at).toBeGreaterThanOrEqual(dueAt);
+  });
+
+  test('whose worker is stopped while it reads the lead is sent by the next one, at once', async () => {
+    await using workspace = await Workspace.open({ connection: { reminders } });
+    const { sandbox } = workspace;
+    sandbox.leads.add({ companyName: 'Due AG', nextFollowUpAt: new Date(Date.now() - 1_000).toISOString() });
+    await workspace.sync();
+    sandbox.set({ faults: [{ kind: 'slow', ms: 60_000, when: { once: 1 }, on: ['get'] }] });
+    await using app = await workspace.openApp();
+    const work = (): AsyncDisposable =>
+      app.queues.queue(reminderQueue).work({
+        'send-reminder': (payload, job, stop) => sendReminder(app, payload, job, stop),
+      });
+    {
+      await using _first = work();
+      await planReminders(app);
+      await until('the lead is read', () => sandbox.stats.byRoute.get === 1);
+    }
+    expect(await outbox(workspace)).toEqual([]);
+    await using _second = work();
+    await until('the mail is there', async () => (await outbox(workspace)).length === 1, 10_000);
+  });
+
+  test('that cannot be written as a file is tried again', async () => {
+    await using workspace = await Workspace.open({ connection: { reminders } });
+    workspace.sandbox.leads.add({ nextFollowUpAt: new Date(Date.now() - 1_000).toISOString() });
+    await workspace.sync();
+    await using app = await workspace.openApp();
+    await planReminders(app);
+    const { rows } = await app.pool.query<{ id: string }>('select id from reminders');
+    await mkdir(join(workspace.folder, 'data'), { recursive: true });
+    await writeFile(join(workspace.folder, 'data', 'outbox'), 'in the way');
+    const send = () =>
+      sendReminder(
+        app,
+        { reminderId: Number(rows[0]?.id) },
+        { requestedAt: 0 },
+        new AbortController().signal,
+      );
+    expect(await send()).toEqual({ againAfterMs: expect.any(Number), wholeQueue: false });
+    await rm(join(workspace.folder, 'data', 'outbox'));
+    expect(await send()).toEqual({ done: { state: 'sent' } });
+    expect(await outbox(workspace)).toHaveLength(1);
   });
 });
 
