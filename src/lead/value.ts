@@ -35,6 +35,17 @@ export function sameCell(a: Cell, b: Cell): boolean {
   return a === b || canonical(a) === canonical(b);
 }
 
+/** Whether two cells differ at most in spelling: case, spaces, or the fraction of a second. */
+export function sameButSpelling(a: Cell, b: Cell): boolean {
+  return sameCell(a, b) || (!isUnreadable(a) && !isUnreadable(b) && folded(a) === folded(b));
+}
+
+/** A text without case, double spaces and fractions of a second: what a service may change without meaning anything. */
+export function folded(value: Value): string {
+  const text = (value ?? '').normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+  return text.replace(/\.\d{3}z$/, '');
+}
+
 /** A cell as a person should see it in a message. */
 export function showCell(cell: Cell): string {
   if (cell === null) return '(empty)';

@@ -1,5 +1,13 @@
 import { leadIdTime } from '../lead/lead.ts';
-import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import {
+  type Cell,
+  type Cells,
+  folded,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  type Values,
+} from '../lead/value.ts';
 
 /**
  * A create that was begun and is not finished. `leadId` null: in doubt, the reply never told whether or which lead was
@@ -70,7 +78,8 @@ type Matches = (lead: UnknownLead, intent: Intent) => boolean;
  * Settles creates whose reply was lost (DESIGN 6) by the leads that a scan shows and that were not known before. Pure.
  * A lead fits when it is not older than the attempt (with a margin; ids of another kind than time-ordered UUIDs never
  * are) and shows what was sent; when none does, one that resembles it will do, since a service may store a value
- * otherwise than it was sent. A new lead of the same name that does neither is for a person to look at. The fullest content is settled first: a lead that shows all of it was not made of a part
+ * otherwise than it was sent. A new lead that does neither is for a person to
+ * look at when it has the same name, or when the service said that it made one. The fullest content is settled first: a lead that shows all of it was not made of a part
  * of it. No lead is given to one intent while it may be another's.
  */
 export function settle(
@@ -91,7 +100,8 @@ export function settle(
   for (const intent of inDoubt) {
     if (settled.has(intent.id)) continue;
     const namesakes = unknown.filter(
-      (lead) => isYoung(lead, intent) && isNamesake(lead, intent) && !isGiven(lead, settled),
+      (lead) =>
+        isYoung(lead, intent) && (intent.answered || isNamesake(lead, intent)) && !isGiven(lead, settled),
     );
     if (namesakes.length > 0) {
       settled.set(intent.id, { kind: 'ambiguous', candidates: namesakes.map((lead) => lead.id).toSorted() });
@@ -170,6 +180,7 @@ function isNamesake(lead: UnknownLead, intent: Intent): boolean {
 }
 
 function isAlike(sent: Cell, stored: Cell): boolean {
+  if (isUnreadable(sent) || isUnreadable(stored)) return false;
   const [whole, part] = [folded(sent), folded(stored)];
   return part !== '' && (whole === part || (part.length >= shortestCut && whole.startsWith(part)));
 }
@@ -177,16 +188,10 @@ function isAlike(sent: Cell, stored: Cell): boolean {
 /** A text that was cut off is recognised when so many characters are left; an instant to the second has 19. */
 const shortestCut = 8;
 
-function folded(cell: Cell): string {
-  if (isUnreadable(cell)) return '';
-  const text = (cell ?? '').normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
-  return text.replace(/\.\d{3}z$/, '');
-}
-
 /** What of the sent content the lead that was made of it shows, though perhaps in the service's own spelling. */
 export function agreedContent(intent: Intent, lead: Cells): Values {
-  const entries = Object.entries(intent.content).filter(
-    ([field, value]) => sameCell(value, lead[field] ?? null) || isAlike(value, lead[field] ?? null),
+  const entries = Object.entries(intent.content).filter(([field, value]) =>
+    sameButSpelling(value, lead[field] ?? null),
   );
   return Object.fromEntries(entries);
 }

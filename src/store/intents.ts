@@ -55,6 +55,11 @@ export async function unsettledAttempts(db: Queryable, connection: string): Prom
   return rows.map((row) => row.at);
 }
 
+/** The attempt ended only now, without telling anything: from now on the service may still act on it for a while. */
+export async function attemptEnded(db: Queryable, id: number): Promise<void> {
+  await db.query(`update intents set attempted_at = now() where id = $1`, [id]);
+}
+
 /** The service said that it made the lead of an intent. */
 export async function intentAnswered(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set answered = true where id = $1`, [id]);

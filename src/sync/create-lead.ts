@@ -1,6 +1,14 @@
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
-import { type Cells, isUnreadable, sameCell, showCell, type Value, type Values } from '../lead/value.ts';
+import {
+  type Cells,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  showCell,
+  type Value,
+  type Values,
+} from '../lead/value.ts';
 import type { Change } from '../merge/action.ts';
 import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, recordHistory, settleActions } from '../store/actions.ts';
@@ -8,6 +16,7 @@ import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import {
   abandonIntents,
+  attemptEnded,
   beginIntent,
   intentAnswered,
   intentCreated,
@@ -83,6 +92,7 @@ async function failed(
     error instanceof LeadsyncError &&
     !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
   if (!certain) {
+    await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
     return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
@@ -132,8 +142,8 @@ function commit(
     }
     if (sameCell(lead, row)) {
       agreed[field] = lead;
-    } else if (field in content && sameCell(lead, null)) {
-      const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made. It is not sent again until it changes`;
+    } else if (field in content && !sameButSpelling(lead, row)) {
+      const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made: it stored ${showCell(lead)}. It is not sent again until it changes`;
       held.push({
         ...heldRecord(action),
         leadId,

@@ -9,6 +9,9 @@ import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
 
+/** Ids that a message names. */
+const candidatesShown = 5;
+
 /** What the scan says about creates that are not finished. */
 export interface SettledCreates {
   readonly actions: readonly NewAction[];
@@ -84,12 +87,12 @@ export async function settleCreates(
       continue;
     }
     if (settlement.kind === 'ambiguous') {
-      const candidates = settlement.candidates.join(', ');
+      const candidates = settlement.candidates.slice(0, candidatesShown).join(', ');
       actions.push(
         held(
           intent,
           row.row,
-          `the service may have made any of ${candidates}: write the right id into the row`,
+          `the lead may be ${settlement.candidates.length > 1 ? 'one of ' : ''}${candidates}: write its id into the row, or when it is another one, delete the row, sync, and add it again`,
         ),
       );
     } else if (settlement.kind === 'unrecognised') {
@@ -97,7 +100,7 @@ export async function settleCreates(
         held(
           intent,
           row.row,
-          'the service said that it made one, but no new lead looks like it: write the id of the right lead into the row. If there is none, delete the row, sync, and add it again',
+          'the service said that it made one, but there is no new lead: write the id of the right lead into the row. If there is none, delete the row, sync, and add it again',
         ),
       );
     } else if (settlement.kind === 'found') {
@@ -135,6 +138,6 @@ function held(intent: Intent, row: number | null, why: string): NewAction {
     changes: {},
     expect: {},
     reason: 'create.in-doubt',
-    message: `the reply to the creation of a lead was lost; ${why}`,
+    message: `it is not known which lead was made of this row, because the reply did not tell; ${why}`,
   };
 }

@@ -1,6 +1,14 @@
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
-import { type Cells, isUnreadable, sameCell, showCell, type Value } from '../lead/value.ts';
+import {
+  type Cell,
+  type Cells,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  showCell,
+  type Value,
+} from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
 import {
   type Action,
@@ -61,10 +69,13 @@ async function patch(
 ): Promise<Lead | null> {
   const fields = Object.keys(body);
   if (fields.length === 0) return context.leads.get(leadId, context.cut);
-  const rejection = await sendPatch(context, leadId, body);
-  if (!(rejection instanceof LeadsyncError)) return rejection ?? context.leads.get(leadId, context.cut);
+  const reply = await sendPatch(context, leadId, body);
+  if (!(reply instanceof LeadsyncError)) {
+    // A reply that shows something else than was sent may show what was there before: only reading it back tells.
+    return reply !== null && showsAll(reply, body) ? reply : context.leads.get(leadId, context.cut);
+  }
   if (fields.length === 1) {
-    for (const field of fields) refused.set(field, rejection.message);
+    for (const field of fields) refused.set(field, reply.message);
   } else {
     for (const field of fields) {
       const single = await sendPatch(context, leadId, { [field]: body[field] });
@@ -72,6 +83,12 @@ async function patch(
     }
   }
   return context.leads.get(leadId, context.cut);
+}
+
+function showsAll(lead: Lead, body: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(body).every(
+    ([field, sent]) => JSON.stringify(lead.fields[field] ?? null) === JSON.stringify(sent),
+  );
 }
 
 /** The lead, null when the reply does not show it, or the service's rejection of exactly this content. */
@@ -105,8 +122,9 @@ function commit(
     if (!isUnreadable(now) && sameCell(now, change.to)) {
       agreed[field] = now;
       written[field] = { ...change, from: shown[field] ?? null };
-    } else if (sameCell(now, change.from) || isUnreadable(now)) {
-      held.push(refusal(action, field, change, refused.get(field)));
+    } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
+      held.push(refusal(action, field, change, now, refused.get(field)));
+      if (!sameCell(now, change.from)) written[field] = { ...change, to: now };
     } else {
       written[field] = { ...change, from: shown[field] ?? null, to: now };
       backToRow[field] = {
@@ -133,8 +151,14 @@ function commit(
   });
 }
 
-function refusal(action: Action, field: string, change: Change, said: string | undefined): NewHeld {
-  const why = withoutStop(said ?? 'the service accepted the request but did not store the value');
+function refusal(
+  action: Action,
+  field: string,
+  change: Change,
+  now: Cell,
+  said: string | undefined,
+): NewHeld {
+  const why = withoutStop(said ?? `it accepted the request, but has ${showCell(now)}`);
   return {
     leadId: action.leadId,
     rowKey: '',
@@ -143,7 +167,7 @@ function refusal(action: Action, field: string, change: Change, said: string | u
     code: 'lead.field-refused',
     message: `${field} = ${showCell(change.to)} was not taken by the service: ${why}. It is not sent again until it changes`,
     base: change.base,
-    lead: change.from,
+    lead: now,
     rowValue: change.to,
   };
 }

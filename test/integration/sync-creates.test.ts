@@ -79,3 +79,29 @@ test('nothing twice: a lost reply, and somebody made the same lead by hand: a pe
   expect(here.sandbox.leads.size).toBe(3);
   expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual([expect.any(String), ours.id, theirs.id]);
 });
+
+test('no edit is lost: a text that the service cuts short is held, both values kept', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 3 } });
+  await here.sync();
+  const [lead] = here.sandbox.leads.list();
+  if (lead === undefined) throw new Error('no lead');
+  const edit = here.sandbox.leads.edit.bind(here.sandbox.leads);
+  here.sandbox.leads.edit = (id, fields) =>
+    edit(id, {
+      ...fields,
+      ...(fields.companyName !== undefined && { companyName: fields.companyName.slice(0, 10) }),
+    });
+  here.sheet.edit((row) => row['Lead ID'] === lead.id, { Company: 'Edited with a long name' });
+  for (let night = 0; night < 2; night++) {
+    expect(await here.sync()).toMatchObject({
+      status: 'partial',
+      held: 1,
+      problems: [{ field: 'companyName' }],
+    });
+  }
+  expect(here.sandbox.leads.get(lead.id)?.companyName).toBe('Edited wit');
+  expect(here.sheet.rows().find((row) => row['Lead ID'] === lead.id)?.['Company']).toBe(
+    'Edited with a long name',
+  );
+  expect(here.sandbox.stats.byRoute.update).toBe(1);
+});

@@ -131,9 +131,9 @@ describe('a lead that the service stored otherwise than it was sent', () => {
     });
   });
 
-  test('what it was given otherwise is not agreed on', () => {
-    const cells = { ...sent, region: 'BW', segment: null };
-    const { segment: _, ...agreed } = sent;
+  test('what it was given otherwise is not agreed on, but for the spelling', () => {
+    const cells = { ...sent, region: 'BW', segment: null, companyName: 'New Acme' };
+    const { segment: _, companyName: __, ...agreed } = sent;
     expect(agreedContent(intent({ content: sent }), cells)).toEqual(agreed);
   });
 });
@@ -159,6 +159,14 @@ describe('a create that no scan shows', () => {
     [0, attempt + attemptOverAfter, 0],
   ])('a scan (weight %d, begun at %i) speaks against it: %d', (weight, startedAt, expected) => {
     expect(speaksAgainst(intent(), { weight, startedAt })).toBe(expected);
+  });
+
+  test('that the service said it made may be any new lead, whatever it looks like', () => {
+    const candidates = [lead().id];
+    const cells = { companyName: 'X-Acme', stage: 'other' };
+    expect(settled([intent({ answered: true })], [lead(0, cells)])).toEqual({
+      1: { kind: 'ambiguous', candidates },
+    });
   });
 
   test('that the service said it made is never made again', () => {
