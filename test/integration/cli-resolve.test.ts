@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { decidableSides } from '../../src/cli/conflicts.ts';
 import { listHeld } from '../../src/store/held.ts';
@@ -243,9 +244,11 @@ test('demo --dir X --json: one object, and what it names is there', async () => 
     updated: { leads: 0, rows: 0 },
     deleted: { leads: 0, rows: 0 },
   });
-  expect(said.reminders).toHaveLength(1);
+  // One is the demo's own; seeded follow-ups of today may have fallen due as well.
+  expect(said.reminders.length).toBeGreaterThan(0);
   for (const file of said.reminders) expect(readFileSync(file, 'utf8')).toMatch(/^To: you@example.com\r$/m);
-  expect(readFileSync(said.file, 'utf8').split('\r\n').length).toBeGreaterThan(121);
+  const sheet = unzipSync(readFileSync(said.file))['xl/worksheets/sheet1.xml'] ?? new Uint8Array();
+  expect(strFromU8(sheet)).toContain('<row r="122"');
   expect(readdirSync(folder)).not.toContain('postgres');
 });
 
