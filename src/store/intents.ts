@@ -60,6 +60,11 @@ export async function attemptEnded(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set attempted_at = now() where id = $1`, [id]);
 }
 
+/** What the row of an intent shows after it was edited, so that edits that follow each other do not make it a stranger. */
+export async function rowSeen(db: Queryable, id: number, row: Cells): Promise<void> {
+  await db.query(`update intents set row_cells = $2 where id = $1`, [id, JSON.stringify(row)]);
+}
+
 /** The service said that it made the lead of an intent. */
 export async function intentAnswered(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set answered = true where id = $1`, [id]);

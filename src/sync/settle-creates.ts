@@ -4,7 +4,7 @@ import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
 import { agreedContent, findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
-import { abandonIntents, countScanWithout, intentCreated, openIntents } from '../store/intents.ts';
+import { abandonIntents, countScanWithout, intentCreated, openIntents, rowSeen } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
@@ -21,6 +21,8 @@ export interface SettledCreates {
   readonly rows: ReadonlySet<number>;
   /** `base`: what row and lead agree on. */
   readonly found: readonly { readonly intent: Intent; readonly leadId: string; readonly base: Values }[];
+  /** Rows that were edited since the create began: what they show now is what they are recognised by next time. */
+  readonly seen: readonly { readonly intentId: number; readonly row: Cells }[];
   readonly abandoned: readonly number[];
   readonly unseen: readonly number[];
   readonly weight: number;
@@ -37,10 +39,11 @@ export async function settleCreates(
   const leadIds = new Set<string>();
   const rows = new Set<number>();
   const found: SettledCreates['found'][number][] = [];
+  const seen: SettledCreates['seen'][number][] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
   const intents = await openIntents(db, run.connection);
-  if (intents.length === 0) return { actions, leadIds, rows, found, abandoned, unseen, weight };
+  if (intents.length === 0) return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = settle(intents, await unknownLeads(db, run), scan);
@@ -86,6 +89,7 @@ export async function settleCreates(
       );
       continue;
     }
+    if (row.rowKey !== intent.rowKey) seen.push({ intentId: intent.id, row: row.cells });
     if (settlement.kind === 'ambiguous') {
       const candidates = settlement.candidates.slice(0, candidatesShown).join(', ');
       actions.push(
@@ -110,7 +114,7 @@ export async function settleCreates(
       );
     }
   }
-  return { actions, leadIds, rows, found, abandoned, unseen, weight };
+  return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
 }
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
@@ -125,6 +129,7 @@ export async function storeSettlements(db: pg.PoolClient, run: Run, settled: Set
     await intentCreated(db, intent.id, leadId);
     await moveBase(db, run.connection, [{ leadId, values: base }]);
   }
+  for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
   await abandonIntents(db, settled.abandoned);
   await countScanWithout(db, settled.unseen, settled.weight);
 }

@@ -105,3 +105,27 @@ test('no edit is lost: a text that the service cuts short is held, both values k
   );
   expect(here.sandbox.stats.byRoute.update).toBe(1);
 });
+
+test('nothing twice: somebody goes on typing into a new row each time its id is to be written', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 1 } });
+  await here.sync();
+  here.sheet.add({ ...newRow, Company: 'Acme' });
+  const isOurs = ({ Company }: { readonly Company?: string }) => Company === 'Acme';
+  const { leads } = here.sandbox;
+  const add = leads.add.bind(leads);
+  leads.add = (fields) => {
+    here.sheet.edit(isOurs, { City: 'Bonn', Segment: 'large' });
+    return add(fields);
+  };
+  const edit = leads.edit.bind(leads);
+  leads.edit = (id, fields) => {
+    leads.edit = edit;
+    here.sheet.edit(isOurs, { Region: 'NRW', Stage: 'won' });
+    return edit(id, fields);
+  };
+  for (let night = 0; night < 3; night++) await here.sync();
+
+  const made = leads.list().filter(({ companyName }) => companyName === 'Acme');
+  expect(made).toMatchObject([{ city: 'Bonn', segment: 'large', region: 'NRW', stage: 'won' }]);
+  expect(here.sheet.rows().filter(isOurs)).toHaveLength(1);
+});
