@@ -1,0 +1,303 @@
+import type { Random } from '../../src/sandbox/random.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sheet } from '../support/sheet.ts';
+
+export const columns = {
+  companyName: 'Company',
+  segment: 'Segment',
+  city: 'City',
+  region: 'Region',
+  stage: 'Stage',
+  nextFollowUpAt: 'Next follow-up',
+} as const;
+export type Field = keyof typeof columns;
+export const fieldNames = ['companyName', 'segment', 'city', 'region', 'stage', 'nextFollowUpAt'] as const;
+export type Side = 'sheet' | 'web';
+
+export interface Edit {
+  readonly night: number;
+  readonly side: Side;
+  readonly entity: string;
+  readonly field: Field;
+  /** As it was typed. */
+  readonly value: string;
+}
+
+/** Which company a name belongs to: every name carries it. */
+export function entityOf(name: string): string | null {
+  return /\bn\d+n\b/.exec(name)?.[0] ?? null;
+}
+
+const base = Date.UTC(2031, 0, 1);
+
+/** The unique values in a text: words such as `e12e`, and instants, each of which was typed once. */
+export function tokensOf(text: string): string[] {
+  return (
+    text
+      .match(/\be\d+e\b|20[3-9]\d-\d\d-\d\d[T ]\d\d:\d\d|\d\d\.\d\d\.20[3-9]\d \d\d:\d\d/g)
+      ?.map(canonicalToken) ?? []
+  );
+}
+
+function canonicalToken(token: string): string {
+  const german = /^(\d\d)\.(\d\d)\.(\d{4}) (.*)$/.exec(token);
+  if (german !== null) return `${german[3]}-${german[2]}-${german[1]} ${german[4]}`;
+  return token.replace('T', ' ');
+}
+
+export interface Customs {
+  /** Chances of what people do, in relation to each other. */
+  readonly weights: Readonly<Record<Deed, number>>;
+}
+export type Deed =
+  | 'edit-row'
+  | 'edit-lead'
+  | 'insert-row'
+  | 'copy-row'
+  | 'copy-with-id'
+  | 'sort'
+  | 'delete-row'
+  | 'add-lead'
+  | 'delete-lead';
+
+/** Everybody who works on either side, and a book of what they did. */
+export class People {
+  readonly edits: Edit[] = [];
+  /** Unique values that somebody saw and overwrote, or deleted with their record. */
+  readonly replaced = new Set<string>();
+  readonly all = new Map<string, string>();
+  readonly deletedRows = new Set<string>();
+  readonly deletedLeads = new Set<string>();
+  readonly doubled = new Set<string>();
+  /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
+  readonly heldFields = new Set<string>();
+  /** Rows that were found held as a whole. */
+  heldRows = 0;
+  night = 0;
+  readonly #random: Random;
+  readonly #sandbox: Sandbox;
+  readonly #sheet: Sheet;
+  readonly #trace: (event: string) => void;
+  #next = 0;
+
+  constructor(random: Random, sandbox: Sandbox, sheet: Sheet, trace: (event: string) => void) {
+    this.#random = random;
+    this.#sandbox = sandbox;
+    this.#sheet = sheet;
+    this.#trace = trace;
+  }
+
+  do({ weights }: Customs, when: string): void {
+    const deeds = Object.entries(weights) as [Deed, number][];
+    let at = this.#random.float() * deeds.reduce((sum, [, weight]) => sum + weight, 0);
+    const deed = deeds.find(([, weight]) => (at -= weight) < 0)?.[0] ?? 'edit-row';
+    this.#as(deed, when);
+  }
+
+  #as(deed: Deed, when: string): void {
+    const tell = (what: string): void => this.#trace(`${when}: ${deed} ${what}`);
+    switch (deed) {
+      case 'edit-row':
+        return this.#changeGrid((headings, records) => {
+          const record = this.#pick(records);
+          if (record === undefined) return;
+          const field = this.#field();
+          const at = headings.indexOf(columns[field]);
+          const old = record[at] ?? '';
+          const value = this.#value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
+          if (value === null) return;
+          this.#forget(old);
+          record[at] = value;
+          this.#note('sheet', record[headings.indexOf('Company')] ?? '', field, value);
+          tell(`${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`);
+        });
+      case 'edit-lead': {
+        const lead = this.#pick(this.#sandbox.leads.list());
+        if (lead === undefined) return;
+        const field = this.#field();
+        const old = lead[field] ?? '';
+        const value = this.#value(field, lead.companyName, 'web');
+        if (value === null) return;
+        this.#forget(old);
+        const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
+        const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
+        this.#note('web', after.companyName, field, value);
+        return tell(
+          `${lead.id} ${after.companyName}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`,
+        );
+      }
+      case 'insert-row':
+        return this.#changeGrid((headings, records) => {
+          const fresh = this.#fresh('sheet');
+          const record = headings.map(
+            (heading) => fresh[fieldNames.find((field) => columns[field] === heading) ?? ''] ?? '',
+          );
+          records.splice(this.#random.below(records.length + 1), 0, record);
+          tell(JSON.stringify(record));
+        });
+      case 'copy-row':
+      case 'copy-with-id':
+        return this.#changeGrid((headings, records) => {
+          const original = this.#pick(records);
+          if (original === undefined) return;
+          const copy = [...original];
+          if (deed === 'copy-row') {
+            copy[headings.indexOf('Lead ID')] = '';
+            const status = headings.indexOf('Status');
+            if (status >= 0) copy[status] = '';
+            const name = this.#name('sheet');
+            copy[headings.indexOf('Company')] = name;
+          } else {
+            const entity = entityOf(original[headings.indexOf('Company')] ?? '');
+            if (entity === null || (original[headings.indexOf('Lead ID')] ?? '') === '') return;
+            this.doubled.add(entity);
+          }
+          records.splice(this.#random.below(records.length + 1), 0, copy);
+          tell(JSON.stringify(copy));
+        });
+      case 'sort':
+        return this.#changeGrid((_, records) => {
+          for (let last = records.length - 1; last > 0; last--) {
+            const other = this.#random.below(last + 1);
+            [records[last], records[other]] = [records[other] ?? [], records[last] ?? []];
+          }
+          tell('');
+        });
+      case 'delete-row':
+        return this.#changeGrid((headings, records) => {
+          if (records.length < 6) return;
+          const [record] = records.splice(this.#random.below(records.length), 1);
+          if (record === undefined) return;
+          for (const cell of record) this.#forget(cell);
+          const entity = entityOf(record[headings.indexOf('Company')] ?? '');
+          if (entity !== null) {
+            this.deletedRows.add(entity);
+            // A row that never had a lead leaves nothing behind.
+            if (!this.#sandbox.leads.list().some((lead) => entityOf(lead.companyName) === entity))
+              this.deletedLeads.add(entity);
+          }
+          tell(JSON.stringify(record));
+        });
+      case 'add-lead': {
+        const { id: _, ...fields } = this.#fresh('web');
+        const lead = this.#sandbox.leads.add({
+          ...fields,
+          nextFollowUpAt: fields['nextFollowUpAt'] || null,
+        });
+        return tell(`${lead.id} ${lead.companyName}`);
+      }
+      case 'delete-lead': {
+        const leads = this.#sandbox.leads.list();
+        const lead = this.#pick(leads);
+        if (lead === undefined || leads.length < 6) return;
+        for (const value of Object.values(lead)) this.#forget(String(value));
+        const entity = entityOf(lead.companyName);
+        if (entity !== null) {
+          this.deletedLeads.add(entity);
+          if (!this.#showsRow(entity)) this.deletedRows.add(entity);
+        }
+        this.#sandbox.leads.remove(lead.id);
+        return tell(`${lead.id} ${lead.companyName}`);
+      }
+    }
+  }
+
+  /** The later ones of rows with one id are removed by hand. */
+  tidy(): void {
+    this.#changeGrid((headings, records) => {
+      const seen = new Set<string>();
+      const kept = records.filter((record) => {
+        const id = record[headings.indexOf('Lead ID')] ?? '';
+        if (id === '' || !seen.has(id)) {
+          seen.add(id);
+          return true;
+        }
+        for (const cell of record) this.#forget(cell);
+        this.#trace(`tidy: removed ${JSON.stringify(record)}`);
+        return false;
+      });
+      records.splice(0, records.length, ...kept);
+    });
+  }
+
+  #showsRow(entity: string): boolean {
+    try {
+      return this.#sheet.text().includes(`${entity} `);
+    } catch {
+      return false;
+    }
+  }
+
+  #changeGrid(change: (headings: readonly string[], records: string[][]) => void): void {
+    let grid: string[][];
+    try {
+      grid = this.#sheet.grid();
+    } catch {
+      return;
+    }
+    const [headings, ...records] = grid;
+    if (headings === undefined) return;
+    change(headings, records);
+    const after = [headings, ...records];
+    if (JSON.stringify(after) !== JSON.stringify(this.#sheet.grid())) this.#sheet.write(after);
+  }
+
+  #field(): Field {
+    return this.#random.pick(fieldNames);
+  }
+
+  #token(side: Side): string {
+    const token = `e${++this.#next}e`;
+    this.all.set(token, side);
+    return token;
+  }
+
+  #value(field: Field, name: string, side: Side): string | null {
+    const entity = entityOf(name);
+    if (entity === null) return null;
+    if (field === 'companyName') return `${entity} Company ${this.#token(side)}`;
+    const kind = this.#random.below(10);
+    if (kind === 0) return '';
+    if (field === 'nextFollowUpAt') {
+      if (kind === 1 && side === 'sheet') return `soon ${this.#token(side)}`;
+      const iso = new Date(base + ++this.#next * 60_000).toISOString();
+      this.all.set(canonicalToken(iso.slice(0, 16)), side);
+      if (side === 'web' || kind < 5) return iso;
+      if (kind < 8) return iso.slice(0, 16).replace('T', ' ');
+      return `${iso.slice(8, 10)}.${iso.slice(5, 7)}.${iso.slice(0, 4)} ${iso.slice(11, 16)}`;
+    }
+    const token = this.#token(side);
+    return [token, `${token} "ü", b`, ` ${token} `, `=${token}`, `two\nlines ${token}`][kind % 5] ?? token;
+  }
+
+  #name(side: Side): string {
+    const entity = `n${++this.#next}n`;
+    const name = `${entity} Company ${this.#token(side)}`;
+    this.#note(side, name, 'companyName', name);
+    return name;
+  }
+
+  #fresh(side: Side): Record<string, string> {
+    const name = this.#name(side);
+    const record: Record<string, string> = { companyName: name };
+    for (const field of fieldNames) {
+      if (field === 'companyName' || this.#random.below(3) === 0) continue;
+      const value = this.#value(field, name, side) ?? '';
+      record[field] = value;
+      this.#note(side, name, field, value);
+    }
+    return record;
+  }
+
+  #note(side: Side, name: string, field: Field, value: string): void {
+    this.edits.push({ night: this.night, side, entity: entityOf(name) ?? '', field, value });
+  }
+
+  #forget(text: string): void {
+    for (const token of tokensOf(text)) this.replaced.add(token);
+  }
+
+  #pick<T>(items: readonly T[]): T | undefined {
+    return items[this.#random.below(items.length)];
+  }
+}
