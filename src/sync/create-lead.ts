@@ -11,9 +11,10 @@ import {
 } from '../lead/value.ts';
 import type { Change } from '../merge/action.ts';
 import { holdMessage } from '../merge/plan.ts';
-import { type Action, insertActions, recordHistory, settleActions } from '../store/actions.ts';
+import { type Action, insertActions, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
+import { recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
   attemptEnded,

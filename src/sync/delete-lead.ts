@@ -1,7 +1,8 @@
 import { leadCells } from '../lead/lead.ts';
 import { sameCell } from '../lead/value.ts';
-import { type Action, recordHistory, settleActions } from '../store/actions.ts';
+import { type Action, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
+import { recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';

@@ -4,12 +4,12 @@ import {
   type Action,
   type ActionOutcome,
   pendingActions,
-  recordHistory,
   settleActions,
   writtenCells,
 } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold } from '../store/held.ts';
+import { recordHistory } from '../store/history.ts';
 import { intentsLinked } from '../store/intents.ts';
 import { markLeadDeleted, moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';

@@ -10,15 +10,10 @@ import {
   type Value,
 } from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
-import {
-  type Action,
-  type ActionOutcome,
-  insertActions,
-  recordHistory,
-  settleActions,
-} from '../store/actions.ts';
+import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
+import { recordHistory } from '../store/history.ts';
 import { moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';

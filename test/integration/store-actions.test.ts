@@ -7,12 +7,12 @@ import {
   countTry,
   insertActions,
   pendingActions,
-  recordHistory,
   settleActions,
   troubledActions,
   visibleActions,
   writtenCells,
 } from '../../src/store/actions.ts';
+import { recordHistory } from '../../src/store/history.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
