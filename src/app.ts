@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
@@ -63,5 +64,5 @@ function openConnection(
     }),
   );
   const target = createWorkbookTarget({ ...connection.target, fields: connection.fields });
-  return { connection, pool, leads, target, log: child };
+  return { connection, pool, leads, target, log: child, clock: systemClock };
 }

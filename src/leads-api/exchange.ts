@@ -1,4 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
+import type { Clock } from '../sync/clock.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 
 export interface ExchangeRequest {
@@ -41,6 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #bounds: ExchangeBounds;
   readonly #origin: string;
   readonly #onSent: () => void;
+  readonly #clock: Clock;
   readonly #release: () => void;
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
@@ -57,6 +59,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       readonly bounds: ExchangeBounds;
       readonly signal: AbortSignal;
       readonly onSent: () => void;
+      readonly clock: Clock;
     },
   ): Exchange {
     const exchange = new Exchange(options);
@@ -77,6 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bounds = bounds;
     this.#origin = options.origin;
     this.#onSent = options.onSent;
+    this.#clock = options.clock;
     const onAbort = (): void => this.#fail(signal.reason);
     const timer = setTimeout(
       () => this.#break(`no complete reply within ${bounds.totalMs} ms`),
@@ -117,7 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
-    this.#head.resolve({ status, headers, receivedAt: Date.now() });
+    this.#head.resolve({ status, headers, receivedAt: this.#clock.now() });
     if (this.#isSuccess() && Number(headers['content-length']) > this.#bounds.bodyBytes) this.#failTooLarge();
   }
 

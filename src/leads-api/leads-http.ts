@@ -1,4 +1,5 @@
 import { Client } from 'undici';
+import type { Clock } from '../sync/clock.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Throttle } from '../sync/leads-port.ts';
 import { decodeBody } from './decode-body.ts';
@@ -16,6 +17,8 @@ export interface LeadsHttpOptions {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly throttle: Throttle;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
   /** Fields and message never hold the key. */
   readonly log?: (
     level: 'debug' | 'warn',
@@ -47,12 +50,15 @@ export interface Answer {
   readonly excerpt: () => string;
 }
 
+const machineClock: Clock = { now: () => Date.now(), random: () => Math.random() };
+
 const bodyBytes = 16 * 1024 * 1024;
 
 /** Sends one request at a time, with the key, and turns every reply that is no answer into a LeadsApiError. */
 export class LeadsHttp implements AsyncDisposable {
   readonly #apiKey: Secret;
   readonly #log: NonNullable<LeadsHttpOptions['log']>;
+  readonly #clock: Clock;
   readonly #address: ServiceAddress;
   readonly #bounds: ExchangeBounds;
   readonly #client: Client;
@@ -70,12 +76,13 @@ export class LeadsHttp implements AsyncDisposable {
       });
     }
     this.#log = options.log ?? (() => {});
+    this.#clock = options.clock ?? machineClock;
     this.#bounds = {
       headersMs: timeouts.headersMs ?? 30_000,
       totalMs: timeouts.totalMs ?? 60_000,
       bodyBytes,
     };
-    this.#pause = new Pause(options.throttle);
+    this.#pause = new Pause(options.throttle, this.#clock);
     // One connection, HTTP/1.1, nothing pipelined: undici then never sends a request a second time by itself.
     this.#client = new Client(this.#address.origin, {
       allowH2: false,
@@ -109,6 +116,7 @@ export class LeadsHttp implements AsyncDisposable {
       origin: this.#address.origin,
       bounds: this.#bounds,
       signal,
+      clock: this.#clock,
       onSent: () => {
         this.#requests += 1;
       },

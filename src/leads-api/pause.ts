@@ -1,3 +1,4 @@
+import type { Clock } from '../sync/clock.ts';
 import type { Throttle } from '../sync/leads-port.ts';
 import type { ReplyHead } from './exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
@@ -9,18 +10,20 @@ const marginMs = 100;
 /** Obeys 429 (API reference, sections 7 and 8) through the throttle that all processes with this key share. */
 export class Pause {
   readonly #throttle: Throttle;
+  readonly #clock: Clock;
   /** As the throttle's, for this object: holds even when the throttle could not be written. */
   #until = 0;
   #consecutive = 0;
 
-  constructor(throttle: Throttle) {
+  constructor(throttle: Throttle, clock: Clock) {
     this.#throttle = throttle;
+    this.#clock = clock;
   }
 
   /** Throws `leads.rate-limited` when no request may leave yet. */
   async check(): Promise<void> {
     const until = Math.max(this.#until, await this.#throttle.notBefore());
-    const remaining = until - Date.now();
+    const remaining = until - this.#clock.now();
     if (remaining > 0) {
       throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
     }
@@ -42,14 +45,15 @@ export class Pause {
       head.receivedAt,
     );
     if (!limited && asked === null) return null;
-    this.#until = head.receivedAt + (asked ?? backoffMs(this.#consecutive, Math.random)) + marginMs;
+    this.#until =
+      head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
     await this.#throttle.pauseUntil(this.#until);
     return limited ? { asked: asked !== null } : null;
   }
 
   /** The error for the 429 that was noted last. */
   error(apiCode: string | null): LeadsApiError {
-    const remaining = Math.max(0, this.#until - Date.now());
+    const remaining = Math.max(0, this.#until - this.#clock.now());
     return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {
       status: 429,
       apiCode,

@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
 import { createLeadId, type IdKind } from './lead-id.ts';
+import type { SandboxClock } from './options.ts';
 import { Places } from './places.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -34,11 +35,16 @@ export class LeadTable {
   readonly #leads = new Map<string, SandboxLead>();
   readonly #created = new Places();
   readonly #idKind: IdKind;
+  readonly #clock: SandboxClock;
   readonly #random: Random;
   readonly #seed: number;
   #shuffled: Places | undefined;
 
-  constructor(seeded: readonly SandboxLead[], options: { readonly seed: number; readonly idKind: IdKind }) {
+  constructor(
+    seeded: readonly SandboxLead[],
+    options: { readonly seed: number; readonly idKind: IdKind; readonly clock: SandboxClock },
+  ) {
+    this.#clock = options.clock;
     this.#idKind = options.idKind;
     this.#seed = options.seed;
     this.#random = createRandom(options.seed, 'new ids');
@@ -60,7 +66,7 @@ export class LeadTable {
 
   /** Adds a lead and returns it. Fields that are not given are empty; an `id` may be given. */
   add(fields: Partial<SandboxLead>): SandboxLead {
-    const id = fields.id ?? createLeadId(this.#idKind, Date.now(), this.#random);
+    const id = fields.id ?? createLeadId(this.#idKind, this.#clock.now(), this.#random);
     if (this.#leads.has(id)) {
       throw new LeadsyncError(
         'sandbox.lead-exists',

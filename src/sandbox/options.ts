@@ -1,6 +1,11 @@
 import type { Fault } from './faults.ts';
 import type { IdKind } from './lead-id.ts';
 
+/** The time that the service goes by, epoch ms (UTC). */
+export interface SandboxClock {
+  now(): number;
+}
+
 /** What is fixed when the sandbox starts. */
 export interface SandboxStart {
   readonly host: string;
@@ -12,6 +17,8 @@ export interface SandboxStart {
   /** Epoch ms around which seeded follow-ups lie; undefined: the moment of the start. */
   readonly now: number | undefined;
   readonly idKind: IdKind;
+  /** Chance comes from the seed alone. */
+  readonly clock: SandboxClock;
 }
 
 /** The answers to what the API reference leaves open ("not shown"), and the faults. All of it can change while it runs. */
@@ -81,6 +88,7 @@ export const defaultOptions: SandboxOptions = {
   seed: 1,
   now: undefined,
   idKind: 'uuid7',
+  clock: { now: () => Date.now() },
   apiKey: undefined,
   permissions: ['leads:read', 'leads:create', 'leads:update', 'leads:delete'],
   defaultLimit: 50,

@@ -47,7 +47,7 @@ export class RequestHandler {
 
   /** Handles one request to its end. Rejects when the client goes away or `signal` is aborted before that, or on a bug. */
   async handle(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const at = Date.now();
+    const at = this.#service.clock.now();
     const method = request.method ?? '';
     const [path = '', search] = (request.url ?? '').split('?', 2);
     const query = new URLSearchParams(search);
@@ -55,6 +55,8 @@ export class RequestHandler {
     const replied = (status: number | null): void =>
       this.records.replied({ at, method, path, query: search === undefined ? '' : `?${search}`, status });
     this.records.arrived(route);
+    // Node would write the machine's time.
+    response.setHeader('date', new Date(at).toUTCString());
 
     const tooEarly = this.#checkWindow(at);
     if (tooEarly !== null) {
@@ -80,7 +82,7 @@ export class RequestHandler {
     for (const fault of extras) {
       if (fault.kind === 'slow') await delay(fault.ms, undefined, { signal });
     }
-    response.once('finish', () => decision.delivered?.(Date.now()));
+    response.once('finish', () => decision.delivered?.(this.#service.clock.now()));
     replied(sendReply(response, decision.reply, main));
   }
 
@@ -97,7 +99,7 @@ export class RequestHandler {
     switch (fault?.kind) {
       case 'status': {
         if (fault.status !== 429) return { reply: this.#statusReply(fault.status) };
-        const announcement = this.#window.announce(fault.retryAfter ?? 'none', Date.now());
+        const announcement = this.#window.announce(fault.retryAfter ?? 'none', this.#service.clock.now());
         return { reply: this.#rateLimited(announcement.retryAfter), delivered: announcement.delivered };
       }
       case 'revoked':

@@ -31,11 +31,14 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
   const seeded = seedLeads({
     count: all.leads,
     seed: all.seed,
-    now: all.now ?? Date.now(),
+    now: all.now ?? all.clock.now(),
     idKind: all.idKind,
   });
-  const leads = new LeadTable(seeded, { seed: all.seed, idKind: all.idKind });
-  const handler = new RequestHandler({ table: leads, options: { ...all, apiKey }, random }, all.seed);
+  const leads = new LeadTable(seeded, { seed: all.seed, idKind: all.idKind, clock: all.clock });
+  const handler = new RequestHandler(
+    { table: leads, options: { ...all, apiKey }, random, clock: all.clock },
+    all.seed,
+  );
 
   const stopped = new AbortController();
   // Above any client's idle time, so that no request meets a connection that is being closed.

@@ -1,7 +1,7 @@
 import { readCursor, writeCursor } from './cursor.ts';
 import type { Route } from './faults.ts';
 import type { LeadTable, SandboxLead } from './lead-table.ts';
-import type { SandboxBehaviour } from './options.ts';
+import type { SandboxBehaviour, SandboxClock } from './options.ts';
 import { moveLead, takePage } from './page.ts';
 import type { Random } from './random.ts';
 import { readWriteBody } from './read-write-body.ts';
@@ -24,6 +24,7 @@ export interface Service {
   readonly table: LeadTable;
   readonly options: SandboxBehaviour & { readonly apiKey: string };
   readonly random: Random;
+  readonly clock: SandboxClock;
 }
 
 const permissionFor: Readonly<Record<Route, string>> = {
@@ -92,13 +93,13 @@ export function invalidCursor(options: SandboxBehaviour): Reply {
   return errorReply(options, 400, 'request.invalidCursor', 'The cursor is not valid or has expired.');
 }
 
-function list(call: Call, { table, options, random }: Service): Reply {
+function list(call: Call, { table, options, random, clock }: Service): Reply {
   const limitText = call.query.get('limit');
   if (limitText !== null && (options.rejectLimit || !/^[1-9]\d{0,8}$/.test(limitText))) {
     return errorReply(options, 400, 'request.invalid', `limit cannot be ${JSON.stringify(limitText)}.`);
   }
   const cursor = call.query.get('cursor');
-  const place = cursor === null ? 0 : readCursor(cursor, Date.now());
+  const place = cursor === null ? 0 : readCursor(cursor, clock.now());
   if (place === null) return invalidCursor(options);
 
   const limit = Math.min(limitText === null ? options.defaultLimit : Number(limitText), options.maxLimit);
@@ -108,7 +109,7 @@ function list(call: Call, { table, options, random }: Service): Reply {
   }
   return jsonReply(200, {
     items: page.leads.map((lead) => showLead(lead, options)),
-    nextCursor: page.next === null ? null : writeCursor(page.next, Date.now() + options.cursorLifetimeMs),
+    nextCursor: page.next === null ? null : writeCursor(page.next, clock.now() + options.cursorLifetimeMs),
   });
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { Policy } from '../merge/policy.ts';
 import type { Lease } from '../store/leases.ts';
@@ -13,6 +14,7 @@ export interface SyncContext {
   readonly leads: LeadsPort;
   readonly target: Target;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 /** What the steps of a run work with. */

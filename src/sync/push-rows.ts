@@ -27,7 +27,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'finish' });
     await transaction(context.pool, (db) => context.lease.assertHeld(db));
     const outcomes = await context.target.write(
-      actions.map((action) => rowChange(action, deletedText())),
+      actions.map((action) => rowChange(action, deletedText(context.clock.now()))),
       context.stop,
     );
     await commit(context, run, actions, outcomes);
@@ -53,9 +53,9 @@ function rowChange(action: Action, deleted: string): RowChange {
   }
 }
 
-/** What the status column says of a deleted lead: the word and the day (UTC). */
-function deletedText(): string {
-  return `deleted ${new Date().toISOString().slice(0, 10)}`;
+/** What the status column says of a deleted lead: the word and the day (UTC) of that moment. */
+function deletedText(now: number): string {
+  return `deleted ${new Date(now).toISOString().slice(0, 10)}`;
 }
 
 function commit(

@@ -28,10 +28,15 @@ export interface SyncReport {
 const maxProblems = 1000;
 
 /**
- * Counts what a run did. `failure` is the fault that ended it. A run is `succeeded` only when nothing is held, put off
+ * Counts what a run did. `failure` is the fault that ended it, `now` the end (epoch ms). A run is `succeeded` only when nothing is held, put off
  * or left out.
  */
-export async function buildReport(db: pg.Pool, run: Run, failure: Problem | null): Promise<SyncReport> {
+export async function buildReport(
+  db: pg.Pool,
+  run: Run,
+  failure: Problem | null,
+  now: number,
+): Promise<SyncReport> {
   const counts = await countActions(db, run.id);
   const done = (kinds: readonly ActionKind[], reason?: string): number =>
     counts
@@ -75,7 +80,7 @@ export async function buildReport(db: pg.Pool, run: Run, failure: Problem | null
     problems: problems.slice(0, maxProblems),
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
-    durationMs: Math.round((run.finishedAt ?? Date.now()) - run.createdAt),
+    durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
   };
 }
 

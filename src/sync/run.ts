@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Clock } from './clock.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
@@ -108,11 +109,11 @@ export async function advanceRun(
 }
 
 async function startOrResume(context: SyncContext, request: RunRequest): Promise<Run> {
-  const { pool, connection, log } = context;
+  const { pool, connection, log, clock } = context;
   const settingsHash = hashSettings(context);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
-    const fresh = Date.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
+    const fresh = clock.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
     if (fresh) return open;
     const message =
       'the run was interrupted and could not be taken up again: it is too old, or the settings have changed';
@@ -135,14 +136,14 @@ function hashSettings({ connection }: SyncContext): string {
 }
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
-async function settleDelay({ pool }: SyncContext, run: Run): Promise<number | null> {
+async function settleDelay({ pool, clock }: SyncContext, run: Run): Promise<number | null> {
   if (run.mode === 'plan' || run.refusals.length > 0 || run.round >= maxRounds) return null;
   const attempts = await unsettledAttempts(pool, run.connection);
   if (attempts.length === 0) return null;
   // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.
   if (run.round === 1) return 0;
   const youngest = Math.max(...attempts);
-  return Math.max(0, youngest + attemptOverAfter - Date.now());
+  return Math.max(0, youngest + attemptOverAfter - clock.now());
 }
 
 /** Decides by code what an interruption means: wait, try again, or end the run. */
@@ -153,7 +154,7 @@ async function interrupted(
   error: unknown,
   stop: AbortSignal,
 ): Promise<RunResult> {
-  const { pool, log } = context;
+  const { pool, log, clock } = context;
   const fault = asLeadsyncError(error);
   if (fault.code === 'run.lease-lost') return { kind: 'again', afterMs: 1_000, why: 'busy' };
   if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
@@ -165,7 +166,7 @@ async function interrupted(
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
     await updateRun(pool, run.id, { tries: current.tries + 1 });
-    const afterMs = fault.retryAfterMs ?? backoff(current.tries);
+    const afterMs = fault.retryAfterMs ?? backoff(current.tries, clock);
     log.warn({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };
   }
@@ -174,16 +175,17 @@ async function interrupted(
 }
 
 async function finish(context: SyncContext, run: Run, fault: LeadsyncError | null): Promise<Run> {
-  const { pool } = context;
+  const { pool, clock } = context;
   await resumeRun(pool, run.id);
   // A table whose heading is gone needs a person, like any other refusal of the guard.
   if (fault?.code === 'target.header-missing' || fault?.code === 'target.id-column-missing') {
     const refusals = [{ code: fault.code, message: explain(fault) }];
     const stopped = await updateRun(pool, run.id, { refusals });
-    return finishRun(pool, run.id, 'stopped', await buildReport(pool, stopped, null));
+    return finishRun(pool, run.id, 'stopped', await buildReport(pool, stopped, null, clock.now()));
   }
   const current = (await getRun(pool, run.id)) ?? run;
-  const report = await buildReport(pool, current, fault && { code: fault.code, message: explain(fault) });
+  const failure = fault && { code: fault.code, message: explain(fault) };
+  const report = await buildReport(pool, current, failure, clock.now());
   return finishRun(pool, run.id, report.status, report);
 }
 
@@ -206,8 +208,8 @@ function asLeadsyncError(error: unknown): LeadsyncError {
 }
 
 /** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */
-function backoff(tries: number): number {
-  return Math.round(Math.min(250 * 2 ** tries, 300_000) * (0.75 + Math.random() / 2));
+function backoff(tries: number, clock: Clock): number {
+  return Math.round(Math.min(250 * 2 ** tries, 300_000) * (0.75 + clock.random() / 2));
 }
 
 function cutAfter(stop: AbortSignal): AbortSignal {

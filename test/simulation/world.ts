@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
+import { systemClock } from '../../src/sync/clock.ts';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields } from '../../src/lead/mapping.ts';
@@ -122,6 +123,7 @@ export class World implements AsyncDisposable {
       pool: lifePool,
       leads: life.leads(leads),
       target: life.target(target),
+      clock: systemClock,
       log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),
     };
     try {

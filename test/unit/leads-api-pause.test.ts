@@ -1,16 +1,20 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/sync/clock.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 
 test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
   const receivedAt = Date.now();
   const waits: number[] = [];
-  const pause = new Pause({
-    notBefore: () => Promise.resolve(0),
-    pauseUntil: (until) => {
-      waits.push(until - receivedAt);
-      return Promise.resolve();
+  const pause = new Pause(
+    {
+      notBefore: () => Promise.resolve(0),
+      pauseUntil: (until) => {
+        waits.push(until - receivedAt);
+        return Promise.resolve();
+      },
     },
-  });
+    systemClock,
+  );
   for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
   const wholes = [1_000, 2_000, 4_000, 8_000, 1_000];
   expect(waits).toHaveLength(wholes.length);
@@ -23,13 +27,16 @@ test('waits grow with each 429 in a row that names none, and start again after a
 test('a wait counts from the moment the headers were here, with a margin', async () => {
   const receivedAt = Date.now() - 400;
   let until = 0;
-  const pause = new Pause({
-    notBefore: () => Promise.resolve(0),
-    pauseUntil: (epochMs) => {
-      until = epochMs;
-      return Promise.resolve();
+  const pause = new Pause(
+    {
+      notBefore: () => Promise.resolve(0),
+      pauseUntil: (epochMs) => {
+        until = epochMs;
+        return Promise.resolve();
+      },
     },
-  });
+    systemClock,
+  );
   expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
     asked: true,
   });
@@ -43,13 +50,16 @@ test.each([
 ])('a 503 %s is no rate limit, but is not asked again earlier than it says', async (_name, headers, wait) => {
   const receivedAt = Date.now();
   let until = receivedAt;
-  const pause = new Pause({
-    notBefore: () => Promise.resolve(0),
-    pauseUntil: (epochMs) => {
-      until = epochMs;
-      return Promise.resolve();
+  const pause = new Pause(
+    {
+      notBefore: () => Promise.resolve(0),
+      pauseUntil: (epochMs) => {
+        until = epochMs;
+        return Promise.resolve();
+      },
     },
-  });
+    systemClock,
+  );
   expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
   expect(until - receivedAt).toBe(wait);
 });
