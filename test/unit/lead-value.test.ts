@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint, readableFingerprint } from '../../src/lead/fingerprint.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import { type Cell, type Cells, canonical, isUnreadable, sameCell, showCell } from '../../src/lead/value.ts';
+import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 
 /** Texts that are likely to differ only in form, among any others. */
@@ -89,7 +90,7 @@ describe('fingerprint', () => {
       fc.property(anyCells, anyCells, (a, b) => {
         expect(fingerprint(a, fields) === fingerprint(b, fields)).toBe(same(a, b));
       }),
-      { numRuns: 2000 },
+      { numRuns: lawRuns(2000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { type Cell, isUnreadable, sameCell } from '../../src/lead/value.ts';
 import type { ActionKind, PlannedAction } from '../../src/merge/action.ts';
 import { type PairState, planNewRow, planPair } from '../../src/merge/plan.ts';
 import type { Policy } from '../../src/merge/policy.ts';
+import { lawRuns } from '../support/law-runs.ts';
 import { afterPlan } from './after-plan.ts';
 import { anyCell, anyPolicy, anyState, anyValue, names, recordOf } from './any-pair.ts';
 import { fields, pair, policy } from './pair-state.ts';
@@ -12,7 +13,7 @@ const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-
 const rowKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link', 'mark-row', 'remove-row'];
 
 function law(check: (state: PairState, policy: Policy) => void): void {
-  fc.assert(fc.property(anyState, anyPolicy, check), { numRuns: 5000 });
+  fc.assert(fc.property(anyState, anyPolicy, check), { numRuns: lawRuns(5000) });
 }
 
 const writes = (action: PlannedAction) => [...leadKinds, ...rowKinds].includes(action.kind);
@@ -233,7 +234,7 @@ describe('directions', () => {
           expect(flat(planPair(there, even), true)).toEqual(flat(planPair(here, even), false));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: lawRuns(2000) },
     );
   });
 });
@@ -251,7 +252,7 @@ test('promise 3: nothing is made of a row without a name, and what is sent is wh
         expect(sameCell(to, null)).toBe(false);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: lawRuns(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import { findIntentRows, type Intent } from '../../src/merge/settle.ts';
+import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 
 /** The create of a lead of a row that showed `row`. */
@@ -98,7 +99,7 @@ describe('the rows that unfinished creates were made of', () => {
         const doubtful = claims.flatMap((claim) => (claim.certain ? [] : claim.rows));
         for (const found of certain) expect(doubtful).not.toContain(found);
       }),
-      { numRuns: 1000 },
+      { numRuns: lawRuns(1000) },
     );
   });
 });

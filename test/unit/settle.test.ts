@@ -10,6 +10,7 @@ import {
   speaksAgainst,
   type UnknownLead,
 } from '../../src/merge/settle.ts';
+import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 
 const attempt = Date.UTC(2026, 10, 21, 8);
@@ -309,7 +310,7 @@ describe('laws', () => {
         const offered = settlements.flatMap((one) => (one.kind === 'ambiguous' ? one.candidates : []));
         for (const id of offered) expect(given).not.toContain(id);
       }),
-      { numRuns: 2000 },
+      { numRuns: lawRuns(2000) },
     );
   });
 
@@ -324,7 +325,7 @@ describe('laws', () => {
           expect(one.scansWithoutIt + scan.weight).toBeGreaterThanOrEqual(2);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: lawRuns(2000) },
     );
   });
 
