@@ -44,6 +44,8 @@ export interface ConnectionConfig {
     readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
     readonly limits: { readonly maxDeletes: Limit; readonly maxChanges: Limit };
   };
+  /** How long history is kept. Decides nothing, so it is no part of `sync`. */
+  readonly retentionDays: number;
   /** Absent: no reminders. */
   readonly reminders?: {
     readonly from: string;

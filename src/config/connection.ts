@@ -13,7 +13,8 @@ export function buildConnection(
   settings: ConnectionSettings,
   folder: string,
 ): ConnectionConfig {
-  const { leads, target, sync, reminders } = settings;
+  const { leads, target, reminders } = settings;
+  const { retention, ...sync } = settings.sync;
   return {
     name,
     leads,
@@ -30,6 +31,7 @@ export function buildConnection(
       ...sync,
       schedule: sync.schedule.trim().split(/\s+/).join(' '),
     },
+    retentionDays: retention,
     ...(reminders === undefined
       ? {}
       : {

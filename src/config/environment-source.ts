@@ -17,6 +17,7 @@ export function environmentSource(environment: Environment, cwd: string): Source
           schedule: environment.get('SCHEDULE'),
           timeZone: environment.get('TZ_NAME'),
           direction: environment.get('DIRECTION'),
+          retention: environment.get('RETENTION'),
         }),
         reminders:
           to === undefined

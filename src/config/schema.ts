@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
 import { recipientMistake, senderMistake } from './email-address.ts';
 import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
+import { parseRetention, retentionAllowed, retentionMistake } from './retention.ts';
 import { scheduleMistake, timeZoneMistake } from './schedule.ts';
 import { Secret } from './secret.ts';
 import { sheetNameMistake, targetPathMistake } from './target-path.ts';
@@ -36,6 +37,11 @@ const limit = z
   .union([z.number(), z.string()], { error: limitAllowed })
   .check(rule(limitMistake))
   .transform(parseLimit);
+
+const retention = z
+  .union([z.number(), z.string()], { error: retentionAllowed })
+  .check(rule(retentionMistake))
+  .transform(parseRetention);
 
 export const directionSchema = z.enum(['two-way', 'to-target', 'to-leads']);
 
@@ -109,6 +115,7 @@ const sync = z.strictObject({
   limits: z
     .strictObject({ maxDeletes: limit.prefault('10%'), maxChanges: limit.prefault('50%') })
     .prefault({}),
+  retention: retention.prefault('90d'),
 });
 
 const reminders = z.strictObject({

@@ -137,6 +137,13 @@ export const settings = [
     meaning: 'A run with more changes stops before it writes; does not count on a first sync.',
   },
   {
+    variable: 'RETENTION',
+    path: 'connections.NAME.sync.retention',
+    default: '90d',
+    meaning:
+      'How many days the history of values, and what runs did, are kept for `why` and `undo`. What is needed to stay in step is kept for good.',
+  },
+  {
     variable: 'REMINDER_FROM',
     path: 'connections.NAME.reminders.from',
     meaning:

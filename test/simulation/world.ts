@@ -94,6 +94,7 @@ export class World implements AsyncDisposable {
         },
         ...options.sync,
       },
+      retentionDays: 90,
     };
     return new World(sandbox, url.href, pool, connection, options.trace, stack.move());
   }

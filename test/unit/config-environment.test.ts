@@ -62,6 +62,7 @@ describe('the environment alone', () => {
               maxChanges: { amount: 50, percent: true },
             },
           },
+          retentionDays: 90,
         },
       ],
       dataDir: join(cwd, 'data'),
@@ -83,6 +84,7 @@ describe('the environment alone', () => {
       SCHEDULE: '30 1 * * 1-5',
       TZ_NAME: 'Europe/Berlin',
       DIRECTION: 'to-target',
+      RETENTION: '365d',
       HOST: '0.0.0.0',
       PORT: '0',
       ADMIN_TOKEN: 'admin',
@@ -100,6 +102,7 @@ describe('the environment alone', () => {
       timeZone: 'Europe/Berlin',
       direction: 'to-target',
     });
+    expect(connection?.retentionDays).toBe(365);
     expect(connection?.target.timeZone).toBe('Europe/Berlin');
     expect(connection?.fields.map((field) => field.direction)).toEqual(defaultFields.map(() => 'to-target'));
     expect(connection?.reminders).toEqual({

@@ -426,7 +426,7 @@ connections:
   c:
     leads: { baseUrl: https://x, apiKey: k }
     target: { type: workbook, path: ./x.csv }
-    sync: { limits: { maxDeletes: 101% }, onConflict: newest }
+    sync: { limits: { maxDeletes: 101% }, onConflict: newest, retention: 2w }
 `;
     const mistakes = await mistakesOf(content, { env: { PORT: 'x' } });
     expect(mistakes.map(({ where, line, path }) => [line ?? where, path])).toEqual([
@@ -440,6 +440,7 @@ connections:
       [9, 'connections.c.target.path'],
       [10, 'connections.c.sync.onConflict'],
       [10, 'connections.c.sync.limits.maxDeletes'],
+      [10, 'connections.c.sync.retention'],
     ]);
   });
 });

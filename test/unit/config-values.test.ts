@@ -5,6 +5,7 @@ import { effectiveDirection } from '../../src/config/direction.ts';
 import { recipientMistake, senderMistake } from '../../src/config/email-address.ts';
 import { limitMistake, parseLimit } from '../../src/config/limit.ts';
 import { nearestName } from '../../src/config/nearest-name.ts';
+import { parseRetention, retentionMistake } from '../../src/config/retention.ts';
 import { scheduleMistake, timeZoneMistake } from '../../src/config/schedule.ts';
 import { sheetNameMistake, targetPathMistake } from '../../src/config/target-path.ts';
 
@@ -110,6 +111,12 @@ const checks: readonly [string, (text: string) => string | null, readonly string
     ['', '-1', '101%', '1.5', '10 %', '%', 'all', '1e3', '9999999999'],
   ],
   [
+    'retention',
+    retentionMistake,
+    ['1', '90', '90d', '3650d'],
+    ['', '0', '0d', '-1d', '3651d', '1.5d', '90 d', '12w', '90D', '1e3', 'forever'],
+  ],
+  [
     'sheet',
     sheetNameMistake,
     ['Leads', 'Überblick 2026', 'x'.repeat(31), "Anna's"],
@@ -152,6 +159,12 @@ test.each([
   ['10', { amount: 10, percent: false }],
   ['10%', { amount: 10, percent: true }],
 ])('the limit %j', (text, expected) => expect(parseLimit(text)).toEqual(expected));
+
+test.each([
+  ['90d', 90],
+  ['7', 7],
+  [365, 365],
+])('the retention %j', (text, expected) => expect(parseRetention(text)).toBe(expected));
 
 test.each([
   ['two-way', 'two-way', 'two-way'],
