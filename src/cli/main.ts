@@ -71,6 +71,12 @@ command('resolve', 'decides a held field; the next sync carries it out')
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )
   .action(async (id: string, options: ResolveOptions) => (await import('./resolve.ts')).resolve(id, options));
+command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
+  .argument('<lead>', 'its id, or the beginning of it')
+  .argument('[field]', 'only this field')
+  .action(async (lead: string, field: string | undefined, options: CommonOptions) =>
+    (await import('./why.ts')).why(lead, field, options),
+  );
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

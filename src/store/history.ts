@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Changes } from '../merge/action.ts';
+import type { Cell, Value } from '../lead/value.ts';
+import type { ActionKind, Changes } from '../merge/action.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -34,4 +35,131 @@ export async function recordHistory(
       lines.map((line) => line.rule ?? 'lead-edited'),
     ],
   );
+}
+
+/** One value that a run wrote, with what led to it. */
+export interface FieldWrite {
+  readonly run: number;
+  /** ISO instant. */
+  readonly at: string;
+  readonly field: string;
+  /** Which side was written. */
+  readonly side: 'lead' | 'row';
+  /** The merge's rule; where a record was made, taken away or given back as a whole, the plan's reason. */
+  readonly rule: string;
+  /** What both sides last agreed on before; absent when they were never in step. */
+  readonly base?: Value;
+  /** What each side had before; absent where it is not on record. */
+  readonly lead?: Cell;
+  readonly row?: Cell;
+  readonly written: Cell;
+}
+
+interface Line {
+  readonly run: number;
+  readonly at: Date;
+  readonly field: string;
+  readonly side: 'lead' | 'row';
+  readonly rule: string;
+  readonly base: Value;
+  readonly inStep: boolean;
+  readonly before: Cell;
+  readonly after: Cell;
+  /** Of the action that wrote it; null when it is not kept any more. */
+  readonly kind: ActionKind | null;
+  readonly reason: string | null;
+  /** What the plan wanted to write, when that is known. */
+  readonly planned: Cell | null;
+  readonly hasPlanned: boolean;
+}
+
+/**
+ * All that runs wrote to a lead and its row, newest first. A row that was made of a lead has no lines in the history,
+ * nor has a lead whose create had to be found again: these are told by their actions.
+ */
+export async function writesOf(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+): Promise<readonly FieldWrite[]> {
+  const { rows } = await db.query<Line>(
+    // An action is settled in the transaction that writes its history, so both have the same time.
+    `with mine as materialized (
+       select a.* from actions a join runs r on r.id = a.run_id
+       where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
+         and (a.lead_id = $2 or a.id in (select action_id from intents where connection = $1 and lead_id = $2)))
+     select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
+       m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.id as nth
+     from history h left join lateral (
+       select kind, reason, changes from mine where run_id = h.run_id and done_at = h.at
+         and (kind in ('update-lead', 'create-lead', 'delete-lead')) = (h.side = 'lead')
+       order by id desc limit 1) m on true
+     where h.connection = $1 and h.lead_id = $2
+     union all
+     select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,
+       m.kind, m.reason, null, false, m.id
+     from mine m, json_each(m.changes) c where m.kind = 'create-row' and m.state = 'done'
+     union all
+     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, m.id
+     from mine m join intents i on i.id = m.intent_id left join actions a on a.id = i.action_id, jsonb_each(i.content) c
+     where m.kind = 'link' and m.state = 'done' and m.reason = 'settled-create' and a.state is distinct from 'done'
+     order by at desc, nth desc`,
+    [connection, leadId],
+  );
+  return rows.map(fieldWrite);
+}
+
+function fieldWrite(line: Line): FieldWrite {
+  const { run, at, field, side, base, before, after } = line;
+  const rule = ruleOf(line);
+  const known = {
+    run,
+    at: at.toISOString(),
+    field,
+    side,
+    rule,
+    ...(line.inStep && { base }),
+    written: after,
+  };
+  // What is put back is no value that the other side has.
+  if (rule === 'undone') return { ...known, [side]: before };
+  const wanted = line.hasPlanned ? line.planned : after;
+  if (side === 'lead') return { ...known, lead: before, row: line.kind === 'delete-lead' ? null : wanted };
+  return { ...known, lead: line.kind === 'remove-row' ? null : after, row: before };
+}
+
+const wholeRecordKinds: readonly (ActionKind | null)[] = [
+  'create-row',
+  'create-lead',
+  'remove-row',
+  'delete-lead',
+];
+
+function ruleOf({ kind, reason, rule }: Line): string {
+  const byReason = wholeRecordKinds.includes(kind) || reason === 'stored-otherwise' || reason === 'created';
+  return byReason && reason !== null ? reason : rule;
+}
+
+/** That a run deleted a lead, or marked or removed the row of a lead that was deleted. */
+export interface Deletion {
+  readonly run: number;
+  /** ISO instant. */
+  readonly at: string;
+  readonly kind: 'delete-lead' | 'mark-row' | 'remove-row';
+  readonly reason: string;
+}
+
+/** The deletions of a lead and of its row that are on record, newest first. */
+export async function deletionsOf(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+): Promise<readonly Deletion[]> {
+  const { rows } = await db.query<Omit<Deletion, 'at'> & { at: Date }>(
+    `select a.run_id as run, a.done_at as at, a.kind, a.reason from actions a join runs r on r.id = a.run_id
+     where r.connection = $1 and a.lead_id = $2 and a.state = 'done' and a.kind in ('delete-lead', 'mark-row', 'remove-row')
+     order by a.id desc`,
+    [connection, leadId],
+  );
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
 }

@@ -1,0 +1,143 @@
+import { type Cell, showCell } from '../lead/value.ts';
+import type { Rule } from '../merge/merge-field.ts';
+import type { Held } from '../store/held.ts';
+import type { Deletion, FieldWrite } from '../store/history.ts';
+import { decidableSides } from './conflicts.ts';
+import type { FieldStory, LeadStory } from './why.ts';
+
+/** A lead's story as people read it in `leadsync why`. */
+export function describeStory(story: LeadStory): string {
+  return [
+    `lead ${story.leadId} in ${story.connection}`,
+    ...describeRecord(story).map((line) => `  ${line}`),
+    ...story.fields.flatMap(describeField),
+    '',
+    story.since === null
+      ? 'nothing has run so far'
+      : `The history begins at ${when(story.since)}; it is kept for ${story.retentionDays} days (retention).`,
+  ].join('\n');
+}
+
+function describeRecord({ record, deletions, held, fields }: LeadStory): readonly string[] {
+  const lines: string[] = [];
+  if (record !== null) lines.push(`known since ${when(record.firstSeenAt)}`);
+  else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
+    lines.push('gone on both sides; what it was is below');
+  else lines.push('never seen in the service');
+  if (record?.deletedAt)
+    lines.push(`deleted in the service; its row was dealt with ${when(record.deletedAt)}`);
+  for (const deletion of deletions)
+    lines.push(`${when(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
+  for (const item of held) lines.push(describeHeld(item));
+  return lines;
+}
+
+const deletionWords: Readonly<Record<Deletion['kind'], string>> = {
+  'delete-lead': 'its row had been deleted: the lead was deleted',
+  'mark-row': 'the lead had been deleted: the row was marked, where there is a status column',
+  'remove-row': 'the lead had been deleted: the row was taken away',
+};
+
+const undoneWords: Readonly<Record<Deletion['kind'], string>> = {
+  'delete-lead': 'the run that made the lead was undone: the lead was deleted',
+  'mark-row': 'the run that marked the row was undone: the mark was taken away',
+  'remove-row': 'the run that made the row was undone: the row was taken away',
+};
+
+function describeDeletion({ kind, reason }: Deletion): string {
+  return reason === 'undone' ? undoneWords[kind] : deletionWords[kind];
+}
+
+function describeField({ field, column, base, held, history }: FieldStory): readonly string[] {
+  return [
+    '',
+    `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
+    base === undefined ? '  never in step' : `  both sides last agreed on ${short(showCell(base), 60)}`,
+    ...(held === null ? [] : [`  ${describeHeld(held)}`]),
+    ...(history.length === 0 ? ['  no write is on record'] : history.flatMap(describeWrite)),
+  ];
+}
+
+function describeHeld(item: Held): string {
+  const sides = decidableSides(item);
+  const decided = item.resolution === null ? '' : `; decided: the ${item.resolution}'s value`;
+  const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
+  const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
+  return `held (${item.id}) since ${when(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${decided || help}`;
+}
+
+function describeWrite(write: FieldWrite): readonly string[] {
+  const known = [
+    ...(write.base === undefined ? [] : [`agreed ${showShort(write.base)}`]),
+    ...(write.lead === undefined ? [] : [`lead ${showShort(write.lead)}`]),
+    ...(write.row === undefined ? [] : [`row ${showShort(write.row)}`]),
+  ];
+  return [
+    `  ${when(write.at)}, run ${write.run}: ${explainRule(write)}`,
+    `    ${known.join(' | ')} -> ${write.side}: ${showShort(write.written)}`,
+  ];
+}
+
+/** Beside the merge's rules: why a record was written as a whole. */
+type Reason =
+  | 'new-lead'
+  | 'new-row'
+  | 'created'
+  | 'row-deleted'
+  | 'row-deleted-but-lead-edited'
+  | 'lead-deleted'
+  | 'stored-otherwise'
+  | 'undone';
+
+const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
+  'row-edited': (write) => `the row was edited, the lead had not changed: ${got(write)}`,
+  'lead-edited': (write) => `the lead was edited, the row had not changed: ${got(write)}`,
+  'fills-empty': (write) => `one side was empty at first sight: ${got(write)}`,
+  'leads-win': (write) => `${differed(write)} is leads-win: ${got(write)}`,
+  'target-wins': (write) => `${differed(write)} is target-wins: ${got(write)}`,
+  'one-way': (write) =>
+    `the two differed, and the field only goes from the ${other(write)} to the ${write.side}: ${got(write)}`,
+  resolved: (write) => `a person decided with leadsync resolve: ${got(write)}`,
+  'new-lead': () => 'the lead was new: a row was made of it',
+  'new-row': () => 'the row was new: a lead was made of it',
+  created: () => 'the service set this when it made the lead: the row got it',
+  'row-deleted': ({ side }) =>
+    `the row had been deleted: ${side === 'row' ? 'it was written again' : 'the lead was deleted'}`,
+  'row-deleted-but-lead-edited': () =>
+    'the row had been deleted, but the lead was edited since: the row was written again',
+  'lead-deleted': () => 'the lead had been deleted: the row was taken away',
+  'stored-otherwise': () => "the service stored the row's value otherwise: the row got what is stored",
+  undone: ({ side }) => `a run was undone: the ${side} got back what it had before`,
+};
+
+function explainRule(write: FieldWrite): string {
+  const explain = Object.entries(words).find(([rule]) => rule === write.rule)?.[1];
+  return explain?.(write) ?? `${write.rule}: ${got(write)}`;
+}
+
+function got(write: FieldWrite): string {
+  return `the ${write.side} got the ${other(write)}'s value`;
+}
+
+function other({ side }: FieldWrite): string {
+  return side === 'row' ? 'lead' : 'row';
+}
+
+function differed({ base }: FieldWrite): string {
+  return base === undefined
+    ? 'the two differed at first sight and onFirstSync'
+    : 'both sides were edited and onConflict';
+}
+
+function showShort(cell: Cell): string {
+  return short(showCell(cell), 60);
+}
+
+function short(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+}
+
+/** UTC, to the second. */
+function when(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}

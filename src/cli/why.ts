@@ -1,0 +1,182 @@
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import type { Cell, Value } from '../lead/value.ts';
+import { type Held, listHeld } from '../store/held.ts';
+import { type Deletion, deletionsOf, type FieldWrite, writesOf } from '../store/history.ts';
+import { countLeads, findLeadIds, firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { describeStory } from './describe-story.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { withApp } from './with-app.ts';
+
+/** All that is on record of one field of a lead. */
+export interface FieldStory {
+  readonly field: string;
+  /** Null: not mapped any more. */
+  readonly column: string | null;
+  /** What both sides last agreed on; absent when they were never in step. */
+  readonly base?: Value;
+  readonly held: Held | null;
+  /** Newest first. */
+  readonly history: readonly FieldWrite[];
+}
+
+/** All that is on record of one lead in one connection. */
+export interface LeadStory {
+  readonly connection: string;
+  readonly leadId: string;
+  readonly record: LeadRecord | null;
+  readonly deletions: readonly Deletion[];
+  /** What is held of the record as a whole. */
+  readonly held: readonly Held[];
+  readonly fields: readonly FieldStory[];
+  readonly retentionDays: number;
+  /** ISO instant from which on the history is kept; null when nothing has run so far. */
+  readonly since: string | null;
+}
+
+interface Found {
+  readonly context: SyncContext;
+  readonly leadId: string;
+}
+
+/** `leadsync why LEAD [FIELD]`: what the sides agree on, what is held, and who wrote what, when and by which rule. */
+export function why(lead: string, field: string | undefined, options: CommonOptions): Promise<void> {
+  return withApp(options, async (app) => {
+    const found = await findLead(app, lead);
+    const stories = await Promise.all(found.map(storyOf));
+    const told = field === undefined ? stories : onlyField(stories, field);
+    const [only] = told;
+    if (options.json) {
+      return printJson(only !== undefined && told.length === 1 ? json(only) : { leads: told.map(json) });
+    }
+    print(told.map(describeStory).join('\n\n'));
+  });
+}
+
+/** As people copy an id: whole, or so much of its beginning. */
+const shortestBeginning = 8;
+const candidatesShown = 5;
+
+async function findLead(app: App, lead: string): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  for (const context of app.contexts.values()) {
+    const { pool, connection } = context;
+    const ids = await findLeadIds(pool, connection.name, lead, candidatesShown + 1);
+    const usable = ids.filter((id) => id === lead || lead.length >= shortestBeginning);
+    found.push(...usable.map((leadId) => ({ context, leadId })));
+  }
+  const exact = found.filter(({ leadId }) => leadId === lead);
+  if (exact.length > 0) return exact;
+  const ids = [...new Set(found.map(({ leadId }) => leadId))];
+  if (ids.length === 1) return found;
+  if (ids.length === 0) throw await unknownLead(app, lead);
+  const more = ids.length > candidatesShown ? ' and others' : '';
+  throw new LeadsyncError(
+    'usage.ambiguous-lead',
+    `several leads have an id that begins with ${lead}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
+    { help: 'Name more of the id.' },
+  );
+}
+
+async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
+  const known: string[] = [];
+  for (const { pool, connection } of app.contexts.values()) {
+    const leads = await countLeads(pool, connection.name);
+    known.push(`${leads} in ${connection.name} (its column ${connection.target.idColumn} holds the ids)`);
+  }
+  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${lead} is on record`, {
+    help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,
+  });
+}
+
+async function storyOf({ context, leadId }: Found): Promise<LeadStory> {
+  const { pool, connection } = context;
+  const { name, retentionDays } = connection;
+  const record = await leadRecord(pool, name, leadId);
+  const writes = await writesOf(pool, name, leadId);
+  const held = (await listHeld(pool, name)).filter((item) => item.leadId === leadId);
+  const firstRun = await firstRunAt(pool, name);
+  const kept = new Date(Date.now() - retentionDays * 24 * 3_600_000).toISOString();
+  const columns = new Map(connection.fields.map(({ field, column }) => [field, column]));
+  const fields = new Set([
+    ...columns.keys(),
+    ...Object.keys(record?.base ?? {}),
+    ...writes.map(({ field }) => field),
+  ]);
+  return {
+    connection: name,
+    leadId,
+    record,
+    deletions: await deletionsOf(pool, name, leadId),
+    held: held.filter(({ field }) => field === ''),
+    fields: [...fields].map((field) => {
+      const base = record?.base?.[field];
+      return {
+        field,
+        column: columns.get(field) ?? null,
+        ...(base !== undefined && { base }),
+        held: held.find((item) => item.field === field) ?? null,
+        history: writes.filter((write) => write.field === field),
+      };
+    }),
+    retentionDays,
+    since: firstRun === null || firstRun > kept ? firstRun : kept,
+  };
+}
+
+/** The stories with this field alone, named as in the service or by its heading. */
+function onlyField(stories: readonly LeadStory[], name: string): readonly LeadStory[] {
+  const told = stories.flatMap((story) => {
+    const named =
+      story.fields.find(({ field }) => field === name) ?? story.fields.find(({ column }) => column === name);
+    return named === undefined ? [] : [{ ...story, fields: [named] }];
+  });
+  if (told.length > 0) return told;
+  const known = [...new Set(stories.flatMap(({ fields }) => fields.map(({ field }) => field)))];
+  throw new LeadsyncError('usage.unknown-field', `there is no field ${name}`, {
+    help: `Fields are: ${known.join(', ')}. leadsync why ${stories[0]?.leadId ?? 'LEAD'} shows all of them.`,
+  });
+}
+
+function json(story: LeadStory): object {
+  const { record, fields } = story;
+  return {
+    leadId: story.leadId,
+    connection: story.connection,
+    knownSince: record?.firstSeenAt ?? null,
+    deletedAt: record?.deletedAt ?? null,
+    historySince: story.since,
+    deletions: story.deletions.map(({ run, ...deletion }) => ({ run: String(run), ...deletion })),
+    held: story.held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
+    fields: Object.fromEntries(
+      fields.map(({ field, base, held, history }) => [
+        field,
+        { base, held: held && heldJson(held), history: history.map(writeJson) },
+      ]),
+    ),
+  };
+}
+
+function heldJson({ id, code, message, lead, rowValue, resolution, since }: Held): object {
+  return { id: String(id), code, message, lead: plain(lead), row: plain(rowValue), resolution, since };
+}
+
+function writeJson({ run, at, rule, side, base, lead, row, written }: FieldWrite): object {
+  return {
+    run: String(run),
+    at,
+    rule,
+    side,
+    base,
+    lead: plain(lead),
+    row: plain(row),
+    written: plain(written),
+  };
+}
+
+/** What is not on record stays out of the object. */
+function plain(cell: Cell | undefined): string | null | undefined {
+  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
+}

@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import type { Values } from '../lead/value.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** What is remembered of a lead now. Times are ISO instants. */
+export interface LeadRecord {
+  /** What both sides last agreed on; null when they were never in step. */
+  readonly base: Values | null;
+  readonly firstSeenAt: string;
+  /** When the lead's deletion was found and carried out on the row. */
+  readonly deletedAt: string | null;
+}
+
+/** Null: never seen, or gone on both sides. */
+export async function leadRecord(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+): Promise<LeadRecord | null> {
+  const { rows } = await db.query<{ base: Values | null; first: Date; deleted: Date | null }>(
+    `select base, first_seen_at as first, lead_deleted_at as deleted from pairs where connection = $1 and lead_id = $2`,
+    [connection, leadId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    base: row.base,
+    firstSeenAt: row.first.toISOString(),
+    deletedAt: row.deleted?.toISOString() ?? null,
+  };
+}
+
+/** The ids that begin so of all leads that are known, held or on record; the id itself alone when it is one. */
+export async function findLeadIds(
+  db: Queryable,
+  connection: string,
+  beginning: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from (
+       select lead_id as id from pairs where connection = $1 and starts_with(lead_id, $2)
+       union select lead_id from history where connection = $1 and starts_with(lead_id, $2)
+       union select lead_id from held where connection = $1 and starts_with(lead_id, $2)
+       union select a.lead_id from actions a join runs r on r.id = a.run_id
+         where r.connection = $1 and a.state = 'done' and starts_with(a.lead_id, $2)) known
+     where id <> '' order by id <> $2, id limit $3`,
+    [connection, beginning, limit],
+  );
+  const ids = rows.map(({ id }) => id);
+  return ids[0] === beginning ? [beginning] : ids;
+}
+
+/** How many leads are remembered. */
+export async function countLeads(db: Queryable, connection: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from pairs where connection = $1`,
+    [connection],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** When the first run that is on record began (ISO instant), or null. */
+export async function firstRunAt(db: Queryable, connection: string): Promise<string | null> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    `select min(created_at) as at from runs where connection = $1`,
+    [connection],
+  );
+  return rows[0]?.at?.toISOString() ?? null;
+}
