@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/unit/{guard,instant,lead-*,merge-*,plan-*,precondition*,settle*,undo*}.test.ts',
+      'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,precondition*,settle*,undo*}.test.ts',
       'test/unit/decisions.test.ts',
     ],
     setupFiles: ['test/support/fixed-seed.ts'],

@@ -36,6 +36,7 @@ export function afterPlan(before: PairState, actions: readonly PlannedAction[]):
         rowAbsences = 0;
         break;
       case 'update-row':
+      case 'link':
         if (row !== null) row = { ...row, cells: overwrite(row.cells, changes) };
         base = Object.assign({}, base, writtenBy(changes));
         break;

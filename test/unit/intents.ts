@@ -1,0 +1,47 @@
+import { fingerprint } from '../../src/lead/fingerprint.ts';
+import type { Cells, Values } from '../../src/lead/value.ts';
+import { attemptOverAfter, type Intent, settle, type UnknownLead } from '../../src/merge/settle.ts';
+import { fields } from './pair-state.ts';
+
+/** When the creates of these tests were tried. */
+export const attempt = Date.UTC(2026, 10, 21, 8);
+export const minute = 60_000;
+/** A complete scan that is late enough to prove something. */
+export const proof = { weight: 1, startedAt: attempt + attemptOverAfter };
+export const acme: Values = { companyName: 'Acme', stage: 'new' };
+
+/** The create of a lead of a row, in doubt, with what is given. */
+export function intent(known: Partial<Intent> = {}): Intent {
+  const content = known.content ?? acme;
+  return {
+    id: 1,
+    rowKey: fingerprint(known.row ?? content, fields),
+    row: content,
+    content,
+    leadId: null,
+    attemptedAt: attempt,
+    answered: false,
+    scansWithoutIt: 0,
+    ...known,
+  };
+}
+
+/** A time-ordered UUID (version 7) made then. */
+export function idAt(epochMs: number, tail = 0): string {
+  const time = epochMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${tail.toString(16).padStart(12, '0')}`;
+}
+
+/** A lead that no run knew, as the create would have made it. */
+export function lead(
+  tail = 0,
+  cells: Cells = { ...acme, nextFollowUpAt: null },
+  epochMs = attempt,
+): UnknownLead {
+  return { id: idAt(epochMs, tail), cells };
+}
+
+/** What becomes of each intent, by its id. */
+export const settled = (intents: readonly Intent[], unknown: readonly UnknownLead[], scan = proof) =>
+  Object.fromEntries(settle(intents, unknown, scan));
+export const found = (leadId: string) => ({ kind: 'found', leadId });

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { sameCell } from '../../src/lead/value.ts';
+import type { PlannedAction } from '../../src/merge/action.ts';
+import { planPair } from '../../src/merge/plan.ts';
+import { law } from './laws.ts';
+
+describe('promise 4: nothing is deleted on a doubt', () => {
+  const deletes = (actions: readonly PlannedAction[]) =>
+    actions.filter(({ kind }) => ['delete-lead', 'remove-row', 'mark-row', 'forget'].includes(kind));
+
+  test('only after two scans without it', () => {
+    law((state, choices) => {
+      for (const { kind } of deletes(planPair(state, choices))) {
+        if (kind !== 'delete-lead') expect(state.leadAbsences).toBeGreaterThanOrEqual(2);
+        if (kind === 'delete-lead' || kind === 'forget') expect(state.rowAbsences).toBeGreaterThanOrEqual(2);
+      }
+    });
+  });
+
+  test('an edit beats a delete', () => {
+    law((state, choices) => {
+      const left = state.lead ?? state.row?.cells;
+      if (left === undefined) return;
+      const edited = Object.entries(left).some(
+        ([field, cell]) => !sameCell(cell, state.base?.[field] ?? null),
+      );
+      if (edited) expect(deletes(planPair(state, choices))).toEqual([]);
+    });
+  });
+
+  test('what is there on both sides is never deleted', () => {
+    law((state, choices) => {
+      if (state.lead !== null && state.row !== null) expect(deletes(planPair(state, choices))).toEqual([]);
+    });
+  });
+});

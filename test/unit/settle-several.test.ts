@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { settle } from '../../src/merge/settle.ts';
+import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
+
+describe('several creates whose replies were lost', () => {
+  const second = intent({ id: 2 });
+  const full = { ...acme, nextFollowUpAt: '2026-12-01T00:00:00.000Z' };
+
+  test('the same content twice, both made: one each', () => {
+    expect(settled([intent(), second], [lead(2), lead(1)])).toEqual({
+      1: found(idAt(attempt, 1)),
+      2: found(idAt(attempt, 2)),
+    });
+  });
+
+  test('the same content twice, one made: the other is looked for again', () => {
+    expect(settled([intent(), second], [lead(1)])).toEqual({
+      1: found(idAt(attempt, 1)),
+      2: { kind: 'wait' },
+    });
+  });
+
+  test('the same content twice, three made: none is chosen', () => {
+    const kinds = [...settle([intent(), second], [lead(1), lead(2), lead(3)], proof).values()].map(
+      ({ kind }) => kind,
+    );
+    expect(kinds).toEqual(['ambiguous', 'ambiguous']);
+  });
+
+  test('a rival that came too late for every candidate does not hide that two fit', () => {
+    const late = intent({ id: 2, attemptedAt: attempt + 60 * minute });
+    expect(settle([intent(), late], [lead(1), lead(2)], proof).get(1)?.kind).toBe('ambiguous');
+  });
+
+  test('a lead that is known to belong to one is not given to another', () => {
+    expect(settled([intent({ leadId: lead().id }), second], [lead()])).toEqual({
+      1: found(lead().id),
+      2: { kind: 'wait' },
+    });
+    expect(settled([second, intent({ id: 3, leadId: lead().id })], [lead()])).toEqual({
+      2: { kind: 'wait' },
+      3: found(lead().id),
+    });
+  });
+
+  test('of two contents the lead shows all of one and more than the other: it is the fuller one', () => {
+    for (const order of [
+      [intent({ id: 1, content: acme }), intent({ id: 2, content: full })],
+      [intent({ id: 1, content: full }), intent({ id: 2, content: acme })],
+    ]) {
+      const fuller = order.find(({ content }) => content === full);
+      const other = order.find(({ content }) => content === acme);
+      const settlements = settle(order, [lead(1, full)], proof);
+      expect(settlements.get(fuller?.id ?? 0)).toEqual(found(idAt(attempt, 1)));
+      expect(settlements.get(other?.id ?? 0)).toEqual({ kind: 'wait' });
+    }
+  });
+
+  test('different contents, both made: each gets its own', () => {
+    const order = [intent({ id: 1, content: acme }), intent({ id: 2, content: full })];
+    expect(settled(order, [lead(1, full), lead(2)])).toEqual({
+      1: found(idAt(attempt, 2)),
+      2: found(idAt(attempt, 1)),
+    });
+  });
+
+  test('two contents of which neither includes the other, and one lead that fits both: none is chosen', () => {
+    const a = intent({ id: 1, content: { companyName: 'Acme', stage: 'new' } });
+    const b = intent({ id: 2, content: { companyName: 'Acme', nextFollowUpAt: full.nextFollowUpAt } });
+    const kinds = [...settle([a, b], [lead(1, full)], proof).values()].map(({ kind }) => kind);
+    expect(kinds).toEqual(['ambiguous', 'ambiguous']);
+  });
+});
