@@ -10,7 +10,8 @@ export type Rule =
   | 'leads-win'
   | 'target-wins'
   | 'one-way'
-  | 'resolved';
+  | 'resolved'
+  | 'undone';
 
 export type HoldCode =
   | 'conflict.both-edited'

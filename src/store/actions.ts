@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Cells } from '../lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../merge/action.ts';
+import { precondition } from '../merge/precondition.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -9,7 +10,8 @@ interface RoundRef {
   readonly round: number;
 }
 
-type ActionState = 'planned' | 'proven' | 'done' | 'put-off' | 'held';
+/** `left-out`: no line of the reviewed plan that the run carries out. */
+type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'put-off' | 'held';
 
 /** A planned action as it stands in the database. */
 export interface Action extends PlannedAction {
@@ -17,6 +19,8 @@ export interface Action extends PlannedAction {
   readonly state: ActionState;
   readonly tries: number;
   readonly intentId: number | null;
+  /** By which a reviewed line is recognised; see `precondition`. */
+  readonly precondition: string;
 }
 
 /** An action to store; `intentId` ties a link to the create that it finishes. */
@@ -25,7 +29,7 @@ export interface NewAction extends PlannedAction {
 }
 
 const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
-  message, state, tries, intent_id as "intentId"`;
+  message, state, tries, intent_id as "intentId", precondition`;
 
 export async function insertActions(
   db: Queryable,
@@ -33,9 +37,10 @@ export async function insertActions(
   actions: readonly NewAction[],
 ): Promise<void> {
   await db.query(
-    `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id)
+    `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
+       precondition)
      select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
-       $10::text[], $11::bigint[])`,
+       $10::text[], $11::bigint[], $12::text[])`,
     [
       run.id,
       run.round,
@@ -48,6 +53,7 @@ export async function insertActions(
       actions.map((action) => action.reason),
       actions.map((action) => action.message ?? null),
       actions.map((action) => action.intentId ?? null),
+      actions.map(precondition),
     ],
   );
 }
@@ -73,11 +79,14 @@ export async function pendingActions(
   return rows;
 }
 
-/** All actions that are part of the plan which people see. */
-export async function visibleActions(db: Queryable, run: RoundRef): Promise<readonly Action[]> {
+/** All actions that are part of the plan which people see; of an undo also what it leaves alone. */
+export async function visibleActions(
+  db: Queryable,
+  run: RoundRef & { readonly undoOf: number | null },
+): Promise<readonly Action[]> {
   const { rows } = await db.query<Action>(
     `select ${columns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
-    [run.id, run.round, silentKinds],
+    [run.id, run.round, run.undoOf === null ? silentKinds : []],
   );
   return rows;
 }
@@ -140,6 +149,7 @@ export async function countChangedFields(
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
      where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
+       and state <> 'left-out'
      group by 1`,
     [run.id, run.round],
   );

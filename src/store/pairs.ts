@@ -82,6 +82,19 @@ export async function moveBase(
   );
 }
 
+/** Puts the baseline of some fields back to what it was: `undefined` when the two sides were never in step in it. */
+export async function restoreBase(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+  values: Readonly<Record<string, Value | undefined>>,
+): Promise<void> {
+  await db.query(
+    `update pairs set base = (base - $3::text[]) || $4::jsonb where connection = $1 and lead_id = $2 and base is not null`,
+    [connection, leadId, Object.keys(values), JSON.stringify(values)],
+  );
+}
+
 /** Remembers that a lead's deletion was carried out on the row. */
 export async function markLeadDeleted(
   db: Queryable,

@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts';
 import type { Refusal } from '../merge/guard.ts';
 
 export type RunMode = 'sync' | 'plan';
-export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'finish';
+export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
 export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'failed';
 
 /** One run as it stands in the database. Times are epoch ms. */
@@ -16,6 +16,10 @@ export interface Run {
   readonly round: number;
   readonly settingsHash: string;
   readonly allow: readonly string[];
+  /** The batch of reviewed lines that it may carry out. */
+  readonly approval: string | null;
+  /** The run that it puts back. */
+  readonly undoOf: number | null;
   readonly cursor: string | null;
   readonly scanStartedAt: number;
   readonly sendLimit: boolean;
@@ -24,6 +28,10 @@ export interface Run {
   readonly pages: number;
   readonly pulled: number;
   readonly targetRows: number;
+  /** Records on either side. */
+  readonly records: number;
+  /** Records that differ without anything to be done. */
+  readonly leftAlone: number;
   readonly tries: number;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
@@ -37,9 +45,10 @@ export interface Run {
   readonly finishedAt: number | null;
 }
 
-const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, cursor,
+const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
+  undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
-  target_rows as "targetRows", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   ${epochMs('finished_at')} as "finishedAt"`;
@@ -60,6 +69,8 @@ export interface RunPatch {
   readonly pages?: number;
   readonly pulled?: number;
   readonly targetRows?: number;
+  readonly records?: number;
+  readonly leftAlone?: number;
   readonly tries?: number;
   readonly problems?: readonly Problem[];
   readonly refusals?: readonly Refusal[];
@@ -77,6 +88,8 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   pages: 'pages',
   pulled: 'pulled',
   targetRows: 'target_rows',
+  records: 'records',
+  leftAlone: 'left_alone',
   tries: 'tries',
   problems: 'problems',
   refusals: 'refusals',
@@ -96,11 +109,22 @@ export async function insertRun(
     baseUrl: string;
     settingsHash: string;
     allow: readonly string[];
+    approval?: string | null;
+    undoOf?: number | null;
   },
 ): Promise<Run> {
   const { rows } = await db.query<Run>(
-    `insert into runs (connection, mode, base_url, settings_hash, allow) values ($1, $2, $3, $4, $5) returning ${columns}`,
-    [run.connection, run.mode, run.baseUrl, run.settingsHash, run.allow],
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
+    [
+      run.connection,
+      run.mode,
+      run.baseUrl,
+      run.settingsHash,
+      run.allow,
+      run.approval ?? null,
+      run.undoOf ?? null,
+    ],
   );
   return expectOne(rows, 'run');
 }
@@ -194,10 +218,11 @@ export async function knownService(db: Queryable, connection: string): Promise<s
   return rows[0]?.url ?? null;
 }
 
-/** The newest finished run in this mode, or null. */
+/** The newest finished run in this mode that was neither an undo nor the application of a reviewed plan, or null. */
 export async function lastRun(db: Queryable, connection: string, mode: RunMode): Promise<Run | null> {
   const { rows } = await db.query<Run>(
-    `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is not null order by id desc limit 1`,
+    `select ${columns} from runs where connection = $1 and mode = $2 and finished_at is not null
+       and approval is null and undo_of is null order by id desc limit 1`,
     [connection, mode],
   );
   return rows[0] ?? null;

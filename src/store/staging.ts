@@ -192,6 +192,17 @@ export async function stagedCounts(db: Queryable, runId: number): Promise<{ lead
   return rows[0] ?? { leads: 0, rows: 0 };
 }
 
+/** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
+export async function countRecords(db: Queryable, runId: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select ((select count(*) from staged_leads where run_id = $1)
+       + (select count(*) from staged_rows r where run_id = $1 and not duplicate and not exists (
+            select from staged_leads l where l.run_id = $1 and l.lead_id = r.lead_id)))::int as count`,
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** All rows without an id, in the target's order. Asked only while a create is unfinished. */
 export async function looseStagedRows(
   db: Queryable,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
@@ -30,3 +31,21 @@ export interface StepContext extends SyncContext {
 export function policyOf(connection: ConnectionConfig): Policy {
   return { ...connection.sync, fields: connection.fields };
 }
+
+/**
+ * What decides, by part, as short hashes; nothing secret: the key is not part of it. A run is not taken up, and a
+ * reviewed plan not carried out, under other settings.
+ */
+export function settingsHashes(connection: ConnectionConfig): Readonly<Record<SettingsPart, string>> {
+  const { leads, target, fields, sync } = connection;
+  const short = (part: unknown): string => hash('sha256', JSON.stringify(part), 'base64url').slice(0, 12);
+  const { direction, onConflict, onFirstSync, onLeadDeleted, onRowDeleted, limits } = sync;
+  return {
+    leads: short([leads.baseUrl, leads.query]),
+    target: short(target),
+    fields: short(fields),
+    sync: short([direction, onConflict, onFirstSync, onLeadDeleted, onRowDeleted, limits]),
+  };
+}
+
+export type SettingsPart = 'leads' | 'target' | 'fields' | 'sync';

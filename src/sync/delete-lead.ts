@@ -23,11 +23,9 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
     );
   }
   if (cells) await context.leads.delete(leadId, context.cut);
+  const rule = run.undoOf === null ? 'row-edited' : 'undone';
   const changes = Object.fromEntries(
-    Object.entries(action.expect).map(([field, from]) => [
-      field,
-      { from, to: null, rule: 'row-edited' as const },
-    ]),
+    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
   );
   await transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);

@@ -4,6 +4,7 @@ import { guard, type PlanCounts } from '../merge/guard.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
+import { planUndo } from '../merge/undo.ts';
 import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
 import {
   clearActions,
@@ -12,11 +13,13 @@ import {
   insertActions,
   type NewAction,
 } from '../store/actions.ts';
+import { leaveOutUnapproved } from '../store/approvals.ts';
 import { transaction } from '../store/database.ts';
+import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import { type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
+import { countRecords, type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
 import { policyOf, type StepContext } from './context.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
@@ -24,7 +27,8 @@ const batchSize = 500;
 
 /**
  * Compares what is staged with the baseline, stores the plan and asks the guard. Nothing is written to either side.
- * A sync then takes over what the scan alone proves; a plan leaves everything as it was.
+ * A sync then takes over what the scan alone proves; a plan leaves everything as it was, and so does an undo, which a
+ * person has looked at and the guard is not asked about.
  */
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
   const reader = await context.pool.connect();
@@ -32,29 +36,48 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     return await transaction(context.pool, async (db) => {
       await context.lease.assertHeld(db);
       await clearActions(db, run);
+      const plan = new PlanWriter(db, run);
+      const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
+      if (run.undoOf !== null) {
+        await planUndoing(run, run.undoOf, reader, plan);
+        await leaveOutOthers(db, run);
+        return updateRun(db, run.id, { ...next, records: plan.written });
+      }
       const isProof = absenceProof(context, run);
       const policy = readablePolicy(context, run);
       const creates = await settleCreates(db, run, policy, scanWeight(context, run));
-      const plan = new PlanWriter(db, run);
       await plan.add(...creates.actions);
-      await planPairs(policy, run, reader, plan, creates, isProof);
+      const leftAlone = await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
+      await leaveOutOthers(db, run);
 
       const counts = await countPlan(context, db, run);
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
-      if (run.mode === 'plan') return updateRun(db, run.id, { phase: 'finish', tries: 0 });
+      if (run.mode === 'plan') return updateRun(db, run.id, next);
       await adoptScan(db, run, isProof, [...creates.leadIds]);
       await storeSettlements(db, run, creates);
       await moveBase(db, run.connection, plan.agreed);
       await forgetPairs(db, run.connection, plan.forgotten);
       await holdPlanned(db, run);
-      return updateRun(db, run.id, { phase: 'push-leads', tries: 0 });
+      return updateRun(db, run.id, { ...next, records: await countRecords(db, run.id), leftAlone });
     });
   } finally {
     reader.release();
   }
+}
+
+/** Of a reviewed plan only the approved lines are carried out. */
+async function leaveOutOthers(db: pg.PoolClient, { id, round, approval }: Run): Promise<void> {
+  if (approval !== null) await leaveOutUnapproved(db, { id, round, approval });
+}
+
+async function planUndoing(run: Run, undoOf: number, reader: pg.PoolClient, plan: PlanWriter): Promise<void> {
+  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id: run.id, undoOf })) {
+    await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
+  }
+  await plan.flush();
 }
 
 /**
@@ -81,6 +104,7 @@ function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
+/** Returns how many pairs differ and are left so: by the settings, or for want of proof. */
 async function planPairs(
   policy: Policy,
   run: Run,
@@ -88,7 +112,8 @@ async function planPairs(
   plan: PlanWriter,
   creates: SettledCreates,
   isProof: AbsenceProof,
-): Promise<void> {
+): Promise<number> {
+  let leftAlone = 0;
   for await (const difference of differences(reader, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
@@ -102,8 +127,11 @@ async function planPairs(
       rowAbsences,
       deletionDone,
     };
-    await plan.add(...planPair(state, policy));
+    const actions = planPair(state, policy);
+    if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
+    await plan.add(...actions);
   }
+  return leftAlone;
 }
 
 async function planLooseRows(
@@ -133,6 +161,7 @@ function validMemo(difference: Difference): Record<string, FieldMemo> {
 class PlanWriter {
   readonly agreed: { leadId: string; values: Values }[] = [];
   readonly forgotten: string[] = [];
+  written = 0;
   readonly #db: pg.PoolClient;
   readonly #run: Run;
   #buffer: NewAction[] = [];
@@ -157,6 +186,7 @@ class PlanWriter {
 
   async flush(): Promise<void> {
     if (this.#buffer.length > 0) await insertActions(this.#db, this.#run, this.#buffer);
+    this.written += this.#buffer.length;
     this.#buffer = [];
   }
 }
@@ -170,8 +200,8 @@ function agreedValues(action: PlannedAction): Values {
 async function countPlan(context: StepContext, db: pg.PoolClient, run: Run): Promise<PlanCounts> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
-  for (const { kind, round, count } of await countActions(db, run.id)) {
-    if (round === run.round) byKind[kind] = (byKind[kind] ?? 0) + count;
+  for (const { kind, round, state, count } of await countActions(db, run.id)) {
+    if (round === run.round && state !== 'left-out') byKind[kind] = (byKind[kind] ?? 0) + count;
   }
   return {
     knownPairs: await countKnownPairs(db, run.connection),

@@ -28,8 +28,13 @@ const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable',
 
 const pageSize = 100;
 
+const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead'];
+
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
-const kinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead', 'mark-row', 'remove-row'];
+function kindsOf({ undoOf }: Run): readonly ActionKind[] {
+  // What an undo takes away was made by a run: there is no deletion to prove.
+  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : leadKinds;
+}
 
 /**
  * Carries out what concerns the service, one action after the other: each is verified, written, read back and
@@ -38,7 +43,7 @@ const kinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   let after = 0;
   for (;;) {
-    const actions = await pendingActions(context.pool, run, kinds, pageSize, after);
+    const actions = await pendingActions(context.pool, run, kindsOf(run), pageSize, after);
     if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'push-rows' });
     for (const action of actions) {
       context.stop.throwIfAborted();
@@ -76,6 +81,7 @@ async function putOffFaulty(
   error: LeadsyncError,
 ): Promise<void> {
   const { code, message } = error;
+  const kinds = kindsOf(run);
   await transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);

@@ -24,10 +24,10 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   for (;;) {
     context.stop.throwIfAborted();
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
-    if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'finish' });
+    if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'receipt' });
     await transaction(context.pool, (db) => context.lease.assertHeld(db));
     const outcomes = await context.target.write(
-      actions.map((action) => rowChange(action, deletedText(context.clock.now()))),
+      actions.map((action) => rowChange(action, run.undoOf === null ? deletedText(context.clock.now()) : '')),
       context.stop,
     );
     await commit(context, run, actions, outcomes);
@@ -93,34 +93,38 @@ function commit(
       run,
       states.flatMap((state) => heldOutcome(state, byId)),
     );
-    await moveBase(
-      db,
-      run.connection,
-      shown.map((action) => ({
-        leadId: action.leadId ?? '',
-        values: readable(writtenCells(action.changes)),
-      })),
-    );
     await recordHistory(
       db,
       run,
-      edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(action) })),
-    );
-    await markLeadDeleted(
-      db,
-      run.connection,
-      deleted.map((action) => action.leadId ?? ''),
+      edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(run, action) })),
     );
     await intentsLinked(db, linked);
+    // What an undo puts back is an edit like any other: the next sync carries it to the other side.
+    if (run.undoOf === null) {
+      await moveBase(
+        db,
+        run.connection,
+        shown.map((action) => ({
+          leadId: action.leadId ?? '',
+          values: readable(writtenCells(action.changes)),
+        })),
+      );
+      await markLeadDeleted(
+        db,
+        run.connection,
+        deleted.map((action) => action.leadId ?? ''),
+      );
+    }
     await updateRun(db, run.id, { tries: 0 });
   });
 }
 
 /** A removed row is kept in the history cell by cell. */
-function historyOf(action: Action): Action['changes'] {
+function historyOf(run: Run, action: Action): Action['changes'] {
   if (action.kind !== 'remove-row') return action.changes;
+  const rule = run.undoOf === null ? 'lead-edited' : 'undone';
   return Object.fromEntries(
-    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule: 'lead-edited' }]),
+    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
   );
 }
 

@@ -2,8 +2,15 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
+import { countApproved, type StaleLine, staleLines } from '../store/approvals.ts';
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
+import {
+  countRecordsByFate,
+  type RecordCounts,
+  type StrangeReceipt,
+  strangeReceipts,
+} from '../store/receipts.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
@@ -22,6 +29,31 @@ export interface SyncReport {
   readonly requests: { readonly leads: number; readonly target: number };
   readonly waitedMs: number;
   readonly durationMs: number;
+  readonly receipt: RunReceipt;
+  /** Only of a run that carries out a reviewed plan. */
+  readonly plan?: AppliedPlan;
+}
+
+/**
+ * What became of every record of either side, each counted once; what was written was read again. `left`: differs
+ * without anything to be done now (the settings want it so, its deletion is not proven yet, or it is no line of the
+ * reviewed plan). `unexplained`: does not show what was written.
+ */
+export interface RunReceipt {
+  readonly records: number;
+  readonly equal: number;
+  readonly held: number;
+  readonly putOff: number;
+  readonly left: number;
+  readonly unexplained: number;
+}
+
+/** What became of the lines of a reviewed plan. `stale`: refused, because what they saw is not so any more. */
+export interface AppliedPlan {
+  readonly lines: number;
+  readonly done: number;
+  readonly doneBefore: number;
+  readonly stale: number;
 }
 
 /** The most problems that a report lists one by one. */
@@ -50,11 +82,17 @@ export async function buildReport(
     .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
     .reduce((total, { count }) => total + count, 0);
   const held = await countHeld(db, run.connection);
-  const putOff = putOffActions + inDoubt;
+  const fates = await countRecordsByFate(db, run);
+  const strange = await strangeReceipts(db, run, maxProblems);
+  const stale = await linesNotFound(db, run);
+  const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
+  const putOff = putOffActions + inDoubt + changed + stale.refused.length;
   const problems = [
     ...(failure === null ? [] : [failure]),
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
+    ...strange.map(strangeProblem),
+    ...stale.refused.map(staleProblem),
     ...(await heldProblems(db, run)),
     ...(await putOffProblems(db, run)),
   ];
@@ -63,7 +101,7 @@ export async function buildReport(
     runId: String(run.id),
     connection: run.connection,
     status:
-      failure !== null
+      failure !== null || fates.unexplained > 0
         ? 'failed'
         : run.refusals.length > 0
           ? 'stopped'
@@ -81,7 +119,63 @@ export async function buildReport(
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
+    receipt: receiptOf(run, fates),
+    ...(run.approval !== null && { plan: await appliedPlan(db, run.approval, stale) }),
   };
+}
+
+function receiptOf(run: Run, { held, putOff, unexplained, left }: RecordCounts): RunReceipt {
+  // A run that did not come as far as its plan knows of none.
+  if (run.records === 0) return noReceipt;
+  const leftAlone = left + run.leftAlone;
+  const equal = Math.max(0, run.records - held - putOff - unexplained - leftAlone);
+  return { records: run.records, equal, held, putOff, left: leftAlone, unexplained };
+}
+
+const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
+
+function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
+  const side = ['update-lead', 'create-lead', 'delete-lead'].includes(kind) ? 'lead' : 'row';
+  const message =
+    receipt === 'changed'
+      ? `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`
+      : `the ${side} does not show what was written (${kind}), though it was confirmed: an older copy may have been saved over it; the next run writes it again`;
+  return {
+    code: `receipt.${receipt}`,
+    message,
+    ...(leadId !== null && { leadId }),
+    ...(row !== null && { row }),
+  };
+}
+
+interface LinesNotFound {
+  readonly refused: readonly StaleLine[];
+  readonly doneBefore: number;
+}
+
+async function linesNotFound(
+  db: pg.Pool,
+  { id, connection, approval, records }: Run,
+): Promise<LinesNotFound> {
+  if (approval === null || records === 0) return { refused: [], doneBefore: 0 };
+  const lines = await staleLines(db, { id, connection, approval });
+  const refused = lines.filter(({ doneBy }) => doneBy === null);
+  return { refused, doneBefore: lines.length - refused.length };
+}
+
+async function appliedPlan(db: pg.Pool, approval: string, stale: LinesNotFound): Promise<AppliedPlan> {
+  const lines = await countApproved(db, approval);
+  const { doneBefore, refused } = stale;
+  return { lines, done: lines - doneBefore - refused.length, doneBefore, stale: refused.length };
+}
+
+function staleProblem({ id, kind, leadId, row, instead }: StaleLine): Problem {
+  const now =
+    instead === null
+      ? 'there is nothing to be done for it any more'
+      : `what is to be done now is ${instead === kind ? 'another ' : ''}${instead}`;
+  const message = `line ${id} (${kind}) was not carried out: what the plan saw is not so any more, and ${now}`;
+  return { code: 'plan.stale', message, ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
 }
 
 async function heldProblems(db: pg.Pool, run: Run): Promise<Problem[]> {
@@ -127,5 +221,6 @@ export function failedReport(connection: string, problem: Problem, durationMs: n
     requests: { leads: 0, target: 0 },
     waitedMs: 0,
     durationMs,
+    receipt: noReceipt,
   };
 }

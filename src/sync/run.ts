@@ -19,17 +19,23 @@ import {
   resumeRun,
   updateRun,
 } from '../store/runs.ts';
-import type { StepContext, SyncContext } from './context.ts';
+import { settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
 import { pull } from './pull.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
+import { takeReceipt } from './receipt.ts';
 import { buildReport } from './report.ts';
 
-/** What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up. */
+/**
+ * What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up.
+ * `approval`: only these reviewed lines; `undoOf`: the run that is to be put back.
+ */
 export interface RunRequest {
   readonly mode: RunMode;
+  readonly approval?: string | undefined;
+  readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
   readonly patience: number;
 }
@@ -57,6 +63,7 @@ const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, ru
   plan: makePlan,
   'push-leads': pushLeads,
   'push-rows': pushRows,
+  receipt: takeReceipt,
 };
 
 /**
@@ -110,13 +117,13 @@ export async function advanceRun(
 
 async function startOrResume(context: SyncContext, request: RunRequest): Promise<Run> {
   const { pool, connection, log, clock } = context;
-  const settingsHash = hashSettings(context);
+  const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
     const fresh = clock.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
     if (fresh) return open;
     const message =
-      'the run was interrupted and could not be taken up again: it is too old, or the settings have changed';
+      'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
     log.warn({ run: open.id }, message);
     await finish(context, open, new LeadsyncError('run.abandoned', message));
   }
@@ -125,19 +132,21 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     mode: request.mode,
     settingsHash,
     allow: request.allow,
+    approval: request.approval ?? null,
+    undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
   });
 }
 
-/** Everything that decides, and nothing secret: the key is not part of it. */
-function hashSettings({ connection }: SyncContext): string {
-  const { leads, target, fields, sync } = connection;
-  return hash('sha256', JSON.stringify([leads.baseUrl, leads.query, target, fields, sync]));
+/** A run is taken up only by who asks for the same, under the same settings. */
+function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunRequest): string {
+  return hash('sha256', JSON.stringify([settingsHashes(connection), approval ?? null, undoOf ?? null]));
 }
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
 async function settleDelay({ pool, clock }: SyncContext, run: Run): Promise<number | null> {
-  if (run.mode === 'plan' || run.refusals.length > 0 || run.round >= maxRounds) return null;
+  if (run.mode === 'plan' || run.undoOf !== null) return null;
+  if (run.refusals.length > 0 || run.round >= maxRounds) return null;
   const attempts = await unsettledAttempts(pool, run.connection);
   if (attempts.length === 0) return null;
   // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.

@@ -140,8 +140,12 @@ function commit(
     await settleActions(db, [outcome]);
     await hold(db, run, held);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: written }]);
-    if (Object.keys(agreed).length > 0) await moveBase(db, run.connection, [{ leadId, values: agreed }]);
-    if (Object.keys(backToRow).length > 0) await insertActions(db, run, [storedOtherwise(action, backToRow)]);
+    // What an undo puts back is an edit like any other: the next sync carries it to the other side.
+    if (run.undoOf === null) {
+      if (Object.keys(agreed).length > 0) await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+      if (Object.keys(backToRow).length > 0)
+        await insertActions(db, run, [storedOtherwise(action, backToRow)]);
+    }
     await updateRun(db, run.id, { tries: 0 });
   });
 }

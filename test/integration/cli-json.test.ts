@@ -90,6 +90,7 @@ describe('exit codes and --json', () => {
       requests: { leads: 1, target: expect.any(Number) },
       waitedMs: 0,
       durationMs: expect.any(Number),
+      receipt: { records: 3, equal: 3, held: 0, putOff: 0, left: 0, unexplained: 0 },
     });
 
     const after = await workspace.cli('status', '--json');

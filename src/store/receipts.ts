@@ -1,0 +1,178 @@
+import type pg from 'pg';
+import type { Cell, Value } from '../lead/value.ts';
+import { type ActionKind, type Changes, rowKinds } from '../merge/action.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RoundRef {
+  readonly id: number;
+  readonly round: number;
+}
+
+/**
+ * What reading it again showed. `changed`: neither what was there before nor what was written, so somebody edited it
+ * since, or the side stored something else. `unexplained`: what was there before, or nothing at all.
+ */
+export type Receipt = 'equal' | 'changed' | 'unexplained';
+
+/** One thing that a run wrote, by field: what was there before and what was written. */
+export interface Written {
+  readonly actionId: number;
+  readonly kind: ActionKind;
+  readonly leadId: string;
+  /** `base`: what both sides last agreed on before; absent when they never had. */
+  readonly fields: Readonly<
+    Record<string, { readonly before: Cell; readonly after: Cell; readonly base?: Value | undefined }>
+  >;
+}
+
+/**
+ * The next leads that the round wrote and that were not read again yet, or did not show what was written. A lead's
+ * fields come from the history, where they are as the service stored them; those of a new one from what was sent.
+ */
+export async function leadsToRead(
+  db: Queryable,
+  run: RoundRef,
+  after: number,
+  limit: number,
+): Promise<readonly Written[]> {
+  const { rows } = await db.query<Written>(
+    `select a.id as "actionId", a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
+     from actions a
+     left join intents i on i.action_id = a.id and i.state in ('created', 'linked')
+     left join lateral (
+       select jsonb_object_agg(field, jsonb_strip_nulls(jsonb_build_object('base', base)) || jsonb_build_object('before', before, 'after', after)) as fields
+       from (select distinct on (field) field, base, before, after from history
+             where run_id = $1 and lead_id = a.lead_id and side = 'lead' order by field, id desc) last) h
+       on a.kind = 'update-lead'
+     where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
+       and (a.receipt is null or a.receipt = 'unexplained') and a.id > $3
+       and coalesce(a.lead_id, i.lead_id) is not null
+     order by a.id limit $4`,
+    [run.id, run.round, after, limit],
+  );
+  return rows;
+}
+
+/**
+ * Prepares another look at the rows that the round wrote and that did not show it so far. Returns how many writes
+ * there are to look for.
+ */
+export async function rowsToRead(db: Queryable, run: RoundRef): Promise<number> {
+  const { rowCount } = await db.query(
+    `update actions set receipt = null where run_id = $1 and round = $2 and state = 'done' and kind = any($3)
+       and receipt is distinct from 'equal'`,
+    [run.id, run.round, rowKinds],
+  );
+  return rowCount ?? 0;
+}
+
+/** What the round wrote into the rows of these leads and was not seen yet; of a field that was written twice the last. */
+export async function rowsWritten(
+  db: Queryable,
+  run: RoundRef,
+  leadIds: readonly string[],
+): Promise<readonly Written[]> {
+  const { rows } = await db.query<{ actionId: number; kind: ActionKind; leadId: string; changes: Changes }>(
+    `select id as "actionId", kind, lead_id as "leadId", changes from actions
+     where run_id = $1 and round = $2 and state = 'done' and receipt is null and kind = any($3) and lead_id = any($4)
+     order by id desc`,
+    [run.id, run.round, rowKinds, leadIds],
+  );
+  const written = new Set<string>();
+  return rows.map(({ changes, ...rest }) => {
+    const last = Object.entries(changes).filter(([field]) => !written.has(`${rest.leadId} ${field}`));
+    for (const [field] of last) written.add(`${rest.leadId} ${field}`);
+    return {
+      ...rest,
+      fields: Object.fromEntries(
+        last.map(([field, { from, to, base }]) => [field, { before: from, after: to, base }]),
+      ),
+    };
+  });
+}
+
+/** Records what reading again showed. */
+export async function storeReceipts(
+  db: Queryable,
+  receipts: readonly { readonly actionId: number; readonly receipt: Receipt }[],
+): Promise<void> {
+  await db.query(
+    `update actions a set receipt = r.receipt from unnest($1::bigint[], $2::text[]) as r (id, receipt) where a.id = r.id`,
+    [receipts.map(({ actionId }) => actionId), receipts.map(({ receipt }) => receipt)],
+  );
+}
+
+/** After the whole target was read: a row that was not met is gone, as it should be when it was taken away. */
+export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<void> {
+  await db.query(
+    `update actions set receipt = case when kind = 'remove-row' then 'equal' else 'unexplained' end
+     where run_id = $1 and round = $2 and state = 'done' and kind = any($3) and receipt is null`,
+    [run.id, run.round, rowKinds],
+  );
+}
+
+/** How many writes of the round do not show what was written. */
+export async function countUnexplained(db: Queryable, run: RoundRef): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from actions where run_id = $1 and round = $2 and receipt = 'unexplained'`,
+    [run.id, run.round],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface StrangeReceipt {
+  readonly kind: ActionKind;
+  readonly leadId: string | null;
+  readonly row: number | null;
+  readonly receipt: Receipt;
+}
+
+/** Writes that did not show what was written when they were read again, for the problems of a run. */
+export async function strangeReceipts(
+  db: Queryable,
+  run: RoundRef,
+  limit: number,
+): Promise<readonly StrangeReceipt[]> {
+  const { rows } = await db.query<StrangeReceipt>(
+    `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt from actions a
+     left join intents i on i.action_id = a.id
+     where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
+    [run.id, run.round, limit],
+  );
+  return rows;
+}
+
+/** What became of the records of a run; each is counted once, as the gravest that is true of it. */
+export interface RecordCounts {
+  readonly unexplained: number;
+  readonly held: number;
+  readonly putOff: number;
+  /** Differ without anything to be done, or were left out of the reviewed plan. */
+  readonly left: number;
+}
+
+/** Counts the records of the last round by what became of them; those that are not counted are equal. */
+export async function countRecordsByFate(
+  db: Queryable,
+  run: RoundRef & { readonly connection: string; readonly undoOf: number | null },
+): Promise<RecordCounts> {
+  const { rows } = await db.query<RecordCounts>(
+    `with fates as (
+       select coalesce(nullif(lead_id, ''), row_key) as record, 3 as gravity from held where connection = $3 and ($4 or last_run = $1)
+       union all
+       select coalesce(a.lead_id, i.lead_id, a.row_key) as record,
+         case when a.kind = 'report' then 1 when a.receipt = 'unexplained' then 4 when a.receipt = 'changed' or a.state in ('planned', 'proven', 'put-off') then 2
+           else 1 end
+       from actions a left join intents i on i.action_id = a.id
+       where a.run_id = $1 and a.round = $2
+         and (a.receipt in ('changed', 'unexplained') or a.kind = 'report'
+           or (a.state not in ('done', 'held') and a.kind <> 'hold'))),
+     records as (select max(gravity) as gravity from fates group by record)
+     select count(*) filter (where gravity = 4)::int as unexplained, count(*) filter (where gravity = 3)::int as held,
+       count(*) filter (where gravity = 2)::int as "putOff", count(*) filter (where gravity = 1)::int as left
+     from records`,
+    [run.id, run.round, run.connection, run.undoOf === null],
+  );
+  return rows[0] ?? { unexplained: 0, held: 0, putOff: 0, left: 0 };
+}

@@ -1,0 +1,110 @@
+import { LeadsyncError } from '../errors.ts';
+import { leadCells } from '../lead/lead.ts';
+import { type Cells, sameCell, type Value } from '../lead/value.ts';
+import { transaction } from '../store/database.ts';
+import { restoreBase } from '../store/pairs.ts';
+import {
+  countUnexplained,
+  leadsToRead,
+  type Receipt,
+  rowsToRead,
+  rowsWritten,
+  storeReceipts,
+  storeRowsNotMet,
+  type Written,
+} from '../store/receipts.ts';
+import { type Run, updateRun } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+
+/** Leads that are read again between two checkpoints. */
+const pageSize = 20;
+
+/** Times that a record is read again before it counts as unexplained: a service may show a write a little later. */
+const timesRead = 3;
+
+/**
+ * Reads again what this round wrote, on both sides, and records whether it is there. Throws `receipt.unexplained`
+ * (retry now) until it has looked several times; after that the run ends as failed and names the records.
+ */
+export async function takeReceipt(context: StepContext, run: Run): Promise<Run> {
+  await readLeadsAgain(context, run);
+  await readRowsAgain(context, run);
+  const unexplained = await countUnexplained(context.pool, run);
+  if (unexplained > 0 && run.tries + 1 < timesRead) {
+    throw new LeadsyncError(
+      'receipt.unexplained',
+      `${unexplained} writes are not to be seen when they are read again`,
+      {
+        retry: 'now',
+      },
+    );
+  }
+  return updateRun(context.pool, run.id, { phase: 'finish', tries: 0 });
+}
+
+async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
+  const { pool, connection } = context;
+  let after = 0;
+  for (;;) {
+    const page = await leadsToRead(pool, run, after, pageSize);
+    if (page.length === 0) return;
+    for (const written of page) {
+      context.stop.throwIfAborted();
+      after = written.actionId;
+      const lead = await context.leads.get(written.leadId, context.cut);
+      await record(context, run, [compare(written, lead && leadCells(lead, connection.fields))]);
+    }
+  }
+}
+
+/** Reads the whole target once, when a row was written. Of several rows with one id the first counts, as always. */
+async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
+  const { pool, target } = context;
+  if ((await rowsToRead(pool, run)) === 0) return;
+  const snapshot = await target.open({ create: false }, context.stop);
+  for await (const batch of snapshot.rows) {
+    context.stop.throwIfAborted();
+    const rows = new Map<string, Cells>();
+    for (const { leadId, cells } of batch) if (leadId !== null && !rows.has(leadId)) rows.set(leadId, cells);
+    const written = await rowsWritten(pool, run, [...rows.keys()]);
+    const seen = written.map((one) => compare(one, rows.get(one.leadId) ?? null));
+    await record(context, run, seen);
+  }
+  await storeRowsNotMet(pool, run);
+}
+
+/** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
+interface Look {
+  readonly actionId: number;
+  readonly leadId: string;
+  readonly receipt: Receipt;
+  readonly lost: Readonly<Record<string, Value | undefined>>;
+}
+
+/** Whether a side shows what was written; `cells` null: the record is not there. */
+function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | null): Look {
+  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ actionId, leadId, receipt, lost });
+  const isRemoval = kind === 'remove-row' || kind === 'delete-lead';
+  if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
+  const differing = Object.entries(fields).filter(
+    ([field, { after }]) => !sameCell(cells[field] ?? null, after),
+  );
+  const lost = differing.filter(([field, { before }]) => sameCell(cells[field] ?? null, before));
+  if (lost.length === 0) return look(differing.length === 0 ? 'equal' : 'changed');
+  return look('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
+}
+
+/**
+ * Stores what was seen. Where a write is lost (an older copy of the file was saved over it, for example), the baseline
+ * goes back, so that the next run writes it again and does not take the old value for an edit.
+ */
+async function record(context: StepContext, run: Run, looks: readonly Look[]): Promise<void> {
+  await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await storeReceipts(db, looks);
+    if (run.undoOf !== null) return;
+    for (const { leadId, lost } of looks) {
+      if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
+    }
+  });
+}
