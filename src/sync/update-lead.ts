@@ -27,8 +27,10 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
   const before = await context.leads.get(leadId, context.cut);
   if (before === null) return putOff(context, action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
+  const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
-    ([field, { to }]) => !sameCell(shown[field] ?? null, to),
+    ([field, { to }]) =>
+      !sameCell(shown[field] ?? null, to) && sameCell(shown[field] ?? null, was[field] ?? null),
   );
   const drifted = open
     .filter(([field, { from }]) => !sameCell(shown[field] ?? null, from))
@@ -49,7 +51,19 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
   const after = await patch(context, leadId, body, refused);
   if (after === null)
     return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
-  await commit(context, run, action, shown, leadCells(after, context.connection.fields), refused);
+  await commit(context, run, action, was, leadCells(after, context.connection.fields), refused);
+}
+
+/**
+ * What the lead showed before this action wrote to it. After an earlier attempt that ended between the PATCH and its
+ * commit it shows the action's own value already, perhaps in the service's spelling.
+ */
+function leadBefore({ changes, tries }: Action, shown: Cells): Cells {
+  const before = Object.entries(changes).map(([field, { from, to }]): [string, Cell] => {
+    const cell = shown[field] ?? null;
+    return [field, tries > 0 && sameButSpelling(cell, to) ? from : cell];
+  });
+  return Object.fromEntries(before);
 }
 
 /**
@@ -104,7 +118,7 @@ function commit(
   context: StepContext,
   run: Run,
   action: Action,
-  shown: Cells,
+  was: Cells,
   stored: Cells,
   refused: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -116,12 +130,12 @@ function commit(
     const now = stored[field] ?? null;
     if (!isUnreadable(now) && sameCell(now, change.to)) {
       agreed[field] = now;
-      written[field] = { ...change, from: shown[field] ?? null };
+      written[field] = { ...change, from: was[field] ?? null };
     } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
       held.push(refusal(action, field, change, now, refused.get(field)));
       if (!sameCell(now, change.from)) written[field] = { ...change, to: now };
     } else {
-      written[field] = { ...change, from: shown[field] ?? null, to: now };
+      written[field] = { ...change, from: was[field] ?? null, to: now };
       backToRow[field] = {
         from: change.to,
         to: now,
