@@ -80,7 +80,8 @@ type Matches = (lead: UnknownLead, intent: Intent) => boolean;
  * are) and shows what was sent; when none does, one that resembles it will do, since a service may store a value
  * otherwise than it was sent. A new lead that does neither is for a person to
  * look at when it has the same name, or when the service said that it made one. The fullest content is settled first: a lead that shows all of it was not made of a part
- * of it. No lead is given to one intent while it may be another's.
+ * of it. Of creates that are alike, those come first of which the service said that it made a lead: the others may not
+ * have happened. No lead is given to one intent while it may be another's.
  */
 export function settle(
   intents: readonly Intent[],
@@ -93,7 +94,10 @@ export function settle(
   }
   const inDoubt = intents
     .filter((intent) => intent.leadId === null)
-    .toSorted((a, b) => filled(b.content).length - filled(a.content).length);
+    .toSorted(
+      (a, b) =>
+        filled(b.content).length - filled(a.content).length || Number(b.answered) - Number(a.answered),
+    );
   const offered = new Set<string>();
   assign(inDoubt, unknown, fits, settled, offered);
   assign(inDoubt, unknown, resembles, settled, offered);

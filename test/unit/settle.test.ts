@@ -126,6 +126,14 @@ describe('a create that no scan shows', () => {
     });
   });
 
+  test('gives way to one that is alike and that the service said it made: only that one certainly happened', () => {
+    const made = lead();
+    expect(settled([intent({ id: 1 }), intent({ id: 2, answered: true })], [made])).toEqual({
+      1: { kind: 'wait' },
+      2: found(made.id),
+    });
+  });
+
   test('that the service said it made is never made again', () => {
     expect(settled([intent({ scansWithoutIt: 7, answered: true })], [])).toEqual({
       1: { kind: 'unrecognised' },
