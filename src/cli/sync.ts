@@ -1,3 +1,4 @@
+import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
@@ -24,6 +25,8 @@ export function sync(options: SyncOptions): Promise<void> {
     const unsent = await sendDueReminders(app, stop);
     if (unsent > 0)
       app.log.warn({ unsent }, 'reminders that are due could not be sent; the worker goes on trying');
+    // Without a worker nothing else would.
+    await pruneHistory(app, stop);
     const [only] = reports;
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
     process.exitCode = exitCodeFor(reports.map((report) => report.status));

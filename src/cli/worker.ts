@@ -1,5 +1,6 @@
 import { plan as planJob } from '../../jobs/plan.ts';
 import { planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
+import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
 import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import { sync as syncJob } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
@@ -40,6 +41,11 @@ export function worker(options: CommonOptions): Promise<void> {
         'plan-reminders': () => planReminders(app),
       }),
     );
+    const housekeeping = app.queues.queue(pruneQueue);
+    await housekeeping.schedule('prune-history', pruneHistoryPattern, 'UTC', 'prune-history', {});
+    // A worker that never runs at that hour prunes when it starts.
+    await housekeeping.add('prune-history', {});
+    stack.use(housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }));
     app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import type { Value } from '../../src/lead/value.ts';
+import { insertActions } from '../../src/store/actions.ts';
+import { hold } from '../../src/store/held.ts';
+import { recordHistory } from '../../src/store/history.ts';
+import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../src/store/intents.ts';
+import { markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
+import { reconcileReminders, setReminderState } from '../../src/store/reminders.ts';
+import { type Pruned, prune } from '../../src/store/retention.ts';
+import {
+  finishRun,
+  insertRun,
+  knownService,
+  lastRun,
+  openRun,
+  type RunMode,
+  type RunStatus,
+} from '../../src/store/runs.ts';
+import { type Scene, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const field = 'nextFollowUpAt';
+const never = new AbortController().signal;
+
+/** A finished run of so many days ago with an action and a line of history; returns its id. */
+async function finishedRun(
+  here: Scene,
+  daysAgo: number,
+  options: { mode?: RunMode; status?: RunStatus; url?: string; actions?: number } = {},
+): Promise<number> {
+  const { mode = 'sync', status = 'succeeded', url = 'http://old', actions = 1 } = options;
+  const { pool, connection } = here;
+  const run = await insertRun(pool, { connection, mode, baseUrl: url, settingsHash: 'h', allow: [] });
+  const change = { stage: { from: 'a', to: 'b', rule: 'row-edited' as const } };
+  await insertActions(
+    pool,
+    run,
+    Array.from({ length: actions }, (_, index) => ({
+      kind: 'update-lead' as const,
+      leadId: `lead-${index}`,
+      row: 2,
+      rowKey: '',
+      changes: change,
+      expect: {},
+      reason: 'row-edited',
+    })),
+  );
+  await recordHistory(pool, run, [{ leadId: 'lead-0', side: 'lead', changes: change }]);
+  await finishRun(pool, run.id, status, null);
+  await pool.query(
+    `update runs set finished_at = now() - $2 * interval '1 day', created_at = now() - $2 * interval '1 day' where id = $1`,
+    [run.id, daysAgo],
+  );
+  await pool.query(`update history set at = now() - $2 * interval '1 day' where run_id = $1`, [
+    run.id,
+    daysAgo,
+  ]);
+  return run.id;
+}
+
+async function ids({ pool, connection }: Scene, table: 'runs' | 'intents' | 'reminders'): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    `select id from ${table} where connection = $1 order by id`,
+    [connection],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function count({ pool, connection }: Scene): Promise<{ history: number; actions: number }> {
+  const { rows } = await pool.query<{ history: number; actions: number }>(
+    `select (select count(*)::int from history where connection = $1) as history,
+       (select count(*)::int from actions a join runs r on r.id = a.run_id where r.connection = $1) as actions`,
+    [connection],
+  );
+  return rows[0] ?? { history: 0, actions: 0 };
+}
+
+const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
+  prune(pool, { name: connection, retentionDays }, field, never, batch);
+
+const nothing = { history: 0, actions: 0, runs: 0, intents: 0, reminders: 0 };
+
+describe('pruning by age', () => {
+  test('deletes runs with their actions and their history, and only what is older', async () => {
+    const here = scene();
+    const other = scene();
+    await finishedRun(here, 91);
+    await finishedRun(here, 90.01);
+    const young = [await finishedRun(here, 89.9), await finishedRun(here, 0)];
+    const foreign = [await finishedRun(other, 400), await finishedRun(other, 0)];
+    expect(await pruneOf(here)).toEqual({ ...nothing, history: 2, actions: 2, runs: 2 });
+    expect(await ids(here, 'runs')).toEqual(young);
+    expect(await count(here)).toEqual({ history: 2, actions: 2 });
+    expect(await ids(other, 'runs')).toEqual(foreign);
+    expect(await pruneOf(here)).toEqual(nothing);
+    expect(await pruneOf(here, 30)).toMatchObject({ runs: 1 });
+  });
+
+  test('many, in batches that leave nothing over', async () => {
+    const here = scene();
+    for (let run = 0; run < 3; run += 1) await finishedRun(here, 100, { actions: 7 });
+    await finishedRun(here, 1);
+    expect(await pruneOf(here, 90, 2)).toEqual({ ...nothing, history: 3, actions: 21, runs: 3 });
+  });
+
+  test('nothing more once it is to stop', async () => {
+    const here = scene();
+    await finishedRun(here, 100);
+    await finishedRun(here, 1);
+    const pruned = await prune(
+      here.pool,
+      { name: here.connection, retentionDays: 90 },
+      field,
+      AbortSignal.abort(),
+    );
+    expect(pruned).toEqual(nothing);
+    expect(await count(here)).toEqual({ history: 2, actions: 2 });
+  });
+
+  test('two at once delete everything once and do not wait for each other for ever', async () => {
+    const here = scene();
+    for (let run = 0; run < 4; run += 1) await finishedRun(here, 100, { actions: 50 });
+    await finishedRun(here, 1);
+    const both = await Promise.all([pruneOf(here, 90, 5), pruneOf(here, 90, 5)]);
+    expect(both.reduce((sum, { actions }) => sum + actions, 0)).toBeLessThanOrEqual(200);
+    await pruneOf(here);
+    expect(await count(here)).toEqual({ history: 1, actions: 1 });
+  });
+
+  test('keeps open runs, the newest finished one of each mode, and the sync that names the known service', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    await finishedRun(here, 500, { url: 'http://before' });
+    const carriedOut = await finishedRun(here, 400, { status: 'partial', url: 'http://known' });
+    await finishedRun(here, 350, { mode: 'plan' });
+    const plan = await finishedRun(here, 300, { mode: 'plan' });
+    await finishedRun(here, 250, { status: 'failed', url: 'http://wrong' });
+    const failed = await finishedRun(here, 200, { status: 'stopped', url: 'http://wrong' });
+    const open = await here.run();
+    await recordHistory(pool, open, [{ leadId: 'a', side: 'row', changes: { x: { from: null, to: 'y' } } }]);
+    await pool.query(`update runs set created_at = now() - interval '300 days' where id = $1`, [open.id]);
+    await pool.query(`update history set at = now() - interval '300 days' where run_id = $1`, [open.id]);
+
+    expect(await pruneOf(here)).toEqual({ ...nothing, history: 3, actions: 3, runs: 3 });
+    expect(await ids(here, 'runs')).toEqual([carriedOut, plan, failed, open.id]);
+    expect(await knownService(pool, connection)).toBe('http://known');
+    expect((await lastRun(pool, connection, 'sync'))?.id).toBe(failed);
+    expect((await lastRun(pool, connection, 'plan'))?.id).toBe(plan);
+    expect((await openRun(pool, connection, 'sync'))?.id).toBe(open.id);
+    // What is kept is kept whole, so that it can be told and undone.
+    expect(await count(here)).toEqual({ history: 4, actions: 3 });
+  });
+
+  test('a connection of which nothing was ever carried out', async () => {
+    const here = scene();
+    await finishedRun(here, 200, { status: 'failed' });
+    const last = await finishedRun(here, 150, { status: 'failed' });
+    expect(await pruneOf(here)).toMatchObject({ runs: 1 });
+    expect(await ids(here, 'runs')).toEqual([last]);
+    expect(await pruneOf(scene())).toEqual(nothing);
+  });
+
+  test('pairs and what is held are kept, however old', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const run = await here.run();
+    await moveBase(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
+    await markLeadDeleted(pool, connection, ['a']);
+    await hold(pool, run, [
+      { leadId: 'a', rowKey: '', field: 'stage', row: 2, code: 'c', message: 'm', lead: 'x', rowValue: 'y' },
+    ]);
+    await finishRun(pool, run.id, 'partial', null);
+    await finishedRun(here, 0);
+    await pool.query(`update runs set finished_at = now() - interval '900 days' where id = $1`, [run.id]);
+    await pool.query(
+      `update pairs set first_seen_at = now() - interval '900 days', lead_deleted_at = now() - interval '900 days'`,
+    );
+    await pool.query(`update held set since = now() - interval '900 days'`);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1 });
+    const left = await pool.query(
+      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from held where connection = $1) as held`,
+      [connection],
+    );
+    expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
+  });
+
+  test('of creates only those that are finished, and none of an open run', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const actionOf = async (runId: number): Promise<number> => {
+      const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
+      return rows[0]?.id ?? 0;
+    };
+    const begin = async (runId: number): Promise<number> =>
+      beginIntent(pool, { connection, actionId: await actionOf(runId), rowKey: 'k', row: {}, content: {} });
+    const old = await finishedRun(here, 300);
+    const open = await here.run();
+    await insertActions(pool, open, [
+      { kind: 'create-lead', leadId: null, row: 2, rowKey: 'k', changes: {}, expect: {}, reason: 'new-row' },
+    ]);
+    const linked = await begin(old);
+    const abandoned = await begin(old);
+    const inDoubt = await begin(old);
+    const created = await begin(old);
+    const ofOpenRun = await begin(open.id);
+    await intentsLinked(pool, [linked, ofOpenRun]);
+    await abandonIntents(pool, [abandoned]);
+    await intentCreated(pool, created, 'x');
+    await pool.query(`update intents set attempted_at = now() - interval '300 days' where connection = $1`, [
+      connection,
+    ]);
+    const young = await begin(old);
+    await intentsLinked(pool, [young]);
+    expect(await pruneOf(here)).toEqual({ ...nothing, intents: 2 });
+    expect(await ids(here, 'intents')).toEqual([inDoubt, created, ofOpenRun, young]);
+  });
+
+  test('of reminders only those that are over and whose follow-up does not stand any more', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const day = 24 * 3_600_000;
+    const follow = async (values: Readonly<Record<string, Value>>): Promise<void> => {
+      await moveBase(
+        pool,
+        connection,
+        Object.entries(values).map(([leadId, at]) => ({ leadId, values: { [field]: at } })),
+      );
+      await reconcileReminders(pool, connection, field, ['anna@example.com'], day, 0);
+    };
+    const past = new Date(Date.now() - 200 * day).toISOString();
+    const future = new Date(Date.now() + 200 * day).toISOString();
+    await follow({ sent: past, stands: past, gone: past, failed: past, later: future, next: future });
+    const { rows } = await pool.query<{ id: number; lead: string }>(
+      `select id, lead_id as lead from reminders where connection = $1`,
+      [connection],
+    );
+    const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
+    for (const name of ['sent', 'stands', 'gone']) await setReminderState(pool, idOf(name), 'sent');
+    await setReminderState(pool, idOf('failed'), 'failed');
+    await follow({ sent: null, failed: future, later: null });
+    await markLeadDeleted(pool, connection, ['gone']);
+    await pool.query(`update reminders set updated_at = now() - interval '100 days' where connection = $1`, [
+      connection,
+    ]);
+    const before = await ids(here, 'reminders');
+    expect(await pruneOf(here)).toEqual({ ...nothing, reminders: 3 });
+    const deleted = ['sent', 'gone', 'failed'].map(idOf);
+    expect(await ids(here, 'reminders')).toEqual(before.filter((id) => !deleted.includes(id)));
+
+    // The follow-up that is set to the old moment again is noted, not mailed.
+    await follow({ sent: past });
+    const again = await pool.query(`select state from reminders where connection = $1 and lead_id = 'sent'`, [
+      connection,
+    ]);
+    expect(again.rows).toEqual([{ state: 'missed' }]);
+  });
+});
