@@ -229,7 +229,7 @@ function update(
   changes: Record<string, Change>,
 ): PlannedAction {
   const expect = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.from]));
-  const rules = new Set(Object.values(changes).map((change) => change.rule ?? ''));
+  const rules = new Set(Object.values(changes).map((change) => change.rule));
   return action(kind, state, { changes, expect, reason: [...rules].join('+') });
 }
 

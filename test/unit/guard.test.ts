@@ -147,6 +147,13 @@ describe('overrides', () => {
     expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...guardCodes]);
   });
 
+  test('a refusal says what is wrong with the service', () => {
+    const counts = { knownPairs: 300, leads: 0, otherService: 'http://old', byKind: {}, byField: {} };
+    const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
+    expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
+    expect(emptyScan).toMatch(/no lead at all.*\b300\b/);
+  });
+
   test('a refusal says how many and how many are allowed', () => {
     const counts = {
       knownPairs: 300,

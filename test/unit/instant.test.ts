@@ -31,7 +31,10 @@ describe('readInstant', () => {
     ['11/21/2026 9:30 AM', '2026-11-21T08:30:00.000Z'],
     ['21/11/2026 09:30', '2026-11-21T08:30:00.000Z'],
     ['21-11-2026 09:30', '2026-11-21T08:30:00.000Z'],
+    ['12/13/2026 09:30', '2026-12-13T08:30:00.000Z'],
+    ['12/12/2026 09:30', '2026-12-12T08:30:00.000Z'],
     ['11/11/2026 12:00 am', '2026-11-10T23:00:00.000Z'],
+    ['11/21/2026 1:30 am', '2026-11-21T00:30:00.000Z'],
     ['11/21/2026 12:30 p.m.', '2026-11-21T11:30:00.000Z'],
   ])('without an offset it is meant in the zone: %s', (text, instant) => {
     expect(berlin(text)).toBe(instant);
@@ -41,9 +44,12 @@ describe('readInstant', () => {
     ['2026-11-21', 'Europe/Berlin', '2026-11-20T23:00:00.000Z'],
     ['20261121', 'Europe/Berlin', '2026-11-20T23:00:00.000Z'],
     ['1.7.2026', 'Europe/Berlin', '2026-06-30T22:00:00.000Z'],
+    ['1. 7. 2026', 'Europe/Berlin', '2026-06-30T22:00:00.000Z'],
     ['2026-11-21', 'America/New_York', '2026-11-21T05:00:00.000Z'],
     // This day begins at 01:00 there.
     ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    // And this one at 00:30, half an hour after the clocks were put forward at 23:30.
+    ['1919-03-31', 'America/Toronto', '1919-03-31T04:30:00.000Z'],
   ])('a date alone is the start of that day: %s in %s', (text, zone, instant) => {
     expect(readInstant(text, zone)).toBe(instant);
   });
@@ -61,6 +67,8 @@ describe('readInstant', () => {
     '46347.35',
     '03/04/2026',
     '3-4-2026',
+    '12/11/2026',
+    '11/12/2026',
     '21.11.26',
     '11/21/26',
     '2026-02-30',
@@ -74,7 +82,14 @@ describe('readInstant', () => {
     '2026-11-21T',
     '11/21/2026 13:30 PM',
     '+275760-09-13T00:00:00.001Z',
+    '11/21/2026 0:30 AM',
+    '-000000-01-01T00:00:00Z',
     '2026-11-21 and more',
+    '21.11.2026 and more',
+    '21/11/2026 and more',
+    'on 2026-11-21',
+    'on 21.11.2026',
+    'on 21/11/2026',
   ])('is not guessed at: %j', (text) => {
     expect(berlin(text)).toBeNull();
   });

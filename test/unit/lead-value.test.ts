@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint, readableFingerprint } from '../../src/lead/fingerprint.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
-import { type Cell, type Cells, canonical, isUnreadable, sameCell, showCell } from '../../src/lead/value.ts';
+import {
+  type Cell,
+  type Cells,
+  canonical,
+  folded,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  showCell,
+} from '../../src/lead/value.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 
@@ -78,6 +87,38 @@ describe('sameCell', () => {
         if (sameCell(a, b) && sameCell(b, c)) expect(sameCell(a, c)).toBe(true);
       }),
     );
+  });
+});
+
+describe('differences of spelling alone', () => {
+  test.each<[Cell, Cell, boolean]>([
+    ['Acme', 'ACME', true],
+    ['Acme  Handels\nGmbH ', ' acme handels gmbh', true],
+    ['\ufb01ne', 'fine', true],
+    [' ', null, true],
+    ['2026-12-01T08:00:00.123Z', '2026-12-01T08:00:00.000Z', true],
+    ['2026-12-01T08:00:00.000Z', '2026-12-01T08:00:01.000Z', false],
+    ['a.123z b', 'a b', false],
+    ['Acme', 'Acne', false],
+    ['AcmeHandels', 'Acme Handels', false],
+    ['Acme', null, false],
+    [{ unreadable: 'soon' }, { unreadable: 'soon' }, true],
+    [{ unreadable: 'soon' }, { unreadable: 'SOON' }, false],
+    [{ unreadable: 'soon' }, 'soon', false],
+  ])('%j and %j: %s', (a, b, expected) => {
+    expect(sameButSpelling(a, b)).toBe(expected);
+    expect(sameButSpelling(b, a)).toBe(expected);
+  });
+
+  test.each<[string | null, string]>([
+    [null, ''],
+    [' A \n B ', 'a b'],
+    ['2026-12-01T08:00:00.123Z', '2026-12-01t08:00:00'],
+    ['1.5z', '1.5z'],
+    ['v.abcz', 'v.abcz'],
+    ['1.123z, 2', '1.123z, 2'],
+  ])('%j without them is %j', (text, expected) => {
+    expect(folded(text)).toBe(expected);
   });
 });
 
@@ -180,7 +221,16 @@ test('the default mapping is the fields of the API reference (section 2) less th
     'stage',
     'nextFollowUpAt',
   ]);
-  expect(new Set(defaultFields.map(({ column }) => column.toLowerCase())).size).toBe(defaultFields.length);
-  expect(names(defaultFields.filter(({ type }) => type === 'instant'))).toEqual(['nextFollowUpAt']);
+  expect(defaultFields.map(({ column }) => column)).toEqual([
+    'Company',
+    'Segment',
+    'City',
+    'Region',
+    'Stage',
+    'Next follow-up',
+  ]);
+  const types = Object.fromEntries(defaultFields.map(({ field, type }) => [field, type]));
+  expect(types).toMatchObject({ companyName: 'text', segment: 'text', city: 'text', region: 'text' });
+  expect(types).toMatchObject({ stage: 'text', nextFollowUpAt: 'instant' });
   expect(new Set(defaultFields.map(({ direction }) => direction))).toEqual(new Set(['two-way']));
 });

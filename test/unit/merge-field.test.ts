@@ -147,7 +147,9 @@ describe('first sight of a field', () => {
     // Where the direction keeps the empty side empty, it does not empty the other one by default.
     ['l', null, 'to-leads', 'hold', 'hold conflict.first-sight'],
     ['l', null, 'to-leads', 'leads-win', 'hold conflict.first-sight'],
+    ['l', null, 'to-leads', 'target-wins', 'hold conflict.first-sight'],
     [null, 'r', 'to-target', 'hold', 'hold conflict.first-sight'],
+    [null, 'r', 'to-target', 'leads-win', 'hold conflict.first-sight'],
     [null, 'r', 'to-target', 'target-wins', 'hold conflict.first-sight'],
   ])('lead %j, row %j, %s, onFirstSync %s: %s', (lead, row, direction, onFirstSync, expected) => {
     for (const onConflict of wins) {

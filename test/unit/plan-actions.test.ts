@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/lead/value.ts';
-import { type PairState, planPair } from '../../src/merge/plan.ts';
+import { rowKinds, silentKinds } from '../../src/merge/action.ts';
+import { planNewRow, type PairState, planPair } from '../../src/merge/plan.ts';
 import type { Policy } from '../../src/merge/policy.ts';
+import { leadKinds } from './laws.ts';
 import { pair, policy } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';
@@ -44,11 +46,27 @@ describe('what an action asks to be there still just before it is written', () =
     expect(action?.expect).toEqual(known);
   });
 
+  test('what is made anew: each value with the rule by which it travels', () => {
+    const row = only({ lead: known });
+    expect(row?.changes['stage']).toEqual({ from: null, to: 'new', rule: 'lead-edited' });
+    const { changes } = planNewRow(9, known, null, policy());
+    expect(changes['stage']).toEqual({ from: null, to: 'new', rule: 'row-edited' });
+  });
+
+  test('an edit that meets a deletion: what was edited, and what it was before', () => {
+    const action = only({ base: known, row: row(edited), leadAbsences: 2 });
+    expect(action?.changes).toEqual({ stage: { from: null, to: 'won', base: 'new' } });
+  });
+
+  test('what has an id is found by it, not by what it shows', () => {
+    expect(only({ base: known, lead: edited, row: row(known) })?.rowKey).toBe('');
+  });
+
   test('a value that was never in step has no base, an empty one has', () => {
     const [first] = planPair(pair({ lead: known, row: row(edited) }), policy()).filter(
       ({ kind }) => kind === 'hold',
     );
-    expect(first?.changes['stage']).toEqual({ from: 'new', to: 'won' });
+    expect(first?.changes['stage']).toStrictEqual({ from: 'new', to: 'won' });
     const empty = only({ base: { ...known, stage: null }, lead: known, row: row(edited) });
     expect(empty?.changes['stage']).toEqual({ from: 'new', to: 'won', base: null });
   });
@@ -59,18 +77,22 @@ describe('sentences for people', () => {
     [
       'a conflict',
       { base: known, lead: edited, row: row({ ...known, stage: 'lost' }) },
-      ['stage', '"won"', '"lost"', 'Both were kept'],
+      ['stage was edited on both sides', '"won"', '"lost"', 'Both were kept'],
     ],
-    ['a first sight', { lead: known, row: row(edited) }, ['stage', '"new"', '"won"', 'Both were kept']],
+    [
+      'a first sight',
+      { lead: known, row: row(edited) },
+      ['stage differs and was never in step', '"new"', '"won"', 'Both were kept'],
+    ],
     [
       'an unreadable row',
       { base: known, lead: known, row: row({ ...known, nextFollowUpAt: soon }) },
-      ['nextFollowUpAt', '"soon"', due],
+      ['nextFollowUpAt cannot be read in the row', '"soon"', due],
     ],
     [
       'an unreadable lead',
       { base: known, lead: { ...known, nextFollowUpAt: soon }, row: row(known) },
-      ['nextFollowUpAt', '"soon"', due],
+      ['nextFollowUpAt cannot be read in the lead', '"soon"', due],
     ],
     [
       'an emptied name',
@@ -92,4 +114,12 @@ describe('sentences for people', () => {
     const held = planPair(pair(state), policy()).find(({ kind }) => kind === 'hold');
     for (const part of parts) expect(held?.message).toContain(part);
   });
+});
+
+test('the kinds of actions are those of the contract (DESIGN 8), and those that nobody is shown', () => {
+  const told = [...rowKinds, ...leadKinds, 'hold'];
+  const contract =
+    'create-row, update-row, mark-row, remove-row, create-lead, update-lead, delete-lead, hold, link';
+  expect(told.toSorted()).toEqual(contract.split(', ').toSorted());
+  expect(silentKinds.toSorted()).toEqual(['agree', 'forget', 'report']);
 });

@@ -8,6 +8,7 @@ import { fields, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';
 const cells: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
+const soon = { unreadable: 'soon' };
 const whole = `companyName: - > Acme; stage: - > new; nextFollowUpAt: - > ${due}`;
 
 /** A two-way connection in which one field only travels one way. */
@@ -49,7 +50,7 @@ describe('a row without id', () => {
     ],
     [
       'what cannot be read is not sent',
-      { ...cells, nextFollowUpAt: { unreadable: 'soon' } },
+      { ...cells, nextFollowUpAt: soon },
       null,
       {},
       'create-lead (new-row); companyName: - > Acme; stage: - > new',
@@ -126,6 +127,24 @@ describe('a row without id', () => {
     expect(action.rowKey).toBe(fingerprint(given, policy(choices).fields));
   });
 
+  test('what cannot be read is no name, and nothing else to send is no reason to be silent', () => {
+    const action = planNewRow(9, { companyName: null, nextFollowUpAt: soon }, null, policy());
+    expect(told(action)).toBe('hold (row.company-name-empty)');
+  });
+
+  test.each<[string, Cells, Partial<Policy>, RegExp]>([
+    ['to-target', cells, { direction: 'to-target' }, /row 9 has no id; direction is to-target/],
+    [
+      'names do not travel',
+      cells,
+      oneWay('companyName', 'to-target'),
+      /row 9 has no id; nothing that a lead/,
+    ],
+    ['no name', withoutName, {}, /row 9 is new but has no company name.*Fill in the name/],
+  ])('a person is told why no lead is made of it: %s', (_, given, choices, sentence) => {
+    expect(planNewRow(9, given, null, policy(choices)).message).toMatch(sentence);
+  });
+
   test('a refusal is told in the words of the service', () => {
     expect(planNewRow(9, cells, 'the stage "new" is not known', policy()).message).toBe(
       'the stage "new" is not known',
@@ -197,7 +216,7 @@ describe('the link of a row to the lead that was made of it', () => {
       'a cell that could not be sent is held',
       { companyName: 'Acme', stage: 'new' },
       { companyName: 'Acme', stage: 'new', nextFollowUpAt: null },
-      { ...cells, nextFollowUpAt: { unreadable: 'soon' } },
+      { ...cells, nextFollowUpAt: soon },
       ['link (settled-create)', 'hold (row.unreadable); nextFollowUpAt: - > ?soon'],
     ],
   ])('%s', (_, content, lead, row, expected) => {

@@ -60,7 +60,7 @@ describe('the rows that unfinished creates were made of', () => {
     ],
     [
       'what was empty does not count',
-      [intent(1, { companyName: 'Acme', stage: 'new', nextFollowUpAt: null })],
+      [intent(1, { companyName: 'Acme', nextFollowUpAt: null })],
       [row(3, { companyName: 'Zeta', nextFollowUpAt: null })],
       { 1: [[], false] },
     ],
@@ -71,6 +71,15 @@ describe('the rows that unfinished creates were made of', () => {
       'two that were alike, each gets one',
       [one, intent(2, beta)],
       [row(3, beta), row(4, beta)],
+      { 1: [[3], true], 2: [[4], true] },
+    ],
+    [
+      'both edited, each like its own',
+      [one, two],
+      [
+        row(3, { companyName: 'Beta', stage: 'won', nextFollowUpAt: due }),
+        row(4, { ...gamma, stage: 'won' }),
+      ],
       { 1: [[3], true], 2: [[4], true] },
     ],
     [

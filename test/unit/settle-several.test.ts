@@ -70,4 +70,40 @@ describe('several creates whose replies were lost', () => {
     const kinds = [...settle([a, b], [lead(1, full)], proof).values()].map(({ kind }) => kind);
     expect(kinds).toEqual(['ambiguous', 'ambiguous']);
   });
+
+  test('the same content twice, the second an hour later: each gets its own, whichever is asked first', () => {
+    const late = intent({ id: 2, attemptedAt: attempt + 60 * minute });
+    const leads = [lead(1), lead(2, acme, attempt + 60 * minute)];
+    for (const order of [
+      [intent(), late],
+      [late, intent()],
+    ]) {
+      expect(settled(order, leads)).toEqual({ 1: found(leads[0]?.id ?? ''), 2: found(leads[1]?.id ?? '') });
+    }
+  });
+
+  test('two leads that show all of the fuller content: one may be of the other, none is chosen', () => {
+    const candidates = [idAt(attempt, 1), idAt(attempt, 2)];
+    expect(settled([intent(), intent({ id: 2, content: full })], [lead(1, full), lead(2, full)])).toEqual({
+      1: { kind: 'ambiguous', candidates },
+      2: { kind: 'ambiguous', candidates },
+    });
+  });
+
+  test('a lead that was offered to two is given to no third', () => {
+    const a = intent({ id: 1, content: { companyName: 'Acme', stage: 'new' } });
+    const b = intent({ id: 2, content: { companyName: 'Acme', nextFollowUpAt: full.nextFollowUpAt } });
+    const [c, d] = [3, 4].map((id) => intent({ id, content: { companyName: 'Acme' } }));
+    const leads = [lead(1, full), lead(2, { companyName: 'Acme' })];
+    const settlements = settle([a, b, ...(c && d ? [c, d] : [])], leads, proof);
+    expect([...settlements.values()].map(({ kind }) => kind)).toEqual(Array(4).fill('ambiguous'));
+  });
+
+  test('a namesake is offered, whatever other leads were given to others', () => {
+    const namesake = lead(1, { ...acme, stage: 'won' });
+    expect(settled([intent({ leadId: 'x' }), second], [namesake])).toEqual({
+      1: found('x'),
+      2: { kind: 'ambiguous', candidates: [namesake.id] },
+    });
+  });
 });
