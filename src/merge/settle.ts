@@ -92,16 +92,13 @@ export function settle(
   for (const intent of intents) {
     if (intent.leadId !== null) settled.set(intent.id, { kind: 'found', leadId: intent.leadId });
   }
-  const inDoubt = intents
-    .filter((intent) => intent.leadId === null)
-    .toSorted(
-      (a, b) =>
-        filled(b.content).length - filled(a.content).length || Number(b.answered) - Number(a.answered),
-    );
+  const fullestFirst = intents.toSorted(
+    (a, b) => filled(b.content).length - filled(a.content).length || Number(b.answered) - Number(a.answered),
+  );
   const offered = new Set<string>();
-  assign(inDoubt, unknown, fits, settled, offered);
-  assign(inDoubt, unknown, resembles, settled, offered);
-  for (const intent of inDoubt) {
+  assign(fullestFirst, unknown, fits, settled, offered);
+  assign(fullestFirst, unknown, resembles, settled, offered);
+  for (const intent of fullestFirst) {
     if (settled.has(intent.id)) continue;
     const namesakes = unknown.filter(
       (lead) =>
@@ -118,16 +115,16 @@ export function settle(
   return settled;
 }
 
-/** Gives each intent the lead that matches it alone; where several do, they are offered to a person. */
+/** Gives each unsettled intent the lead that matches it alone; where several do, they are offered to a person. */
 function assign(
-  inDoubt: readonly Intent[],
+  intents: readonly Intent[],
   unknown: readonly UnknownLead[],
   matches: Matches,
   settled: Map<number, Settlement>,
   offered: Set<string>,
 ): void {
   const taken = new Set([...settled.values()].flatMap((one) => (one.kind === 'found' ? [one.leadId] : [])));
-  for (const intent of inDoubt) {
+  for (const intent of intents) {
     if (settled.has(intent.id)) continue;
     const candidates = unknown.filter(
       (lead) => !taken.has(lead.id) && isYoung(lead, intent) && matches(lead, intent),
@@ -135,7 +132,7 @@ function assign(
     const ids = candidates.map((lead) => lead.id).toSorted();
     const [first] = ids;
     if (first === undefined) continue;
-    const open = inDoubt.filter(
+    const open = intents.filter(
       (other) =>
         !settled.has(other.id) && candidates.some((lead) => isYoung(lead, other) && matches(lead, other)),
     );
@@ -168,7 +165,6 @@ function fits(lead: UnknownLead, intent: Intent): boolean {
 function resembles(lead: UnknownLead, intent: Intent): boolean {
   const sent = filled(intent.content);
   const alike = sent.filter(([field, cell]) => isAlike(cell, lead.cells[field] ?? null));
-  if (sent.length === 0) return false;
   const named = sent.some(([field]) => field === 'companyName');
   return named
     ? alike.length * 3 >= sent.length * 2 && isNamesake(lead, intent)

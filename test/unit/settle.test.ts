@@ -62,6 +62,7 @@ describe('a lead that the service stored otherwise than it was sent', () => {
     ['in capitals', { ...sent, region: 'BW' }],
     ['trimmed', { ...sent, companyName: 'New Acme Handels GmbH' }],
     ['cut off', { ...sent, companyName: 'New Acme  Handels' }],
+    ['cut to eight characters', { ...sent, companyName: 'New Acme' }],
     ['without a field that it ignores', { ...sent, segment: null }],
     ['to the second', { ...sent, nextFollowUpAt: '2026-12-01T08:00:00.000Z' }],
   ])('%s: it is ours', (_, cells) => {
@@ -71,9 +72,29 @@ describe('a lead that the service stored otherwise than it was sent', () => {
   test.each<[string, Cells]>([
     ['another name', { ...sent, companyName: 'New Bolt Handels GmbH' }],
     ['no name', { ...sent, companyName: null }],
-    ['a name cut to a few letters', { ...sent, companyName: 'New A' }],
+    ['a name cut to seven characters', { ...sent, companyName: 'New Acm' }],
   ])('%s: it is not', (_, cells) => {
     expect(settled([intent({ content: sent })], [lead(0, cells)])).toEqual({ 1: { kind: 'wait' } });
+  });
+
+  test('two thirds of what was sent are enough, less is for a person to decide', () => {
+    const three = [intent({ content: { companyName: 'Acme', region: 'bw', segment: 'smb' } })];
+    const most = lead(0, { companyName: 'ACME', region: 'BW', segment: null });
+    const few = lead(0, { companyName: 'ACME', region: 'by', segment: null });
+    expect(settled(three, [most])).toEqual({ 1: found(most.id) });
+    expect(settled(three, [few])).toEqual({ 1: { kind: 'ambiguous', candidates: [few.id] } });
+  });
+
+  test('without a name, all that was sent must be alike', () => {
+    const nameless = [intent({ content: { stage: 'new', region: 'bw', segment: 'smb' } })];
+    const all = lead(0, { stage: 'New', region: 'BW', segment: 'SMB' });
+    expect(settled(nameless, [all])).toEqual({ 1: found(all.id) });
+    expect(settled(nameless, [lead(0, { ...all.cells, segment: null })])).toEqual({ 1: { kind: 'wait' } });
+  });
+
+  test('a name of spaces is like no other, and like none', () => {
+    const blank = [intent({ content: { companyName: ' ', stage: 'new' } })];
+    expect(settled(blank, [lead(0, { companyName: null, stage: 'new' })])).toEqual({ 1: { kind: 'wait' } });
   });
 
   test('one that fits exactly goes before one that resembles', () => {
