@@ -1,0 +1,79 @@
+import type { Values } from '../../src/lead/value.ts';
+import {
+  attemptOverAfter,
+  type Intent,
+  type ScanProof,
+  settle,
+  type UnknownLead,
+} from '../../src/merge/settle.ts';
+import { acme, attempt, idAt, intent, lead } from '../unit/intents.ts';
+import { joined, type Line, markdown } from './table.ts';
+
+const sent: Values = { ...acme, region: 'bw' };
+const yesterday = attempt - 24 * 3_600_000;
+
+/** The leads of a scan that no run knew before. */
+const sights: Readonly<Record<string, readonly UnknownLead[]>> = {
+  none: [],
+  'one that shows all that was sent': [lead(1, sent)],
+  'one that resembles it': [lead(1, { ...sent, region: null })],
+  'several that show all that was sent': [lead(1, sent), lead(2, sent)],
+  'several that resemble it': [lead(1, { ...sent, region: null }), lead(2, { ...sent, stage: 'NEW' })],
+  'one of the same name but otherwise different': [
+    lead(1, { companyName: 'Acme', stage: 'won', region: 'by' }),
+  ],
+  'one of another name': [lead(1, { companyName: 'Beta' })],
+  'one that shows all but is older': [lead(1, sent, yesterday)],
+};
+
+const late = { weight: 1, startedAt: attempt + attemptOverAfter };
+/** What the scans say by not showing the lead: this one, and the weight of those before it. */
+const scans: Readonly<Record<string, { readonly scan: ScanProof; readonly before: number }>> = {
+  'scan that proves nothing': { scan: { ...late, weight: 0 }, before: 1 },
+  'first complete scan': { scan: late, before: 0 },
+  'second complete scan': { scan: late, before: 1 },
+};
+
+/** One create whose reply was lost, with what the scans after it show. */
+export function createTable(): string {
+  const lines = [false, true].flatMap((answered) =>
+    Object.entries(sights).map(
+      ([sight, unknown]): Line => ({
+        situation: [[answered ? 'yes' : 'no'], [sight]],
+        answers: Object.values(scans).map(({ scan, before }) => {
+          const only = intent({ content: sent, answered, scansWithoutIt: before });
+          return settle([only], unknown, scan).get(only.id)?.kind ?? '';
+        }),
+      }),
+    ),
+  );
+  return markdown(['confirmed', 'new leads in the scan', ...Object.keys(scans)], joined(lines));
+}
+
+/** Two creates whose replies were lost, with as many leads as may be theirs. */
+export function twinTable(): string {
+  const part = { companyName: 'Acme' };
+  const twins: Readonly<Record<string, readonly [Intent, Intent]>> = {
+    'the same': [intent({ id: 1 }), intent({ id: 2 })],
+    'the same (only the second was confirmed)': [intent({ id: 1 }), intent({ id: 2, answered: true })],
+    'all of the second and more': [intent({ id: 1 }), intent({ id: 2, content: part })],
+    'something else of the same name': [
+      intent({ id: 1, content: { ...part, stage: 'new' } }),
+      intent({ id: 2, content: { ...part, region: 'bw' } }),
+    ],
+  };
+  const lines = Object.entries(twins).flatMap(([first, both]) =>
+    [1, 2, 3].map((count): Line => {
+      const leads = Array.from({ length: count }, (_, at) => ({ id: idAt(attempt, at), cells: sent }));
+      const settled = settle(both, leads, late);
+      return {
+        situation: [[first], [String(count)]],
+        answers: both.map(({ id }) => settled.get(id)?.kind ?? ''),
+      };
+    }),
+  );
+  return markdown(
+    ['what the first sent, seen from the second', 'new leads that show all of both', 'first', 'second'],
+    joined(lines),
+  );
+}

@@ -1,0 +1,50 @@
+import type { Cell, Cells } from '../../src/lead/value.ts';
+import { planNewRow } from '../../src/merge/plan.ts';
+import { policy } from '../unit/pair-state.ts';
+import { directions, underEveryPolicy } from './every-policy.ts';
+import { joined, type Line, markdown } from './table.ts';
+
+const names: Readonly<Record<string, Cell>> = {
+  filled: 'Acme',
+  empty: null,
+  unreadable: { unreadable: 'Acme' },
+};
+const others: Readonly<Record<string, Cells>> = {
+  'something to send': { stage: 'new', nextFollowUpAt: null },
+  'nothing to send': { stage: null, nextFollowUpAt: { unreadable: 'soon' } },
+};
+
+/** A row without id that no unfinished create explains, with whatever it shows. */
+export function newRowTable(): string {
+  const mappings = ['mapped', 'mapped, `to-target` only', 'not mapped'] as const;
+  const lines = mappings.flatMap((mapping) =>
+    Object.entries(names).flatMap(([name, companyName]) =>
+      Object.entries(others).flatMap(([rest, cells]) =>
+        [false, true].map(
+          (refused): Line => ({
+            situation: [[mapping], [name], [rest], [refused ? 'yes' : 'no']],
+            answers: underEveryPolicy((direction, choices) => {
+              const all = policy({ direction, ...choices });
+              const mapped = all.fields.flatMap((field) => {
+                if (field.field !== 'companyName' || mapping === 'mapped') return [field];
+                return mapping === 'not mapped' ? [] : [{ ...field, direction: 'to-target' as const }];
+              });
+              const shown = { ...cells, ...(mapping !== 'not mapped' && { companyName }) };
+              const { kind, reason } = planNewRow(2, shown, refused ? 'no' : null, {
+                ...all,
+                fields: mapped,
+              });
+              return `${kind} (${reason})`;
+            }),
+          }),
+        ),
+      ),
+    ),
+  );
+  return markdown(['name’s column', 'name', 'other cells', 'refused before', ...directions], joined(lines), {
+    'filled or empty or unreadable': 'any',
+    'empty or unreadable': 'empty or unreadable',
+    'something to send or nothing to send': 'any',
+    'no or yes': 'any',
+  });
+}
