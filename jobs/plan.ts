@@ -3,9 +3,13 @@ import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { z } from 'zod';
 import { advance, type RunSummary } from './sync.ts';
 
-const payloadSchema = z.object({ connection: z.string(), patience: z.number() });
+const payloadSchema = z.object({
+  connection: z.string(),
+  patience: z.number(),
+  undoOf: z.number().optional(),
+});
 
-/** Scans both sides of one connection and makes the plan; writes to neither. */
+/** Scans both sides of one connection and makes the plan, or that of an undo; writes to neither. */
 export async function plan(
   app: App,
   payload: unknown,
@@ -15,5 +19,5 @@ export async function plan(
   const request = payloadSchema.parse(payload);
   const context = app.contexts.get(request.connection);
   if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
-  return advance(context, { mode: 'plan', allow: [], patience: request.patience }, stop);
+  return advance(context, { ...request, mode: 'plan', allow: [] }, stop);
 }

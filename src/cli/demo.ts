@@ -13,7 +13,7 @@ import type { RunMode } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { describePlan } from './plan.ts';
+import { describePlan } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
 import { describeReport } from './sync.ts';
@@ -64,7 +64,12 @@ export async function demo(options: DemoOptions): Promise<void> {
     const step = (title: string): void =>
       tell(`\n── ${title} ${'─'.repeat(Math.max(3, 76 - title.length))}\n`);
     const run = async (mode: RunMode): Promise<void> => {
-      const finished = await runJob(app, connection, mode, [], stop);
+      const finished = await runJob(
+        app,
+        connection,
+        mode === 'plan' ? { job: 'plan' } : { job: 'sync', allow: [] },
+        stop,
+      );
       if (mode === 'plan') return tell(describePlan(finished, await visibleActions(app.pool, finished)));
       const report = finished.report as SyncReport;
       reports.push(report);

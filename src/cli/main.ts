@@ -1,10 +1,13 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { guardCodes } from '../merge/guard.ts';
 import { reportError, reportUsage } from './output.ts';
+import type { ApplyOptions } from './apply.ts';
 import type { DemoOptions } from './demo.ts';
+import type { PlanOptions } from './plan.ts';
 import type { ResolveOptions } from './resolve.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
+import type { UndoOptions } from './undo.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
 if (process.connected) {
@@ -36,13 +39,14 @@ function command(name: string, description: string): Command {
     .exitOverride();
 }
 
-const allow = new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
-  .choices(guardCodes)
-  .argParser((value: string, previous: readonly string[] | undefined) => {
-    const known: readonly string[] = guardCodes;
-    if (!known.includes(value)) throw new InvalidArgumentError(`It is one of ${known.join(', ')}.`);
-    return [...(previous ?? []), value];
-  });
+const allow = (): Option =>
+  new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
+    .choices(guardCodes)
+    .argParser((value: string, previous: readonly string[] | undefined) => {
+      const known: readonly string[] = guardCodes;
+      if (!known.includes(value)) throw new InvalidArgumentError(`It is one of ${known.join(', ')}.`);
+      return [...(previous ?? []), value];
+    });
 
 command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
   .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')
@@ -50,11 +54,20 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail').action(
   async (options: CommonOptions) => (await import('./check.ts')).check(options),
 );
-command('plan', 'scans and compares; shows each change; writes nothing').action(
-  async (options: CommonOptions) => (await import('./plan.ts')).plan(options),
-);
+command('plan', 'scans and compares; shows each change; writes nothing')
+  .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+  .action(async (options: PlanOptions) => (await import('./plan.ts')).plan(options));
+command('apply', 'carries out exactly the plan in a file; what is not as it was then is refused by name')
+  .argument('<file>', 'a file that `leadsync plan --out` wrote')
+  .addOption(
+    new Option('--only <ids>', 'only these lines of the plan: ID,ID').argParser((ids: string) =>
+      ids.split(',').map((id) => id.trim()),
+    ),
+  )
+  .addOption(allow())
+  .action(async (file: string, options: ApplyOptions) => (await import('./apply.ts')).apply(file, options));
 command('sync', 'plans and carries it out now')
-  .addOption(allow)
+  .addOption(allow())
   .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
 command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
   async (options: CommonOptions) => (await import('./worker.ts')).worker(options),
@@ -77,6 +90,11 @@ command('why', 'shows how the values of a lead came about: agreed, held, and eac
   .action(async (lead: string, field: string | undefined, options: CommonOptions) =>
     (await import('./why.ts')).why(lead, field, options),
   );
+command('undo', 'shows how what a run wrote would be put back; later edits are left alone')
+  .argument('<run>', 'the number of the run')
+  .option('--yes', 'carry it out')
+  .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+  .action(async (run: string, options: UndoOptions) => (await import('./undo.ts')).undo(run, options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

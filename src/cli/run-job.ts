@@ -1,8 +1,9 @@
 import { type App } from '../app.ts';
+import { apply as applyJob } from '../../jobs/apply.ts';
 import { plan as planJob } from '../../jobs/plan.ts';
 import { type RunSummary, sync as syncJob } from '../../jobs/sync.ts';
 import { LeadsyncError } from '../errors.ts';
-import { getRun, openRun, type Run, type RunMode } from '../store/runs.ts';
+import { getRun, openRun, type Run } from '../store/runs.ts';
 import { Progress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
@@ -11,6 +12,17 @@ const foregroundPatience = 7;
 /** The queue of a connection. */
 export const queueName = (connection: string): string => `sync-${connection}`;
 
+/** What is asked for. `undoOf` (of a plan or an apply): the run to put back; `approval`: the batch of reviewed lines. */
+export type JobRequest =
+  | { readonly job: 'plan'; readonly undoOf?: number }
+  | { readonly job: 'sync'; readonly allow: readonly string[] }
+  | {
+      readonly job: 'apply';
+      readonly allow: readonly string[];
+      readonly approval: string;
+      readonly undoOf?: number;
+    };
+
 /**
  * Asks for a run of a connection and waits for its end. The run takes the same path as every night: a job in the
  * connection's queue, which this process, or a worker that is faster, carries out.
@@ -18,20 +30,26 @@ export const queueName = (connection: string): string => `sync-${connection}`;
 export async function runJob(
   app: App,
   connection: string,
-  mode: RunMode,
-  allow: readonly string[],
+  { job: name, ...request }: JobRequest,
   stop: AbortSignal,
 ): Promise<Run> {
   const queue = app.queues.queue(queueName(connection));
-  await using _worker = queue.work({
-    sync: (payload, job, signal) => syncJob(app, payload, job, signal),
-    plan: (payload, job, signal) => planJob(app, payload, job, signal),
-  });
-  const job = await queue.add(mode, { connection, allow, patience: foregroundPatience });
+  await using _worker = queue.work(runHandlers(app));
+  const job = await queue.add(name, { ...request, connection, patience: foregroundPatience });
+  const mode = name === 'plan' ? 'plan' : 'sync';
   await using progress = new Progress(connection, () => openRun(app.pool, connection, mode));
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();
   const run = await getRun(app.pool, summary.runId);
   if (run === null) throw new LeadsyncError('run.lost', `run ${summary.runId} is not in the database`);
   return run;
+}
+
+/** The handlers of a connection's queue: whoever takes its jobs takes all kinds. */
+export function runHandlers(app: App): Parameters<ReturnType<App['queues']['queue']>['work']>[0] {
+  return {
+    sync: (payload, job, stop) => syncJob(app, payload, job, stop),
+    plan: (payload, job, stop) => planJob(app, payload, job, stop),
+    apply: (payload, job, stop) => applyJob(app, payload, job, stop),
+  };
 }

@@ -1,7 +1,7 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { failedReport, type SyncReport } from '../sync/report.ts';
+import { type AppliedPlan, failedReport, type RunReceipt, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
@@ -42,7 +42,7 @@ async function syncNow(
 ): Promise<SyncReport> {
   const startedAt = Date.now();
   try {
-    const run = await runJob(app, name, 'sync', allow, stop);
+    const run = await runJob(app, name, { job: 'sync', allow }, stop);
     return run.report as SyncReport;
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
@@ -65,6 +65,9 @@ export function describeReport(report: SyncReport): string {
     `  held     ${report.held}${report.held > 0 ? '   (leadsync conflicts lists them)' : ''}`,
     `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
   ];
+  // A run of an older version has none.
+  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report.receipt)}`);
+  if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
   if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
   for (const problem of report.problems.slice(0, problemsShown))
     lines.push(`  ! ${problem.message} [${problem.code}]`);
@@ -83,4 +86,25 @@ export function describeReport(report: SyncReport): string {
     }
   }
   return lines.join('\n');
+}
+
+/** What was written was read again: how many records are as they should be. */
+function describeReceipt({ records, equal, held, putOff, left, unexplained }: RunReceipt): string {
+  const parts = [
+    `${equal} of ${records} records equal on both sides`,
+    held > 0 && `${held} held`,
+    putOff > 0 && `${putOff} put off`,
+    left > 0 && `${left} left as they are`,
+    unexplained > 0 && `${unexplained} do not show what was written`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {
+  const parts = [
+    `${done} of ${lines} lines carried out`,
+    doneBefore > 0 && `${doneBefore} were before`,
+    stale > 0 && `${stale} refused`,
+  ];
+  return parts.filter(Boolean).join(', ');
 }

@@ -1,15 +1,13 @@
-import { plan as planJob } from '../../jobs/plan.ts';
 import { planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
 import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
-import { sync as syncJob } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
 import { startHealthServer } from '../ops/http.ts';
 import { previousRun } from '../queue/queue.ts';
 import { lastRun } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
-import { queueName } from './run-job.ts';
+import { queueName, runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
@@ -25,12 +23,7 @@ export function worker(options: CommonOptions): Promise<void> {
     const http = stack.use(await startHealthServer(app.config.http, app.pool));
     for (const context of app.contexts.values()) {
       await schedule(app, context);
-      stack.use(
-        app.queues.queue(queueName(context.connection.name)).work({
-          sync: (payload, job, signal) => syncJob(app, payload, job, signal),
-          plan: (payload, job, signal) => planJob(app, payload, job, signal),
-        }),
-      );
+      stack.use(app.queues.queue(queueName(context.connection.name)).work(runHandlers(app)));
     }
     await planReminders(app);
     const reminders = app.queues.queue(reminderQueue);

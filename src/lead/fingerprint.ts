@@ -10,6 +10,11 @@ import { type Cells, isUnreadable } from './value.ts';
 export function fingerprint(cells: Cells, fields: readonly FieldMapping[]): string {
   const names = fields.map((mapping) => mapping.field).toSorted();
   const text = names.map((name) => `${JSON.stringify(name)}:${canonicalJson(cells[name] ?? null)}`).join(',');
+  return shortHash(text);
+}
+
+/** 27 characters that two texts share only when they are the same. */
+export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27);
 }
 

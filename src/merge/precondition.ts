@@ -1,34 +1,58 @@
-import { hash } from 'node:crypto';
+import { shortHash } from '../lead/fingerprint.ts';
 import { canonicalJson } from '../lead/lead.ts';
 import type { Cells } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import type { Change, PlannedAction } from './action.ts';
+
+const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-row'];
 
 /**
- * A short text that two actions share exactly when they do the same to the same record and saw the same on both sides.
- * A reviewed line is carried out only while the plan would still hold such an action. Where the row stands is no part
- * of it: people sort.
+ * What an action saw, as a short text: `field:hash` for each field of an update, so that an edit of another field does
+ * not make it stale; one hash of the whole for any other kind. Where a row stands is no part of it: people sort.
  */
-export function precondition({ kind, leadId, rowKey, changes, expect }: PlannedAction): string {
-  const fields = Object.entries(changes)
-    .map(([field, { base, from, to }]) => [
-      field,
-      base === undefined ? 'never' : canonicalJson(base),
-      canonicalJson(from),
-      canonicalJson(to),
-    ])
-    .toSorted(byField);
-  return hash('sha256', JSON.stringify([kind, leadId, rowKey, fields, cellsJson(expect)]), 'base64url').slice(
-    0,
-    27,
-  );
+export function precondition(action: PlannedAction): string {
+  const { kind, leadId, rowKey, changes, expect } = action;
+  const fields = Object.entries(changes).map(([field, change]) => [field, fieldHash(change)] as const);
+  const sorted = fields.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (updateKinds.includes(kind)) return sorted.map(([field, hash]) => `${field}:${hash}`).join(' ');
+  return shortHash(JSON.stringify([kind, leadId, rowKey, sorted, cellsJson(expect)]));
+}
+
+/**
+ * The part of an action of now that a reviewed line covers, and what is left of it; null when the line's precondition
+ * does not hold: it was another record, or either side shows something else now. Pure.
+ */
+export function coveredBy(
+  action: PlannedAction,
+  line: {
+    readonly kind: PlannedAction['kind'];
+    readonly leadId: string | null;
+    readonly precondition: string;
+  },
+): { readonly covered: PlannedAction; readonly rest: PlannedAction | null } | null {
+  if (action.kind !== line.kind || action.leadId !== line.leadId) return null;
+  if (precondition(action) === line.precondition) return { covered: action, rest: null };
+  if (!updateKinds.includes(action.kind)) return null;
+  const wanted = new Set(line.precondition.split(' '));
+  const isCovered = ([field, change]: [string, Change]): boolean =>
+    wanted.has(`${field}:${fieldHash(change)}`);
+  const covered = only(action, isCovered);
+  if (Object.keys(covered.changes).length < wanted.size) return null;
+  return { covered, rest: only(action, (entry) => !isCovered(entry)) };
+}
+
+function only(action: PlannedAction, keep: (entry: [string, Change]) => boolean): PlannedAction {
+  const changes = Object.fromEntries(Object.entries(action.changes).filter(keep));
+  const expect = Object.fromEntries(Object.entries(action.expect).filter(([field]) => field in changes));
+  return { ...action, changes, expect };
+}
+
+function fieldHash({ base, from, to }: Change): string {
+  const seen = [base === undefined ? 'never' : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
+  return shortHash(JSON.stringify(seen)).slice(0, 16);
 }
 
 function cellsJson(cells: Cells): readonly (readonly string[])[] {
   return Object.entries(cells)
     .map(([field, cell]) => [field, canonicalJson(cell)])
-    .toSorted(byField);
-}
-
-function byField([a = '']: readonly string[], [b = '']: readonly string[]): number {
-  return a < b ? -1 : 1;
+    .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
 }

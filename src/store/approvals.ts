@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { ActionKind } from '../merge/action.ts';
+import type { RunStatus } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
+
+/** The precondition of a line whose text is not the one that was written: it can never hold. */
+export const editedByHand = 'edited-by-hand';
 
 /** A line of a reviewed plan that is to be carried out. */
 export interface ApprovedLine {
@@ -46,23 +50,29 @@ interface ApprovedRun {
 }
 
 /**
- * Leaves out every action of the round that is no approved line. Of several alike as many stay as were approved, less
- * those that an earlier round has carried out. The link that finishes a create of this run always stays.
+ * The approved lines that are still to be carried out: less those that an earlier round of the run has carried out, or
+ * has begun when it is a create.
  */
-export async function leaveOutUnapproved(db: Queryable, run: ApprovedRun): Promise<void> {
-  await db.query(
-    `update actions set state = 'left-out' where id in (
-       select c.id from (
-         select id, kind, intent_id, precondition, row_number() over (partition by precondition order by id) as nth
-         from actions where run_id = $1 and round = $2 and kind not in ('hold', 'report')) c
-       left join (select precondition, count(*) as lines from approvals where batch = $3 group by 1) a using (precondition)
-       left join (select precondition, count(*) as lines from actions where run_id = $1 and round < $2 and state = 'done'
-                  group by 1) d using (precondition)
-       where c.nth > coalesce(a.lines, 0) - coalesce(d.lines, 0)
-         and not (c.kind = 'link' and exists (
-           select from intents i join actions made on made.id = i.action_id where i.id = c.intent_id and made.run_id = $1)))`,
+export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly ApprovedLine[]> {
+  const { rows } = await db.query<ApprovedLine>(
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition
+     from (select *, row_number() over (partition by precondition order by line) as nth from approvals where batch = $3) p
+     left join (select precondition, count(*) as lines from actions a where run_id = $1 and round < $2
+                  and (state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))
+                group by 1) d using (precondition)
+     where p.nth > coalesce(d.lines, 0) order by p.line`,
     [run.id, run.round, run.approval],
   );
+  return rows;
+}
+
+/** The creates that a run has begun: the links that finish them belong to the lines that were approved. */
+export async function intentsOfRun(db: Queryable, runId: number): Promise<ReadonlySet<number>> {
+  const { rows } = await db.query<{ id: number }>(
+    `select i.id from intents i join actions a on a.id = i.action_id where a.run_id = $1`,
+    [runId],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** An approved line that was not carried out, because the plan does not hold it any more. */
@@ -71,6 +81,7 @@ export interface StaleLine {
   readonly kind: ActionKind;
   readonly leadId: string | null;
   readonly row: number | null;
+  readonly precondition: string;
   /** The run that has carried it out already, after the plan was made. */
   readonly doneBy: number | null;
   /** What would be done to the same record now, when that is something else. */
@@ -83,7 +94,7 @@ export async function staleLines(
   run: { readonly id: number; readonly connection: string; readonly approval: string },
 ): Promise<readonly StaleLine[]> {
   const { rows } = await db.query<StaleLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row,
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition,
        (select max(a.run_id) from actions a join runs r on r.id = a.run_id
         where a.precondition = p.precondition and a.state = 'done' and a.run_id > p.plan_id and a.run_id <> $1
           and r.connection = $2) as "doneBy",
@@ -107,4 +118,16 @@ export async function countApproved(db: Queryable, batch: string): Promise<numbe
     [batch],
   );
   return rows[0]?.count ?? 0;
+}
+
+/** The finished run that carried out a batch, or null. */
+export async function runOfBatch(
+  db: Queryable,
+  batch: string,
+): Promise<{ readonly id: number; readonly status: RunStatus } | null> {
+  const { rows } = await db.query<{ id: number; status: RunStatus }>(
+    `select id, status from runs where approval = $1 and finished_at is not null order by id desc limit 1`,
+    [batch],
+  );
+  return rows[0] ?? null;
 }

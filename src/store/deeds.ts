@@ -28,7 +28,7 @@ export async function* stagedDeeds(
                (array_agg(after order by id desc))[1] as after
              from history where run_id = $2 group by 1, 2, 3) fields
        group by lead_id)
-     select lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
+     select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        coalesce(w.list, '[]') as written, m.content as "leadMade",
        (select (select jsonb_object_agg(key, value->'to') from json_each(d.changes)) from done d
         where d.lead_id = k.lead_id and d.kind = 'create-row' limit 1) as "rowMade",
@@ -40,7 +40,7 @@ export async function* stagedDeeds(
      left join written w using (lead_id)
      left join staged_leads l on l.run_id = $1 and l.lead_id = k.lead_id
      left join staged_rows t on t.run_id = $1 and t.lead_id = k.lead_id and not t.duplicate
-     order by lead_id`,
+     order by k.lead_id`,
     [id, undoOf],
     { batchSize: 500 },
   );

@@ -2,73 +2,100 @@ import type pg from 'pg';
 
 /** How many of each were deleted. */
 export interface Pruned {
-  readonly history: number;
-  readonly actions: number;
   readonly runs: number;
+  readonly actions: number;
+  readonly history: number;
   readonly intents: number;
+  readonly approvals: number;
   readonly reminders: number;
 }
 
-/** So few at a time that a delete is short and holds up no sync. */
+/** So few at a time that a delete is short. */
 const defaultBatchSize = 1_000;
 
-/** Runs that are open or that a later one asks for: the newest of each mode, and the sync that names the known service. */
-const keptRuns = `select id from runs where connection = $1 and finished_at is null
-  union select max(id) from runs where connection = $1 and finished_at is not null group by mode
-  union select max(id) from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial') having count(*) > 0`;
-
 /**
- * What may be deleted of each table, at most $3 rows that are older than $2 days. Nothing of it decides anything any
- * more: pairs, what is held, and creates that are not finished are kept for good. What another process is deleting at
- * the same moment is passed over.
+ * The oldest run of $1 that ended more than $2 days ago, with all that it did: whole, because half a history would tell,
+ * and undo, half the truth. Kept are open runs and those that a later one asks for: the newest finished one of each
+ * mode, with and without what a person has chosen (an undo, a reviewed plan), and the newest sync that was carried out,
+ * which names the known service. What another process deletes at the same moment is passed over.
  */
-const prunable: Readonly<Record<keyof Pruned, string>> = {
-  // Of a run that is kept all of it is kept: half a history would tell half the truth.
-  history: `select id from history where connection = $1 and at < now() - $2 * interval '1 day'
-    and run_id not in (${keptRuns}) order by at limit $3 for update skip locked`,
-  // Before their runs, which would take all of theirs with them at once.
-  actions: `select a.id from actions a join runs r on r.id = a.run_id
-    where r.connection = $1 and r.finished_at < now() - $2 * interval '1 day' and r.id not in (${keptRuns})
-    limit $3 for update of a skip locked`,
-  runs: `select id from runs r where connection = $1 and finished_at < now() - $2 * interval '1 day' and id not in (${keptRuns})
-    and not exists (select from actions where run_id = r.id) limit $3 for update skip locked`,
-  // An open run asks whether its action has a create already.
+const pruneRun = `
+  with kept as (
+    select max(id) as id from runs where connection = $1 and finished_at is not null group by mode
+    union select max(id) from runs where connection = $1 and finished_at is not null and approval is null and undo_of is null group by mode
+    union select max(id) from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial')),
+  old as materialized (
+    select id from runs r where connection = $1 and finished_at < now() - $2 * interval '1 day'
+      and not exists (select from kept where kept.id = r.id) order by id limit 1 for update skip locked),
+  gone_history as (delete from history where run_id in (select id from old) returning id),
+  gone_actions as (delete from actions where run_id in (select id from old) returning id),
+  gone_runs as (delete from runs where id in (select id from old) returning id)
+  select (select count(*)::int from gone_runs) as runs, (select count(*)::int from gone_actions) as actions,
+    (select count(*)::int from gone_history) as history`;
+
+/** The others of which at most $3 are deleted at a time, when they are older than $2 days. */
+const prunable = {
+  // Of an action that is kept it is told, and undone, what its lead was made of.
   intents: `select id from intents i where connection = $1 and state in ('linked', 'abandoned')
-    and attempted_at < now() - $2 * interval '1 day'
-    and not exists (select from actions a join runs r on r.id = a.run_id where a.id = i.action_id and r.finished_at is null)
-    limit $3 for update skip locked`,
+    and attempted_at < now() - $2 * interval '1 day' and not exists (select from actions a where a.id = i.action_id)`,
+  approvals: `select ctid as id from approvals p where connection = $1 and created_at < now() - $2 * interval '1 day'
+    and not exists (select from runs r where r.connection = $1 and r.approval = p.batch)`,
   // One whose follow-up still stands is kept: it says that the mail was sent, or why not.
   reminders: `select id from reminders m where connection = $1 and state in ('sent', 'cancelled', 'missed', 'failed')
     and greatest(updated_at, due_at) < now() - $2 * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = m.lead_id and p.lead_deleted_at is null
-      and p.base->>$4 = to_char(m.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-    limit $3 for update skip locked`,
-};
+      and p.base->>$4 = to_char(m.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+} as const;
 
 /**
- * Deletes what is older than `retentionDays` and only there to be looked at, batch by batch, until nothing is left or
- * `stop` aborts. `followUpField` is the field that reminders follow.
+ * Deletes what is older than `retentionDays` and only there to be looked at, bit by bit, until nothing is left or `stop`
+ * aborts. Pairs, what is held and creates that are not finished are kept for good. `followUpField` is the field that
+ * reminders follow.
  */
 export async function prune(
   pool: pg.Pool,
-  connection: { readonly name: string; readonly retentionDays: number },
+  { name, retentionDays }: { readonly name: string; readonly retentionDays: number },
   followUpField: string,
   stop: AbortSignal,
   batchSize = defaultBatchSize,
 ): Promise<Pruned> {
-  const pruned: Record<keyof Pruned, number> = { history: 0, actions: 0, runs: 0, intents: 0, reminders: 0 };
-  const kinds = ['history', 'actions', 'runs', 'intents', 'reminders'] as const;
-  for (const kind of kinds) {
-    const values = [connection.name, connection.retentionDays, batchSize];
-    for (let deleted = batchSize; deleted >= batchSize && !stop.aborted; ) {
+  const runs = await pruneRuns(pool, name, retentionDays, stop);
+  const rest = async (table: keyof typeof prunable, more: readonly string[] = []): Promise<number> => {
+    const key = table === 'approvals' ? 'ctid' : 'id';
+    let total = 0;
+    for (let deleted = batchSize; deleted >= batchSize && !stop.aborted; total += deleted) {
       const { rowCount } = await pool.query(
         // Materialized: chosen once, whatever way the planner takes.
-        `with old as materialized (${prunable[kind]}) delete from ${kind} where id in (select id from old)`,
-        kind === 'reminders' ? [...values, followUpField] : values,
+        `with old as materialized (${prunable[table]} limit $3 for update skip locked)
+         delete from ${table} where ${key} in (select id from old)`,
+        [name, retentionDays, batchSize, ...more],
       );
       deleted = rowCount ?? 0;
-      pruned[kind] += deleted;
     }
+    return total;
+  };
+  return {
+    ...runs,
+    intents: await rest('intents'),
+    approvals: await rest('approvals'),
+    reminders: await rest('reminders', [followUpField]),
+  };
+}
+
+async function pruneRuns(
+  pool: pg.Pool,
+  connection: string,
+  retentionDays: number,
+  stop: AbortSignal,
+): Promise<Pick<Pruned, 'runs' | 'actions' | 'history'>> {
+  const total = { runs: 0, actions: 0, history: 0 };
+  while (!stop.aborted) {
+    const { rows } = await pool.query<typeof total>(pruneRun, [connection, retentionDays]);
+    const [gone] = rows;
+    if (gone === undefined || gone.runs === 0) break;
+    total.runs += gone.runs;
+    total.actions += gone.actions;
+    total.history += gone.history;
   }
-  return pruned;
+  return total;
 }

@@ -166,7 +166,7 @@ function commit(
     await hold(db, run, held);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: action.changes }]);
     await insertActions(db, run, [
-      { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId },
+      { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId, state: 'planned' },
     ]);
     await updateRun(db, run.id, { tries: 0 });
   });

@@ -13,7 +13,6 @@ import {
   insertActions,
   type NewAction,
 } from '../store/actions.ts';
-import { leaveOutUnapproved } from '../store/approvals.ts';
 import { transaction } from '../store/database.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
@@ -21,6 +20,7 @@ import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } 
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
 import { policyOf, type StepContext } from './context.ts';
+import { openReview, type Review } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 const batchSize = 500;
@@ -36,11 +36,10 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     return await transaction(context.pool, async (db) => {
       await context.lease.assertHeld(db);
       await clearActions(db, run);
-      const plan = new PlanWriter(db, run);
+      const plan = new PlanWriter(db, run, await openReview(db, run));
       const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
       if (run.undoOf !== null) {
         await planUndoing(run, run.undoOf, reader, plan);
-        await leaveOutOthers(db, run);
         return updateRun(db, run.id, { ...next, records: plan.written });
       }
       const isProof = absenceProof(context, run);
@@ -50,7 +49,6 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const leftAlone = await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
-      await leaveOutOthers(db, run);
 
       const counts = await countPlan(context, db, run);
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
@@ -61,16 +59,14 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       await moveBase(db, run.connection, plan.agreed);
       await forgetPairs(db, run.connection, plan.forgotten);
       await holdPlanned(db, run);
-      return updateRun(db, run.id, { ...next, records: await countRecords(db, run.id), leftAlone });
+      // A lead and the row that it was made of are one record, though the row does not carry its id yet.
+      const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
+      const records = (await countRecords(db, run.id)) - unlinked;
+      return updateRun(db, run.id, { ...next, records, leftAlone });
     });
   } finally {
     reader.release();
   }
-}
-
-/** Of a reviewed plan only the approved lines are carried out. */
-async function leaveOutOthers(db: pg.PoolClient, { id, round, approval }: Run): Promise<void> {
-  if (approval !== null) await leaveOutUnapproved(db, { id, round, approval });
 }
 
 async function planUndoing(run: Run, undoOf: number, reader: pg.PoolClient, plan: PlanWriter): Promise<void> {
@@ -164,11 +160,13 @@ class PlanWriter {
   written = 0;
   readonly #db: pg.PoolClient;
   readonly #run: Run;
+  readonly #review: Review | null;
   #buffer: NewAction[] = [];
 
-  constructor(db: pg.PoolClient, run: Run) {
+  constructor(db: pg.PoolClient, run: Run, review: Review | null) {
     this.#db = db;
     this.#run = run;
+    this.#review = review;
   }
 
   async add(...actions: readonly NewAction[]): Promise<void> {
@@ -178,7 +176,7 @@ class PlanWriter {
       } else if (action.kind === 'forget' && action.leadId !== null) {
         this.forgotten.push(action.leadId);
       } else {
-        this.#buffer.push(action);
+        this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
       }
     }
     if (this.#buffer.length >= batchSize) await this.flush();

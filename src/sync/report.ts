@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
-import { countApproved, type StaleLine, staleLines } from '../store/approvals.ts';
+import { countApproved, editedByHand, type StaleLine, staleLines } from '../store/approvals.ts';
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import {
@@ -169,13 +169,19 @@ async function appliedPlan(db: pg.Pool, approval: string, stale: LinesNotFound):
   return { lines, done: lines - doneBefore - refused.length, doneBefore, stale: refused.length };
 }
 
-function staleProblem({ id, kind, leadId, row, instead }: StaleLine): Problem {
+function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLine): Problem {
+  const place = { ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
+  const refused = `line ${id} (${kind}) was not carried out`;
+  if (precondition === editedByHand) {
+    const message = `${refused}: it was changed by hand in the file. Type the value into the lead or the row instead, and make a new plan`;
+    return { code: 'plan.line-edited', message, ...place };
+  }
   const now =
     instead === null
       ? 'there is nothing to be done for it any more'
-      : `what is to be done now is ${instead === kind ? 'another ' : ''}${instead}`;
-  const message = `line ${id} (${kind}) was not carried out: what the plan saw is not so any more, and ${now}`;
-  return { code: 'plan.stale', message, ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
+      : `what would be done now is ${instead === kind ? 'another ' : ''}${instead}`;
+  const message = `${refused}: what the plan saw is not so any more, and ${now}. leadsync plan shows it`;
+  return { code: 'plan.stale', message, ...place };
 }
 
 async function heldProblems(db: pg.Pool, run: Run): Promise<Problem[]> {

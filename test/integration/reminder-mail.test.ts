@@ -93,7 +93,7 @@ function header(source: string, name: string): string {
 }
 
 async function syncAndSend(app: App): Promise<void> {
-  await runJob(app, 'default', 'sync', [], never);
+  await runJob(app, 'default', { job: 'sync', allow: [] }, never);
   expect(await sendDueReminders(app, never)).toBe(0);
 }
 
@@ -123,7 +123,7 @@ test('one mail for each due date and recipient, however often a sync runs', asyn
 test('the connection ends after the mail was taken: it is sent again with the same Message-ID, then never more', async () => {
   await using world = await setUp('anna@example.com');
   world.fallDue(60_000);
-  await runJob(world.app, 'default', 'sync', [], never);
+  await runJob(world.app, 'default', { job: 'sync', allow: [] }, never);
   const context = contextOf(world.app);
   const [reminder] = await planReminders(world.app.pool, context.connection);
   const id = reminder?.id ?? 0;
@@ -144,7 +144,7 @@ test('the connection ends after the mail was taken: it is sent again with the sa
 test('a follow-up that was cleared after the last sync is not mailed', async () => {
   await using world = await setUp('anna@example.com');
   world.fallDue(60_000);
-  await runJob(world.app, 'default', 'sync', [], never);
+  await runJob(world.app, 'default', { job: 'sync', allow: [] }, never);
   world.clear();
   await sendDueReminders(world.app, never);
   expect(world.mails).toEqual([]);

@@ -1,2 +1,2 @@
--- What is to be pruned is looked for every day, also when there is nothing.
-create index history_by_age on history (connection, at);
+-- A create is asked for by its action, and is kept as long as that.
+create index intents_by_action on intents (action_id);

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { App } from '../src/app.ts';
+import type { JobHandle, JobResult } from '../src/queue/queue.ts';
+import { runOfBatch } from '../src/store/approvals.ts';
+import { planReminders } from './plan-reminders.ts';
+import { advance, type RunSummary } from './sync.ts';
+
+const payloadSchema = z.object({
+  connection: z.string(),
+  allow: z.array(z.string()),
+  patience: z.number(),
+  approval: z.uuid(),
+  undoOf: z.number().optional(),
+});
+
+/** Carries out the lines of a plan that a person has reviewed: of a sync, or of the undo of a run. */
+export async function apply(
+  app: App,
+  payload: unknown,
+  _job: JobHandle,
+  stop: AbortSignal,
+): Promise<JobResult<RunSummary>> {
+  const request = payloadSchema.parse(payload);
+  const context = app.contexts.get(request.connection);
+  if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
+  // A job that was taken up again after its worker died may have been carried out.
+  const done = await runOfBatch(app.pool, request.approval);
+  if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
+  const result = await advance(context, { ...request, mode: 'sync' }, stop);
+  if ('done' in result) await planReminders(app);
+  return result;
+}

@@ -1,0 +1,64 @@
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { type ApprovedLine, approve } from '../store/approvals.ts';
+import type { SyncReport } from '../sync/report.ts';
+import type { CommonOptions } from './main.ts';
+import { exitCodeFor, print, printJson } from './output.ts';
+import { approvedLines, assertSameSettings, readPlanFile } from './plan-file.ts';
+import { runJob } from './run-job.ts';
+import { describeReport } from './sync.ts';
+import { stopSignal, withApp } from './with-app.ts';
+
+export interface ApplyOptions extends CommonOptions {
+  readonly only?: readonly string[];
+  readonly allow?: readonly string[];
+}
+
+/** `leadsync apply FILE`: carries out exactly the lines of a reviewed plan; what is not as it was is refused by name. */
+export function apply(file: string, options: ApplyOptions): Promise<void> {
+  const stop = stopSignal();
+  const plan = readPlanFile(file);
+  const { connection } = plan;
+  if (options.connection !== undefined && options.connection !== connection) {
+    throw new LeadsyncError(
+      'usage.plan-connection',
+      `the plan in ${file} is for the connection ${connection}, not for ${options.connection}. Nothing was carried out`,
+      { help: 'leadsync plan --out FILE makes a new plan.' },
+    );
+  }
+  const lines = approvedLines(plan, options.only ?? null);
+  return withApp({ ...options, connection }, async (app) => {
+    const context = app.contexts.get(connection);
+    if (context !== undefined) assertSameSettings(plan, context.connection);
+    const undoOf = plan.undoOf === undefined ? undefined : Number(plan.undoOf);
+    const report = await applyLines(
+      app,
+      connection,
+      Number(plan.planId),
+      lines,
+      { ...options, undoOf },
+      stop,
+    );
+    if (options.json) printJson(report);
+    else print(describeReport(report));
+    process.exitCode = exitCodeFor([report.status]);
+  });
+}
+
+/** Carries out these lines of a plan in a run of their own. */
+export async function applyLines(
+  app: App,
+  connection: string,
+  planId: number,
+  lines: readonly ApprovedLine[],
+  {
+    allow = [],
+    undoOf,
+  }: { readonly allow?: readonly string[] | undefined; readonly undoOf?: number | undefined },
+  stop: AbortSignal,
+): Promise<SyncReport> {
+  const approval = await approve(app.pool, connection, planId, lines);
+  const request = { job: 'apply', allow, approval, ...(undoOf !== undefined && { undoOf }) } as const;
+  const run = await runJob(app, connection, request, stop);
+  return run.report as SyncReport;
+}

@@ -1,0 +1,196 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import manifest from '../../package.json' with { type: 'json' };
+import type { ConnectionConfig } from '../config/config.ts';
+import { LeadsyncError } from '../errors.ts';
+import { shortHash } from '../lead/fingerprint.ts';
+import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
+import type { Action } from '../store/actions.ts';
+import type { Run } from '../store/runs.ts';
+import { settingsHashes } from '../sync/context.ts';
+import { planJson } from './plan-output.ts';
+
+/** Goes up with each change of the file that an older version would misunderstand. */
+const fileVersion = 1;
+
+const cellSchema = z.string().nullable();
+const lineSchema = z.object({
+  id: z.string(),
+  kind: z.enum([
+    'create-row',
+    'update-row',
+    'mark-row',
+    'remove-row',
+    'create-lead',
+    'update-lead',
+    'delete-lead',
+    'hold',
+    'link',
+    'report',
+  ]),
+  leadId: z.string().optional(),
+  row: z.number().optional(),
+  changes: z.record(z.string(), z.object({ from: cellSchema, to: cellSchema })),
+  reason: z.string(),
+  precondition: z.string(),
+});
+const fileSchema = z.object({
+  format: z.literal('leadsync plan'),
+  version: z.number(),
+  leadsync: z.string(),
+  connection: z.string(),
+  planId: z.string().regex(/^\d{1,15}$/),
+  undoOf: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional(),
+  service: z.string(),
+  settings: z.object({ leads: z.string(), target: z.string(), fields: z.string(), sync: z.string() }),
+  actions: z.array(lineSchema),
+});
+
+export type PlanFile = z.infer<typeof fileSchema>;
+type Line = z.infer<typeof lineSchema>;
+
+/**
+ * Writes a plan for people to review and for `leadsync apply` to carry out: JSON with one action a line, each with a
+ * hash of what the plan saw.
+ */
+export async function writePlanFile(
+  path: string,
+  run: Run,
+  actions: readonly Action[],
+  connection: ConnectionConfig,
+): Promise<void> {
+  const plan = planJson(run, actions);
+  const lines = plan.actions.map((line, index) => ({
+    ...line,
+    precondition: actions[index]?.precondition ?? '',
+  }));
+  const head = {
+    format: 'leadsync plan',
+    version: fileVersion,
+    leadsync: manifest.version,
+    connection: run.connection,
+    planId: plan.planId,
+    ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
+    service: connection.leads.baseUrl,
+    target: connection.target.path,
+    settings: settingsHashes(connection),
+    madeAt: new Date(run.createdAt).toISOString(),
+    guard: plan.guard,
+  };
+  const keys = Object.entries(head).map(
+    ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},`,
+  );
+  const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, precondition: seal(line) })}`);
+  const text = ['{', ...keys, `  "actions": [`, actionLines.join(',\n'), '  ]', '}', ''].join('\n');
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}
+
+/** What the plan saw, with a check of the line itself, so that a value changed by hand is not taken for a reviewed one. */
+function seal({ precondition, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
+  return `${precondition}.${shortHash(JSON.stringify([precondition, line])).slice(0, 8)}`;
+}
+
+/** Throws `usage.plan-out-exists` when another kind of file would be overwritten. */
+export function refuseToOverwrite(path: string): void {
+  if (!existsSync(path)) return;
+  try {
+    readPlanFile(path);
+  } catch (cause) {
+    throw new LeadsyncError(
+      'usage.plan-out-exists',
+      `${path} is there already and is no plan; it was not touched`,
+      {
+        help: 'Name another file with --out.',
+        cause,
+      },
+    );
+  }
+}
+
+/**
+ * Reads a plan. Throws `usage.plan-unreadable` when the file is missing or no plan, `usage.plan-version` when another
+ * version of leadsync wrote it.
+ */
+export function readPlanFile(path: string): PlanFile {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw refused('unreadable', `${path} cannot be read as a plan: ${reason}`, cause);
+  }
+  const head = z.object({ version: z.unknown(), leadsync: z.unknown() }).safeParse(json).data;
+  if (head && (head.version !== fileVersion || head.leadsync !== manifest.version)) {
+    throw refused(
+      'version',
+      `${path} was written by leadsync ${String(head.leadsync)} (format ${String(head.version)}); this is ${manifest.version} (format ${fileVersion})`,
+    );
+  }
+  const parsed = fileSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw refused(
+    'unreadable',
+    `${path} is no plan: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    parsed.error,
+  );
+}
+
+const settingNames = {
+  leads: 'another service or leads.query',
+  target: 'another target',
+  fields: 'another mapping of the fields',
+  sync: 'other rules (sync: direction, conflicts, deletions, limits)',
+} as const;
+
+/** Throws `usage.plan-settings` when the plan was made under other settings than those of now, naming which. */
+export function assertSameSettings(file: PlanFile, connection: ConnectionConfig): void {
+  const now = settingsHashes(connection);
+  const other = (['leads', 'target', 'fields', 'sync'] as const).filter(
+    (part) => file.settings[part] !== now[part],
+  );
+  if (other.length === 0) return;
+  const names = other.map((part) => settingNames[part]).join(', ');
+  throw refused('settings', `the plan ${file.planId} of ${file.connection} was made for ${names}`);
+}
+
+/**
+ * The lines to carry out; `only` picks some by their ids. What is held has nothing to carry out. Throws
+ * `usage.plan-line` for an id that is not in the plan or is held.
+ */
+export function approvedLines(file: PlanFile, only: readonly string[] | null): readonly ApprovedLine[] {
+  const idle = (line: Line): boolean => line.kind === 'hold' || line.kind === 'report';
+  for (const id of only ?? []) {
+    const line = file.actions.find((one) => one.id === id);
+    if (line === undefined) throw refused('line', `there is no line ${id} in plan ${file.planId}`);
+    if (idle(line))
+      throw refused('line', `line ${id} is held, there is nothing to carry out: ${line.reason}`);
+  }
+  return file.actions
+    .filter((line) => !idle(line) && (only === null || only.includes(line.id)))
+    .map((line) => ({
+      id: line.id,
+      kind: line.kind,
+      leadId: line.leadId ?? null,
+      row: line.row ?? null,
+      precondition: unsealed(line),
+    }));
+}
+
+function unsealed(line: Line): string {
+  const [precondition = ''] = line.precondition.split('.');
+  return seal({ ...line, precondition }) === line.precondition ? precondition : editedByHand;
+}
+
+function refused(what: string, message: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(`usage.plan-${what}`, `${message}. Nothing was carried out`, {
+    help: 'leadsync plan --out FILE makes a new plan.',
+    cause,
+  });
+}

@@ -1,0 +1,86 @@
+import { showCell } from '../lead/value.ts';
+import type { Refusal } from '../merge/guard.ts';
+import type { Action } from '../store/actions.ts';
+import type { Run } from '../store/runs.ts';
+import type { SyncReport } from '../sync/report.ts';
+
+/** One action of a plan to the letter of the contract (DESIGN 8). */
+export interface PlanLine {
+  readonly id: string;
+  readonly kind: Action['kind'];
+  readonly leadId?: string;
+  readonly row?: number;
+  readonly changes: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
+  readonly reason: string;
+}
+
+/** A plan to the letter of the contract (DESIGN 8, `plan --json`); `problems` only when the scan failed. */
+export interface PlanOutput {
+  readonly planId: string;
+  readonly connection: string;
+  /** Only of an undo. */
+  readonly undoOf?: string;
+  readonly actions: readonly PlanLine[];
+  readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
+  readonly problems?: SyncReport['problems'];
+}
+
+export function planJson(run: Run, actions: readonly Action[]): PlanOutput {
+  return {
+    planId: String(run.id),
+    connection: run.connection,
+    ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
+    actions: actions.map(planLine),
+    guard: { ok: run.refusals.length === 0, refusals: run.refusals },
+    ...(run.status === 'failed' && { problems: (run.report as SyncReport).problems }),
+  };
+}
+
+function planLine({ id, kind, leadId, row, changes, reason, message }: Action): PlanLine {
+  return {
+    id: String(id),
+    kind,
+    ...(leadId !== null && { leadId }),
+    ...(row !== null && { row }),
+    changes: Object.fromEntries(
+      Object.entries(changes).map(([field, { from, to }]) => [field, { from: plain(from), to: plain(to) }]),
+    ),
+    reason: message === undefined || message === null ? reason : `${reason}: ${message}`,
+  };
+}
+
+function plain(cell: Action['changes'][string]['from']): string | null {
+  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
+}
+
+/** Each change field by field, for people. */
+export function describePlan(run: Run, actions: readonly Action[]): string {
+  const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
+  const lines = [
+    `${run.connection}: ${what}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
+  ];
+  for (const action of actions) {
+    const place = [action.row === null ? '' : `row ${action.row}`, action.leadId ?? '']
+      .filter(Boolean)
+      .join(', ');
+    // What an undo leaves alone says in a sentence why.
+    const why = action.kind === 'report' ? (action.message ?? action.reason) : action.reason;
+    const kind = action.kind === 'report' ? 'left alone' : action.kind;
+    lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
+    for (const [field, { from, to }] of Object.entries(action.changes)) {
+      const sign = action.kind === 'hold' ? 'lead/row' : 'change';
+      lines.push(
+        `    ${sign === 'change' ? '' : 'lead '}${field}: ${showCell(from)} ${sign === 'change' ? '→' : '| row'} ${showCell(to)}`,
+      );
+    }
+  }
+  if (actions.length === 0) lines.push('  nothing to do');
+  for (const refusal of run.refusals)
+    lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
+  if (run.status === 'failed') {
+    for (const { code, message } of (run.report as SyncReport).problems)
+      lines.push(`  ! ${message} [${code}]`);
+  }
+  lines.push('  nothing was written');
+  return lines.join('\n');
+}

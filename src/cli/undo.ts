@@ -1,0 +1,76 @@
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { silentKinds } from '../merge/action.ts';
+import { getRun, type Run } from '../store/runs.ts';
+import { applyLines } from './apply.ts';
+import type { CommonOptions } from './main.ts';
+import { exitCodeFor, print, printJson } from './output.ts';
+import { keepPlan, makePlanNow } from './plan.ts';
+import { refuseToOverwrite } from './plan-file.ts';
+import { describePlan, planJson } from './plan-output.ts';
+import { describeReport } from './sync.ts';
+import { stopSignal, withApp } from './with-app.ts';
+
+export interface UndoOptions extends CommonOptions {
+  readonly out?: string;
+  readonly yes?: boolean;
+}
+
+/**
+ * `leadsync undo RUN`: shows what would be put back, on both sides; writes nothing unless `--yes`. Whatever was edited
+ * after the run is left alone.
+ */
+export function undo(id: string, options: UndoOptions): Promise<void> {
+  const stop = stopSignal();
+  const { out } = options;
+  if (out !== undefined) refuseToOverwrite(out);
+  return withApp(options, async (app) => {
+    const undone = await runToUndo(app, id);
+    const { connection } = undone;
+    const made = await makePlanNow(app, connection, { undoOf: undone.id }, stop);
+    const { run, actions } = made;
+    if (out !== undefined) await keepPlan(app, made, out, { json: true });
+    if (!options.json) print(describePlan(run, actions));
+    if (!options.yes || run.status === 'failed') {
+      if (options.json) printJson(planJson(run, actions));
+      else if (run.status !== 'failed') print(howToGoOn(id, connection, out));
+      process.exitCode = exitCodeFor([made.status]);
+      return;
+    }
+    const lines = actions
+      .filter(({ kind }) => !silentKinds.includes(kind))
+      .map((action) => ({ ...action, id: String(action.id) }));
+    const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
+    if (options.json) printJson(report);
+    else print(describeReport(report));
+    process.exitCode = exitCodeFor([report.status]);
+  });
+}
+
+/** Throws `usage.unknown-run` unless it is a finished run of a configured connection that may have written something. */
+async function runToUndo(app: App, id: string): Promise<Run> {
+  const run = /^\d{1,15}$/.test(id) ? await getRun(app.pool, Number(id)) : null;
+  const reason =
+    run === null || !app.contexts.has(run.connection)
+      ? `there is no run ${id}, or its history was pruned (sync.retention)`
+      : run.mode === 'plan'
+        ? `${id} is a plan: it has written nothing`
+        : run.finishedAt === null
+          ? `run ${id} is not finished; leadsync status tells where it is`
+          : null;
+  if (run !== null && reason === null) return run;
+  throw new LeadsyncError('usage.unknown-run', `${reason ?? ''}. Nothing was changed`, {
+    help: 'leadsync why LEAD names the runs that wrote a lead; leadsync status the last one.',
+  });
+}
+
+function howToGoOn(id: string, connection: string, out: string | undefined): string {
+  return [
+    '',
+    out === undefined
+      ? `To carry it out: leadsync undo ${id} --connection ${connection} --yes`
+      : `To carry it out, or some of it: leadsync apply ${out} [--only ID,ID]`,
+    'What is put back is an edit like any other: the next sync carries it to the other side. A row that is taken away',
+    'comes back with the next sync while its lead is there (sync.onRowDeleted: restore).',
+  ].join('\n');
+}

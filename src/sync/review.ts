@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import { coveredBy } from '../merge/precondition.ts';
+import type { NewAction } from '../store/actions.ts';
+import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.ts';
+import type { Run } from '../store/runs.ts';
+
+/** Picks from a plan what a person has approved. */
+export interface Review {
+  /** The action as far as an approved line covers it; what none covers is left out. Each line is used once. */
+  pick(action: NewAction): readonly NewAction[];
+}
+
+/** The review of a run that carries out approved lines; null for any other run. */
+export async function openReview(db: pg.PoolClient, { id, round, approval }: Run): Promise<Review | null> {
+  if (approval === null) return null;
+  const begun = await intentsOfRun(db, id);
+  const lines = Map.groupBy(await openLines(db, { id, round, approval }), keyOf);
+  return {
+    pick(action) {
+      if (action.kind === 'hold' || action.kind === 'report') return [action];
+      // The create was approved and begun: its link finishes it.
+      if (action.kind === 'link' && action.intentId !== undefined && begun.has(action.intentId))
+        return [action];
+      const candidates = lines.get(keyOf(action)) ?? [];
+      for (const [index, line] of candidates.entries()) {
+        const part = coveredBy(action, line);
+        if (part === null) continue;
+        candidates.splice(index, 1);
+        const covered = { ...action, ...part.covered };
+        return part.rest === null ? [covered] : [covered, { ...action, ...part.rest, state: 'left-out' }];
+      }
+      return [{ ...action, state: 'left-out' }];
+    },
+  };
+}
+
+function keyOf({ kind, leadId }: Pick<ApprovedLine, 'kind' | 'leadId'>): string {
+  return `${kind} ${leadId ?? ''}`;
+}
