@@ -5,7 +5,7 @@ import type { Run } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 
 /** One action of a plan to the letter of the contract (DESIGN 8). */
-export interface PlanLine {
+interface PlanLine {
   readonly id: string;
   readonly kind: Action['kind'];
   readonly leadId?: string;

@@ -16,8 +16,7 @@ interface PlanFile {
   }[];
 }
 
-const stages = (workspace: Workspace): string[] =>
-  workspace.sandbox.leads.list().map((lead) => lead['stage'] as string);
+const stages = (workspace: Workspace): string[] => workspace.sandbox.leads.list().map((lead) => lead.stage);
 
 /** Three pairs in step, then an edit of each lead's stage in the file, and a plan of these in `plan.json`. */
 async function reviewedPlan(options: Parameters<typeof Workspace.open>[0] = {}) {
