@@ -1,6 +1,9 @@
-import type pg from 'pg';
+import { LeadsyncError } from '../../src/errors.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
-import type { Target } from '../../src/targets/target.ts';
+import type { Target, TargetRow } from '../../src/targets/target.ts';
+import type { SimClock } from './sim-clock.ts';
+import type { Turns } from './turns.ts';
+import type { Witness } from './witness.ts';
 
 /** What ends a life in the middle; never caught by the product. */
 export class Crash extends Error {}
@@ -9,6 +12,17 @@ export class Crash extends Error {}
 export interface Fate {
   readonly at: number;
   readonly how: 'crash-before' | 'crash-after' | 'stop' | 'lease-stolen';
+}
+
+/** What the world does to a life, and hears of it. */
+export interface Surroundings {
+  readonly clock: SimClock;
+  readonly turns: Turns;
+  readonly witness: Witness;
+  /** People may act now. */
+  readonly tick: (operation: string) => Promise<void>;
+  readonly steal: () => Promise<void>;
+  readonly heard: (operation: string) => void;
 }
 
 /**
@@ -20,28 +34,54 @@ export class Life {
   operations = 0;
   crashed = false;
   readonly #fate: Fate | null;
-  readonly #tick: (operation: string) => void;
-  readonly #steal: () => Promise<void>;
+  readonly #around: Surroundings;
+  readonly #turn: number;
+  /** Inside a request to the service: nobody acts between a lead's GET and the write that follows. */
+  #within = 0;
 
-  constructor(fate: Fate | null, tick: (operation: string) => void, steal: () => Promise<void>) {
+  constructor(fate: Fate | null, around: Surroundings) {
     this.#fate = fate;
-    this.#tick = tick;
-    this.#steal = steal;
+    this.#around = around;
+    this.#turn = around.turns.join();
   }
 
-  async #pass<T>(name: string, run: () => Promise<T>, ticks: 'before' | 'after' | 'both'): Promise<T> {
+  /** Waits for its turn and so many ms. */
+  wait(ms: number): Promise<void> {
+    return this.#around.turns.begin(this.#turn, this.#around.clock.now() + ms);
+  }
+
+  end(): Promise<void> {
+    return this.#around.turns.leave(this.#turn);
+  }
+
+  /** `pids`: of the sessions that may have to wait for a lock. */
+  async pass<T>(
+    name: string,
+    run: () => Promise<T>,
+    ticks: 'before' | 'after' | 'both',
+    pids?: () => readonly number[],
+  ): Promise<T> {
+    const { turns, clock, heard, steal } = this.#around;
+    if (this.crashed) throw new Crash();
+    await turns.begin(this.#turn);
     if (this.crashed) throw new Crash();
     this.operations++;
+    clock.pass(1 + clock.random() * 9);
+    heard(name);
     const fate = this.operations === this.#fate?.at ? this.#fate.how : null;
     if (fate === 'crash-before') this.#die(name);
     if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
-    if (fate === 'lease-stolen') await this.#steal();
-    if (ticks !== 'after') this.#tick(`before ${name}`);
-    const result = await run();
+    if (fate === 'lease-stolen') await steal();
+    if (ticks !== 'after') await this.#tick(`before ${name}`);
+    const result = await (pids === undefined ? run() : turns.during(this.#turn, pids, run));
     if (this.crashed) throw new Crash();
-    if (ticks !== 'before') this.#tick(`after ${name}`);
+    if (ticks !== 'before') await this.#tick(`after ${name}`);
     if (fate === 'crash-after') this.#die(name);
     return result;
+  }
+
+  async #tick(when: string): Promise<void> {
+    if (this.#within === 0) await this.#around.tick(when);
   }
 
   #die(name: string): never {
@@ -49,63 +89,105 @@ export class Life {
     throw new Crash(`died at ${name}`);
   }
 
-  pool(pool: pg.Pool): pg.Pool {
-    return new Proxy(pool, {
-      get: (target, key) => {
-        if (key === 'query')
-          return (...args: unknown[]) => this.#pass('sql', () => anyQuery(target)(...args), 'both');
-        if (key === 'connect')
-          return () => this.#pass('connect', async () => this.#client(await target.connect()), 'both');
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-  }
-
-  #client(client: pg.PoolClient): pg.PoolClient {
-    return new Proxy(client, {
-      get: (target, key) => {
-        if (key === 'query')
-          return (...args: unknown[]) => {
-            const raw = () => anyQuery(target)(...args);
-            return typeof args[0] === 'string' ? this.#pass('sql', raw, 'both') : raw();
-          };
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-  }
-
   /** Nobody acts between a lead's GET and the write that follows: the API has no way to close that gap. */
   leads(leads: LeadsPort): LeadsPort {
-    const pass = this.#pass.bind(this);
+    const { witness } = this.#around;
+    const pass = <T>(name: string, run: () => Promise<T>, ticks: 'before' | 'after' | 'both'): Promise<T> =>
+      this.pass(
+        name,
+        async () => {
+          this.#within++;
+          try {
+            return await run();
+          } finally {
+            this.#within--;
+          }
+        },
+        ticks,
+      );
     return {
       get requests() {
         return leads.requests;
       },
-      list: (...args) => pass('list', () => leads.list(...args), 'both'),
-      get: (...args) => pass('get', () => leads.get(...args), 'before'),
+      list: (request, signal) =>
+        pass(
+          'list',
+          async () => {
+            try {
+              const page = await leads.list(request, signal);
+              witness.page(request.cursor, page);
+              return page;
+            } catch (error) {
+              if (error instanceof LeadsyncError && error.code === 'leads.rejected')
+                witness.rejected(request.cursor);
+              throw error;
+            }
+          },
+          'both',
+        ),
+      get: (id, signal) =>
+        pass(
+          'get',
+          async () => {
+            const lead = await leads.get(id, signal);
+            witness.got(id, lead !== null);
+            return lead;
+          },
+          'before',
+        ),
       create: (...args) => pass('create', () => leads.create(...args), 'both'),
       update: (...args) => pass('update', () => leads.update(...args), 'after'),
-      delete: (...args) => pass('delete', () => leads.delete(...args), 'after'),
+      delete: (id, signal) =>
+        pass(
+          'delete',
+          () => {
+            witness.deletesLead(id);
+            return leads.delete(id, signal);
+          },
+          'after',
+        ),
     };
   }
 
   target(target: Target): Target {
-    const pass = this.#pass.bind(this);
+    const { witness } = this.#around;
     return {
       name: target.name,
       batchSize: target.batchSize,
       get requests() {
         return target.requests;
       },
-      open: (...args) => pass('open', () => target.open(...args), 'both'),
-      write: (...args) => pass('write', () => target.write(...args), 'both'),
+      open: (options, signal) =>
+        this.pass(
+          'open',
+          async () => {
+            const snapshot = await target.open(options, signal);
+            return { ...snapshot, rows: watched(snapshot.rows, witness) };
+          },
+          'both',
+        ),
+      write: (changes, signal) =>
+        this.pass(
+          'write',
+          () => {
+            for (const change of changes)
+              if (change.kind === 'mark' || change.kind === 'remove') witness.removesRow(change.leadId);
+            return target.write(changes, signal);
+          },
+          'both',
+        ),
     };
   }
 }
 
-/** pg's overloads, as one function. */
-function anyQuery(target: pg.Pool | pg.PoolClient): (...args: unknown[]) => Promise<unknown> {
-  return target.query.bind(target);
+async function* watched(
+  batches: AsyncIterable<readonly TargetRow[]>,
+  witness: Witness,
+): AsyncGenerator<readonly TargetRow[]> {
+  const seen: string[] = [];
+  for await (const batch of batches) {
+    seen.push(...batch.flatMap(({ leadId }) => (leadId === null ? [] : [leadId])));
+    yield batch;
+  }
+  witness.table(seen);
 }

@@ -1,17 +1,8 @@
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sheet } from '../support/sheet.ts';
+import type { Table } from './table.ts';
+import { canonicalToken, columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
 
-export const columns = {
-  companyName: 'Company',
-  segment: 'Segment',
-  city: 'City',
-  region: 'Region',
-  stage: 'Stage',
-  nextFollowUpAt: 'Next follow-up',
-} as const;
-export type Field = keyof typeof columns;
-export const fieldNames = ['companyName', 'segment', 'city', 'region', 'stage', 'nextFollowUpAt'] as const;
 export type Side = 'sheet' | 'web';
 
 export interface Edit {
@@ -23,27 +14,7 @@ export interface Edit {
   readonly value: string;
 }
 
-/** Which company a name belongs to: every name carries it. */
-export function entityOf(name: string): string | null {
-  return /\bn\d+n\b/.exec(name)?.[0] ?? null;
-}
-
 const base = Date.UTC(2031, 0, 1);
-
-/** The unique values in a text: words such as `e12e`, and instants, each of which was typed once. */
-export function tokensOf(text: string): string[] {
-  return (
-    text
-      .match(/\be\d+e\b|20[3-9]\d-\d\d-\d\d[T ]\d\d:\d\d|\d\d\.\d\d\.20[3-9]\d \d\d:\d\d/g)
-      ?.map(canonicalToken) ?? []
-  );
-}
-
-function canonicalToken(token: string): string {
-  const german = /^(\d\d)\.(\d\d)\.(\d{4}) (.*)$/.exec(token);
-  if (german !== null) return `${german[3]}-${german[2]}-${german[1]} ${german[4]}`;
-  return token.replace('T', ' ');
-}
 
 export interface Customs {
   /** Chances of what people do, in relation to each other. */
@@ -76,25 +47,25 @@ export class People {
   night = 0;
   readonly #random: Random;
   readonly #sandbox: Sandbox;
-  readonly #sheet: Sheet;
+  readonly #table: Table;
   readonly #trace: (event: string) => void;
   #next = 0;
 
-  constructor(random: Random, sandbox: Sandbox, sheet: Sheet, trace: (event: string) => void) {
+  constructor(random: Random, sandbox: Sandbox, table: Table, trace: (event: string) => void) {
     this.#random = random;
     this.#sandbox = sandbox;
-    this.#sheet = sheet;
+    this.#table = table;
     this.#trace = trace;
   }
 
-  do({ weights }: Customs, when: string): void {
+  async do({ weights }: Customs, when: string): Promise<void> {
     const deeds = Object.entries(weights) as [Deed, number][];
     let at = this.#random.float() * deeds.reduce((sum, [, weight]) => sum + weight, 0);
     const deed = deeds.find(([, weight]) => (at -= weight) < 0)?.[0] ?? 'edit-row';
-    this.#as(deed, when);
+    await this.#as(deed, when);
   }
 
-  #as(deed: Deed, when: string): void {
+  async #as(deed: Deed, when: string): Promise<void> {
     const tell = (what: string): void => this.#trace(`${when}: ${deed} ${what}`);
     switch (deed) {
       case 'edit-row':
@@ -194,7 +165,7 @@ export class People {
         const entity = entityOf(lead.companyName);
         if (entity !== null) {
           this.deletedLeads.add(entity);
-          if (!this.#showsRow(entity)) this.deletedRows.add(entity);
+          if (!(await this.#showsRow(entity))) this.deletedRows.add(entity);
         }
         this.#sandbox.leads.remove(lead.id);
         return tell(`${lead.id} ${lead.companyName}`);
@@ -203,8 +174,8 @@ export class People {
   }
 
   /** The later ones of rows with one id are removed by hand. */
-  tidy(): void {
-    this.#changeGrid((headings, records) => {
+  async tidy(): Promise<void> {
+    await this.#changeGrid((headings, records) => {
       const seen = new Set<string>();
       const kept = records.filter((record) => {
         const id = record[headings.indexOf('Lead ID')] ?? '';
@@ -220,26 +191,17 @@ export class People {
     });
   }
 
-  #showsRow(entity: string): boolean {
-    try {
-      return this.#sheet.text().includes(`${entity} `);
-    } catch {
-      return false;
-    }
+  async #showsRow(entity: string): Promise<boolean> {
+    const grid = await this.#table.grid();
+    return (grid ?? []).some((record) => record.some((cell) => entityOf(cell) === entity));
   }
 
-  #changeGrid(change: (headings: readonly string[], records: string[][]) => void): void {
-    let grid: string[][];
-    try {
-      grid = this.#sheet.grid();
-    } catch {
-      return;
-    }
-    const [headings, ...records] = grid;
+  async #changeGrid(change: (headings: readonly string[], records: string[][]) => void): Promise<void> {
+    const [headings, ...records] = (await this.#table.grid()) ?? [];
     if (headings === undefined) return;
+    const before = JSON.stringify(records);
     change(headings, records);
-    const after = [headings, ...records];
-    if (JSON.stringify(after) !== JSON.stringify(this.#sheet.grid())) this.#sheet.write(after);
+    if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records]);
   }
 
   #field(): Field {

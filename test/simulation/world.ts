@@ -1,85 +1,103 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { pino } from 'pino';
-import { systemClock } from '../../src/sync/clock.ts';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { defaultFields } from '../../src/lead/mapping.ts';
+import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import type { Random } from '../../src/sandbox/random.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
 import type { Run } from '../../src/store/runs.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
 import { advanceRun } from '../../src/sync/run.ts';
-import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
-import { Sheet } from '../support/sheet.ts';
-import { Crash, type Fate, Life } from './life.ts';
+import { createWorkbookTarget } from '../../src/targets/workbook/workbook-target.ts';
+import { Crash, type Fate, Life, type Surroundings } from './life.ts';
+import { Sessions } from './sessions.ts';
+import type { SimClock } from './sim-clock.ts';
+import type { SimDatabase } from './sim-database.ts';
+import { CsvTable, type Table } from './table.ts';
+import { Turns } from './turns.ts';
+import { Witness } from './witness.ts';
+import { XlsxTable } from './xlsx-table.ts';
 
 export interface WorldOptions {
-  readonly server: string;
-  readonly name: string;
+  readonly database: SimDatabase;
+  readonly clock: SimClock;
+  readonly random: Random;
   readonly sandbox: Partial<SandboxOptions>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly fields: readonly FieldMapping[];
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly statusColumn: boolean;
+  readonly format: 'csv' | 'xlsx';
   readonly trace: (event: string) => void;
+  readonly heard: (operation: string) => void;
 }
 
 export type End = { readonly kind: 'finished'; readonly run: Run } | { readonly kind: 'crashed' | 'stopped' };
 
+export interface LifePlan {
+  readonly name: string;
+  readonly fate: Fate | null;
+  /** People may act now. */
+  readonly tick: (operation: string) => Promise<void>;
+}
+
+const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
+
+/** In memory where there is such a folder: nothing here outlives the process. */
+const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 /** A service, a file and a database, on which processes live one after the other, or at once. */
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
-  readonly sheet: Sheet;
-  readonly pool: pg.Pool;
+  readonly table: Table;
   readonly connection: ConnectionConfig;
-  readonly #url: string;
-  readonly #trace: (event: string) => void;
+  readonly witness: Witness;
+  readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
 
   private constructor(
     sandbox: Sandbox,
-    url: string,
-    pool: pg.Pool,
     connection: ConnectionConfig,
-    trace: (event: string) => void,
+    options: WorldOptions,
     stack: AsyncDisposableStack,
   ) {
     this.sandbox = sandbox;
-    this.#url = url;
-    this.pool = pool;
     this.connection = connection;
-    this.sheet = new Sheet(connection.target.path);
-    this.#trace = trace;
+    const { path } = connection.target;
+    this.table = options.format === 'csv' ? new CsvTable(path) : new XlsxTable(path);
+    this.witness = new Witness(Object.keys(options.query).length > 0);
+    this.#options = options;
     this.#stack = stack;
   }
 
   static async open(options: WorldOptions): Promise<World> {
     await using stack = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(tmpdir(), 'leadsync-night-'));
+    const folder = await mkdtemp(join(scratch, 'leadsync-night-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
-    await administrate(options.server, `create database ${options.name} template template0`);
-    stack.defer(() => administrate(options.server, `drop database ${options.name} with (force)`));
-    const url = new URL(options.server);
-    url.pathname = `/${options.name}`;
-    const pool = stack.adopt(openDatabase({ connectionString: url.href }), (opened) => opened.end());
-    await migrate(pool);
-    const sandbox = stack.use(await startSandbox({ leads: 0, ...options.sandbox }));
+    await options.database.empty();
+    const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
     const connection: ConnectionConfig = {
       name: 'main',
-      leads: { baseUrl: sandbox.url, apiKey: new Secret(sandbox.apiKey), pageSize: 100, query: {} },
+      leads: {
+        baseUrl: sandbox.url,
+        apiKey: new Secret(sandbox.apiKey),
+        pageSize: 100,
+        query: options.query,
+      },
       target: {
         type: 'workbook',
-        path: join(folder, 'leads.csv'),
+        path: join(folder, `leads.${options.format}`),
         idColumn: 'Lead ID',
         timeZone: 'UTC',
         ...(options.statusColumn && { statusColumn: 'Status' }),
       },
-      fields: defaultFields,
+      fields: options.fields.length > 0 ? options.fields : defaultFields,
       sync: {
         schedule: '0 2 * * *',
         timeZone: 'UTC',
@@ -95,83 +113,89 @@ export class World implements AsyncDisposable {
         ...options.sync,
       },
       retentionDays: 90,
+      reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' },
     };
-    return new World(sandbox, url.href, pool, connection, options.trace, stack.move());
+    return new World(sandbox, connection, options, stack.move());
   }
 
-  /** A process that works on the run until it ends one way or another. */
-  async live(fate: Fate | null, tick: (operation: string) => void, name: string): Promise<End> {
-    await using stack = new AsyncDisposableStack();
-    const sessions = new Set<pg.Client>();
-    const pool = openDatabase({ connectionString: this.#url });
-    pool.on('connect', (client) => sessions.add(client as unknown as pg.Client));
-    stack.defer(async () => {
-      // A process that dies takes its sessions along, whatever they were doing.
-      if (life.crashed)
-        for (const session of sessions)
-          (session as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-      const ended = pool.end();
-      if (!life.crashed) await ended;
+  /** Processes that work on the run at once until it ends one way or another. */
+  async live(plans: readonly LifePlan[]): Promise<End[]> {
+    const { database, clock, random } = this.#options;
+    const turns = new Turns(random, clock, (pids) => database.isBlocked(pids));
+    const lives = plans.map((plan) => {
+      const around: Surroundings = {
+        clock,
+        turns,
+        witness: this.witness,
+        tick: plan.tick,
+        steal: () => this.#stealLease(),
+        heard: this.#options.heard,
+      };
+      return { plan, life: new Life(plan.fate, around) };
     });
-    const life = new Life(fate, tick, () => this.#stealLease());
+    return Promise.all(
+      lives.map(async ({ plan, life }) => {
+        try {
+          return await this.#live(life, plan.name);
+        } finally {
+          await life.end();
+        }
+      }),
+    );
+  }
+
+  async #live(life: Life, name: string): Promise<End> {
+    const { database, clock, trace } = this.#options;
+    const sessions = new Sessions(database.pool, life, clock);
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => database.kill(sessions.end()));
     const { baseUrl, apiKey, query } = this.connection.leads;
-    const lifePool = life.pool(pool);
-    const throttle = createThrottle(lifePool, baseUrl, apiKey.reveal());
-    const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, log: () => undefined }));
-    const target = createCsvTarget({ ...this.connection.target, fields: this.connection.fields });
+    const { pool } = sessions;
+    const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
+    const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock }));
+    const target = createWorkbookTarget({ ...this.connection.target, fields: this.connection.fields });
     const context = {
       connection: this.connection,
-      pool: lifePool,
+      pool,
       leads: life.leads(leads),
       target: life.target(target),
-      clock: systemClock,
-      log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),
+      log,
+      clock,
     };
+    const request = { mode: 'sync', allow: [], patience: 4 } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
-        const result = await advanceRun(context, { mode: 'sync', allow: [], patience: 4 }, life.stop.signal);
+        const result = await advanceRun(context, request, life.stop.signal);
         if (result.kind === 'finished') {
-          const { run } = result;
-          const { problems = [], ...rest } = run.report as { problems?: { code: string; message: string }[] };
-          const { created, updated, deleted, held, putOff } = rest as Record<string, unknown>;
-          this.#trace(
-            `${name}: run ${run.id} ${run.status} after ${life.operations} operations ${JSON.stringify({ created, updated, deleted, held, putOff })} ${problems.map(({ code }) => code).join(' ')}`,
-          );
-          return { kind: 'finished', run };
+          this.witness.run++;
+          trace(`${name}: run ${result.run.id} after ${life.operations} operations: ${brief(result.run)}`);
+          await planReminders(pool, this.connection);
+          return { kind: 'finished', run: result.run };
         }
         if (result.why === 'stopping') {
-          this.#trace(`${name}: stopped at operation ${life.operations}`);
+          trace(`${name}: stopped at operation ${life.operations}`);
           return { kind: 'stopped' };
         }
-        if (result.why === 'settling') await this.#letPass(result.afterMs);
-        else if (result.why === 'throttled') await sleep(result.afterMs);
-        else if (result.why === 'busy') await sleep(25);
+        await life.wait(result.afterMs);
       }
       throw new Error('the run does not end');
     } catch (error) {
       if (!life.crashed) throw error;
-      this.#trace(
+      trace(
         `${name}: ${error instanceof Crash ? error.message : String(error)} (operation ${life.operations})`,
       );
       return { kind: 'crashed' };
     }
   }
 
-  /** The attempts to create become so much older: the same as waiting. */
-  async #letPass(ms: number): Promise<void> {
-    if (ms === 0) return;
-    await this.pool.query(`update intents set attempted_at = attempted_at - ($1 + 50) * interval '1 ms'`, [
-      ms,
-    ]);
-  }
-
   async #stealLease(): Promise<void> {
-    this.#trace('the lease expires');
-    // Not awaited for ever: the transaction that is held up here may itself hold the lease's lock.
-    const stolen = this.pool
-      .query(`update leases set expires_at = now() - interval '1 s'`)
-      .catch(() => undefined);
-    await Promise.race([stolen, sleep(20)]);
+    const { database, clock, trace } = this.#options;
+    // Not one that a transaction holds fast just now: nobody could take it either.
+    const { rowCount } = await database.pool.query(
+      `update leases set expires_at = timestamptz '${clock.iso}' - interval '1 s'
+       where name in (select name from leases for update skip locked)`,
+    );
+    trace(`the lease expires${rowCount === 0 ? ' not, it is held fast' : ''}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -179,12 +203,9 @@ export class World implements AsyncDisposable {
   }
 }
 
-async function administrate(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+function brief(run: Run): string {
+  const { problems = [], ...rest } = run.report as { problems?: { code: string }[] };
+  const { created, updated, deleted, held, putOff } = rest as Record<string, unknown>;
+  const codes = problems.map(({ code }) => code).join(' ');
+  return `${run.status} ${JSON.stringify({ created, updated, deleted, held, putOff })} ${codes}`;
 }

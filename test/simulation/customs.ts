@@ -1,0 +1,121 @@
+import type { ConnectionConfig } from '../../src/config/config.ts';
+import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
+import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { Random } from '../../src/sandbox/random.ts';
+import type { Fate } from './life.ts';
+import type { Trouble } from './nights.ts';
+import type { Customs } from './people.ts';
+
+export const none = {
+  'edit-row': 0,
+  'edit-lead': 0,
+  'insert-row': 0,
+  'copy-row': 0,
+  'copy-with-id': 0,
+  sort: 0,
+  'delete-row': 0,
+  'add-lead': 0,
+  'delete-lead': 0,
+};
+
+export interface Settings {
+  readonly sync: Partial<ConnectionConfig['sync']>;
+  readonly fields: readonly FieldMapping[];
+  readonly query: Readonly<Record<string, string>>;
+  readonly statusColumn: boolean;
+  readonly format: 'csv' | 'xlsx';
+}
+
+export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settings {
+  const sync: Partial<ConnectionConfig['sync']> = on.has('policies')
+    ? {
+        onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
+        onLeadDeleted: random.pick(['mark', 'keep', 'remove']),
+        onRowDeleted: random.pick(['restore', 'ignore', 'delete-lead']),
+      }
+    : {};
+  return {
+    sync,
+    fields: defaultFields,
+    // Every lead is found: yet a filtered scan proves no deletion.
+    query: on.has('filters') && random.below(6) === 0 ? { name: 'company' } : {},
+    statusColumn: random.below(2) === 0,
+    format: on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv',
+  };
+}
+
+export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs {
+  const deletes = on.has('deletes') ? 1 : 0;
+  return {
+    weights: {
+      'edit-row': 1 + random.below(8),
+      'edit-lead': 1 + random.below(8),
+      'insert-row': random.below(4),
+      'copy-row': random.below(3),
+      'copy-with-id': deletes * random.float() * 0.5,
+      sort: random.below(2),
+      'delete-row': deletes * random.below(2),
+      'add-lead': random.below(3),
+      'delete-lead': deletes * random.below(2),
+    },
+  };
+}
+
+export function randomFate(random: Random, on: ReadonlySet<Trouble>): Fate {
+  const how = random.pick<Fate['how']>([
+    'crash-before',
+    'crash-after',
+    'crash-after',
+    'stop',
+    ...(on.has('leases') ? (['lease-stolen'] as const) : []),
+  ]);
+  return { at: 1 + Math.floor(random.float() ** 1.5 * 400), how };
+}
+
+export function randomAnswers(random: Random): Partial<SandboxOptions> {
+  const rarely = <T>(value: T, other: T): T => (random.below(5) === 0 ? value : other);
+  const answers: Partial<SandboxBehaviour> = {
+    createReply: random.pick(['lead', 'wrapped', 'location', 'nothing']),
+    createStatus: random.pick([200, 201, 204]),
+    getReply: random.pick(['lead', 'wrapped']),
+    updateReply: random.pick(['lead', 'wrapped', 'nothing-204']),
+    deleteStatus: random.pick([204, 200]),
+    errorShape: random.pick(['flat', 'nested', 'array', 'text', 'empty']),
+    invalidStatus: random.pick([400, 422]),
+    maxLimit: random.pick([3, 5, 10, 200]),
+    defaultLimit: random.pick([4, 50]),
+    rejectLimit: random.below(3) === 0,
+    order: random.pick(['created', 'created', 'random', 'random-per-request']),
+    repeatItems: rarely(2, 0),
+    nullFollowUp: random.pick(['null', 'absent']),
+    followUpFormat: random.pick(['millis', 'seconds']),
+    extraFields: random.below(2) === 0,
+    ignoredFields: rarely(['region'], []),
+    trimText: random.below(3) === 0,
+    ...(random.below(6) === 0 && { stages: ['new', 'won', 'lost'] }),
+  };
+  return { ...answers, idKind: random.pick(['uuid7', 'uuid7', 'other']) };
+}
+
+export function randomFaults(random: Random): string {
+  const rate = (most: number): string => (random.float() * most).toFixed(3);
+  const choices = [
+    () => `429:rate=${rate(0.2)},retryAfter=${random.below(40)}`,
+    () =>
+      `429:once=${1 + random.below(20)},retryAfter=${random.pick(['1', '30', '600', 'date+20', 'none', 'garbage'])}`,
+    () => `503:rate=${rate(0.3)}`,
+    () => `lost-reply:rate=${rate(0.8)}`,
+    () => `lost-reply:rate=${rate(0.8)},on=POST`,
+    () => `error-after-write:rate=${rate(0.6)}`,
+    () => `unfinished:rate=${rate(0.3)}`,
+    () => `not-json:rate=${rate(0.3)},on=POST+PATCH`,
+    () => `moving:rate=${rate(1)}`,
+    () => `expired-cursor:once=${1 + random.below(6)}`,
+    () => `reset:rate=${rate(0.3)}`,
+    () => `422:rate=${rate(0.2)},on=POST+PATCH`,
+    () => `404:rate=${rate(0.1)},on=PATCH`,
+  ] as const;
+  const picked = new Set<string>();
+  for (let count = random.below(4); count > 0; count--) picked.add(random.pick(choices)());
+  return [...picked].join(';');
+}
