@@ -43,6 +43,23 @@ describe('one create whose reply was lost', () => {
     expect(settled([intent()], [lead(2), lead(1)])).toEqual({ 1: { kind: 'ambiguous', candidates } });
   });
 
+  test('only those that fit are named, when a namesake does not', () => {
+    const candidates = [idAt(attempt, 1), idAt(attempt, 2)];
+    const namesake = lead(3, { ...acme, stage: 'won' });
+    expect(settled([intent()], [namesake, lead(2), lead(1)])).toEqual({
+      1: { kind: 'ambiguous', candidates },
+    });
+  });
+
+  test('two that fit one without a name are held, too: it is not made again', () => {
+    const content = { stage: 'new' };
+    const candidates = [idAt(attempt, 1), idAt(attempt, 2)];
+    const leads = [lead(1, content), lead(2, content)];
+    expect(settled([intent({ content, scansWithoutIt: 7 })], leads)).toEqual({
+      1: { kind: 'ambiguous', candidates },
+    });
+  });
+
   test('a lead whose id is known needs no search', () => {
     expect(settled([intent({ leadId: 'x' })], [lead()], { weight: 0, startedAt: 0 })).toEqual({
       1: found('x'),
