@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../src/lead/value.ts';
 import { insertActions } from '../../src/store/actions.ts';
+import { approve, countApproved } from '../../src/store/approvals.ts';
 import { hold } from '../../src/store/held.ts';
 import { recordHistory } from '../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../src/store/intents.ts';
@@ -78,7 +79,7 @@ async function count({ pool, connection }: Scene): Promise<{ history: number; ac
 const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
   prune(pool, { name: connection, retentionDays }, field, never, batch);
 
-const nothing = { history: 0, actions: 0, runs: 0, intents: 0, reminders: 0 };
+const nothing = { runs: 0, actions: 0, history: 0, intents: 0, approvals: 0, reminders: 0 };
 
 describe('pruning by age', () => {
   test('deletes runs with their actions and their history, and only what is older', async () => {
@@ -100,7 +101,55 @@ describe('pruning by age', () => {
     const here = scene();
     for (let run = 0; run < 3; run += 1) await finishedRun(here, 100, { actions: 7 });
     await finishedRun(here, 1);
-    expect(await pruneOf(here, 90, 2)).toEqual({ ...nothing, history: 3, actions: 21, runs: 3 });
+    for (let batch = 0; batch < 2; batch += 1) {
+      await approve(
+        here.pool,
+        here.connection,
+        1,
+        Array.from({ length: 3 }, (_, line) => ({
+          id: String(line),
+          kind: 'update-row' as const,
+          leadId: 'a',
+          row: 2,
+          precondition: 'p',
+        })),
+      );
+    }
+    await here.pool.query(
+      `update approvals set created_at = now() - interval '91 days' where connection = $1`,
+      [here.connection],
+    );
+    expect(await pruneOf(here, 90, 2)).toEqual({
+      ...nothing,
+      history: 3,
+      actions: 21,
+      runs: 3,
+      approvals: 6,
+    });
+    expect(await pruneOf(here, 90, 2)).toEqual(nothing);
+  });
+
+  test('a run goes whole or not at all, however long it took; of an undo or a reviewed plan too', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const long = await finishedRun(here, 89);
+    await pool.query(`update history set at = now() - interval '91 days' where run_id = $1`, [long]);
+    const nightly = await finishedRun(here, 300);
+    const batch = await approve(pool, connection, 1, [
+      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, precondition: 'p' },
+    ]);
+    const applied = await finishedRun(here, 200);
+    await pool.query(`update runs set approval = $2, undo_of = 1 where id = $1`, [applied, batch]);
+    await pool.query(`update runs set finished_at = now() - interval '400 days' where id = $1`, [long]);
+    await pool.query(`update approvals set created_at = now() - interval '200 days' where connection = $1`, [
+      connection,
+    ]);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1, history: 1 });
+    expect(await ids(here, 'runs')).toEqual([nightly, applied]);
+    expect((await lastRun(pool, connection, 'sync'))?.id).toBe(nightly);
+    expect(await countApproved(pool, batch)).toBe(1);
+    await finishedRun(here, 0);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, history: 2, approvals: 1 });
   });
 
   test('nothing more once it is to stop', async () => {
@@ -121,7 +170,7 @@ describe('pruning by age', () => {
     const here = scene();
     for (let run = 0; run < 4; run += 1) await finishedRun(here, 100, { actions: 50 });
     await finishedRun(here, 1);
-    const both = await Promise.all([pruneOf(here, 90, 5), pruneOf(here, 90, 5)]);
+    const both = await Promise.all([pruneOf(here), pruneOf(here)]);
     expect(both.reduce((sum, { actions }) => sum + actions, 0)).toBeLessThanOrEqual(200);
     await pruneOf(here);
     expect(await count(here)).toEqual({ history: 1, actions: 1 });
@@ -184,35 +233,31 @@ describe('pruning by age', () => {
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
   });
 
-  test('of creates only those that are finished, and none of an open run', async () => {
+  test('of creates only those that are finished and whose action is not kept', async () => {
     const here = scene();
     const { pool, connection } = here;
-    const actionOf = async (runId: number): Promise<number> => {
+    const begin = async (runId: number): Promise<number> => {
       const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
-      return rows[0]?.id ?? 0;
+      const actionId = rows[0]?.id ?? 0;
+      return beginIntent(pool, { connection, actionId, rowKey: 'k', row: {}, content: {} });
     };
-    const begin = async (runId: number): Promise<number> =>
-      beginIntent(pool, { connection, actionId: await actionOf(runId), rowKey: 'k', row: {}, content: {} });
     const old = await finishedRun(here, 300);
-    const open = await here.run();
-    await insertActions(pool, open, [
-      { kind: 'create-lead', leadId: null, row: 2, rowKey: 'k', changes: {}, expect: {}, reason: 'new-row' },
-    ]);
     const linked = await begin(old);
     const abandoned = await begin(old);
     const inDoubt = await begin(old);
     const created = await begin(old);
-    const ofOpenRun = await begin(open.id);
-    await intentsLinked(pool, [linked, ofOpenRun]);
+    const young = await begin(old);
+    const kept = await finishedRun(here, 200);
+    const ofKept = await begin(kept);
+    await intentsLinked(pool, [linked, ofKept, young]);
     await abandonIntents(pool, [abandoned]);
     await intentCreated(pool, created, 'x');
-    await pool.query(`update intents set attempted_at = now() - interval '300 days' where connection = $1`, [
-      connection,
-    ]);
-    const young = await begin(old);
-    await intentsLinked(pool, [young]);
-    expect(await pruneOf(here)).toEqual({ ...nothing, intents: 2 });
-    expect(await ids(here, 'intents')).toEqual([inDoubt, created, ofOpenRun, young]);
+    await pool.query(
+      `update intents set attempted_at = now() - interval '300 days' where connection = $1 and id <> $2`,
+      [connection, young],
+    );
+    expect(await pruneOf(here)).toMatchObject({ runs: 1, intents: 2 });
+    expect(await ids(here, 'intents')).toEqual([inDoubt, created, young, ofKept]);
   });
 
   test('of reminders only those that are over and whose follow-up does not stand any more', async () => {
