@@ -288,6 +288,21 @@ describe('leadsync why', () => {
     });
   });
 
+  test('an undone run: what was put back, without a value of the other side that is not on record', async () => {
+    await using workspace = await Workspace.open();
+    const id = await pair(workspace);
+    workspace.sheet.edit((row) => row['Lead ID'] === id, { City: 'Bonn' });
+    const { runId } = await workspace.sync();
+    const undone = await workspace.cli('undo', runId, '--yes', '--json');
+    expect(undone.code, undone.stderr).toBe(0);
+    const [last] = (await why(workspace, id, 'city')).fields['city']?.history ?? [];
+    expect(last).toMatchObject({ rule: 'undone', side: 'lead', lead: 'Bonn', written: 'Ulm' });
+    expect(last).not.toHaveProperty('row');
+    expect((await workspace.cli('why', id, 'city')).stdout).toContain(
+      'a run was undone: the lead got back what it had before',
+    );
+  });
+
   test('a record that is held as a whole: a second row with the id, an id that nobody knows', async () => {
     await using workspace = await Workspace.open();
     const id = await pair(workspace);
