@@ -65,17 +65,10 @@ function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction
 function undoLeadMade({ leadId, leadMade, written }: Deeds, { lead }: Present): readonly PlannedAction[] {
   if (leadMade === null) return [];
   if (lead === null) return [gone(leadId, 'lead')];
-  const left = { ...leadMade, ...lastWritten(written, 'lead') };
-  const edited = Object.entries(left).filter(([field, cell]) => !sameButSpelling(lead[field] ?? null, cell));
-  if (edited.length > 0)
-    return [
-      editedSince(
-        leadId,
-        'lead',
-        edited.map(([field]) => field),
-        'it was not deleted',
-      ),
-    ];
+  // What the service filled in by itself is known from what the row was told of it.
+  const left = { ...lastWritten(written, 'row'), ...leadMade, ...lastWritten(written, 'lead') };
+  const edited = fieldsThatDiffer(lead, left, sameButSpelling);
+  if (edited.length > 0) return [editedSince(leadId, 'lead', edited, 'it was not deleted')];
   return [action('delete-lead', leadId, null, {}, lead)];
 }
 
@@ -83,16 +76,8 @@ function undoRowMade({ leadId, rowMade, written }: Deeds, { row }: Present): rea
   if (rowMade === null) return [];
   if (row === null) return [gone(leadId, 'row')];
   const left = { ...rowMade, ...lastWritten(written, 'row') };
-  const edited = Object.entries(left).filter(([field, cell]) => !sameCell(row.cells[field] ?? null, cell));
-  if (edited.length > 0)
-    return [
-      editedSince(
-        leadId,
-        'row',
-        edited.map(([field]) => field),
-        'it was not taken away',
-      ),
-    ];
+  const edited = fieldsThatDiffer(row.cells, left, sameCell);
+  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it was not taken away')];
   return [action('remove-row', leadId, row.row, {}, row.cells)];
 }
 
@@ -161,6 +146,12 @@ function undoSide(
   if (Object.keys(changes).length === 0) return reports;
   const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
   return [action(side === 'lead' ? 'update-lead' : 'update-row', leadId, row, changes, expect), ...reports];
+}
+
+/** The fields of either record that are not the same in the other; one that a record does not have is empty there. */
+function fieldsThatDiffer(now: Cells, left: Cells, same: (a: Cell, b: Cell) => boolean): readonly string[] {
+  const fields = new Set([...Object.keys(left), ...Object.keys(now)]);
+  return [...fields].filter((field) => !same(now[field] ?? null, left[field] ?? null));
 }
 
 function lastWritten(written: Deeds['written'], side: 'lead' | 'row'): Cells {

@@ -69,6 +69,6 @@ test('same input, same plan: the order and the size of the pages and the order o
       here.sandbox.set({ maxLimit });
       expect(await plannedActions(here)).toEqual(plan);
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   );
 }, 120_000);

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import type { Cell, Cells, Values } from '../../src/lead/value.ts';
+import { type Deeds, planUndo, type Present } from '../../src/merge/undo.ts';
+import { told } from './pair-state.ts';
+
+const soon: Cell = { unreadable: 'soon' };
+const acme: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
+const row = (cells: Cells) => ({ row: 7, cells });
+const wrote = (side: 'lead' | 'row', field: string, before: Cell, after: Cell) => ({
+  side,
+  field,
+  before,
+  after,
+});
+
+function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
+  const nothing = {
+    leadId: 'lead-1',
+    written: [],
+    leadMade: null,
+    rowMade: null,
+    rowRemoved: null,
+    rowMarked: false,
+    leadDeleted: null,
+  };
+  return planUndo({ ...nothing, ...deeds }, { lead: null, row: null, ...present });
+}
+
+const undone = (deeds: Partial<Deeds>, present: Partial<Present> = {}) => undo(deeds, present).map(told);
+
+test('a run that did nothing has nothing to be undone', () => {
+  expect(undone({}, { lead: acme, row: row(acme) })).toEqual([]);
+});
+
+describe('what a run wrote over', () => {
+  const both: Present = { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'won' }) };
+
+  test.each<[string, Deeds['written'], Partial<Present>, readonly string[]]>([
+    ['in the lead', [wrote('lead', 'stage', 'new', 'won')], both, ['update-lead (undone); stage: won > new']],
+    ['in the row', [wrote('row', 'stage', 'new', 'won')], both, ['update-row (undone); stage: won > new']],
+    ['an empty one', [wrote('row', 'stage', null, 'won')], both, ['update-row (undone); stage: won > -']],
+    [
+      'one field of each',
+      [wrote('lead', 'stage', 'new', 'won'), wrote('row', 'companyName', 'Acne', 'Acme')],
+      both,
+      ['update-lead (undone); stage: won > new', 'update-row (undone); companyName: Acme > Acne'],
+    ],
+    [
+      'one field of both: the lead alone, the row only had what became of it there',
+      [wrote('lead', 'stage', 'new', 'won'), wrote('row', 'stage', 'won ', 'won')],
+      both,
+      ['update-lead (undone); stage: won > new'],
+    ],
+    ['as it was before, by hand', [wrote('lead', 'stage', 'won', 'lost')], both, []],
+    ['edited since', [wrote('lead', 'stage', 'new', 'lost')], both, ['report (undo.edited-since)']],
+    [
+      'emptied since',
+      [wrote('row', 'nextFollowUpAt', 'a', 'b')],
+      { row: row({ companyName: 'Acme' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'one edited since, one not',
+      [wrote('row', 'stage', 'new', 'lost'), wrote('row', 'companyName', 'Acne', 'Acme')],
+      both,
+      ['update-row (undone); companyName: Acme > Acne', 'report (undo.edited-since)'],
+    ],
+    ['what could not be read', [wrote('row', 'stage', soon, 'won')], both, ['report (undo.not-writable)']],
+    ['the lead is gone', [wrote('lead', 'stage', 'new', 'won')], { row: both.row }, ['report (undo.gone)']],
+    ['the row is gone', [wrote('row', 'stage', 'new', 'won')], { lead: both.lead }, ['report (undo.gone)']],
+  ])('%s', (_, written, present, expected) => {
+    expect(undone({ written }, present)).toEqual(expected);
+  });
+
+  test('is put back only while it still is what the run left', () => {
+    const written = [wrote('row', 'stage', 'new', 'won'), wrote('row', 'companyName', 'Acne', 'Acme')];
+    expect(undo({ written }, both)).toEqual([
+      {
+        kind: 'update-row',
+        leadId: 'lead-1',
+        row: 7,
+        rowKey: '',
+        changes: {
+          stage: { from: 'won', to: 'new', rule: 'undone' },
+          companyName: { from: 'Acme', to: 'Acne', rule: 'undone' },
+        },
+        expect: { stage: 'won', companyName: 'Acme' },
+        reason: 'undone',
+      },
+    ]);
+    expect(undo({ written: [wrote('lead', 'stage', 'new', 'won')] }, both)[0]?.row).toBeNull();
+  });
+});
+
+describe('a lead that a run made', () => {
+  const leadMade = { companyName: 'Acme', stage: 'new' };
+
+  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
+    ['as it was made', { leadMade }, { lead: acme }, ['delete-lead (undone)']],
+    [
+      'in the spelling of the service',
+      { leadMade },
+      { lead: { ...acme, companyName: 'ACME ' } },
+      ['delete-lead (undone)'],
+    ],
+    ['edited since', { leadMade }, { lead: { ...acme, stage: 'won' } }, ['report (undo.edited-since)']],
+    ['emptied since', { leadMade }, { lead: { companyName: 'Acme' } }, ['report (undo.edited-since)']],
+    [
+      'filled in since',
+      { leadMade },
+      { lead: { ...acme, nextFollowUpAt: 'x' } },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'filled in since, but not readable',
+      { leadMade },
+      { lead: { ...acme, nextFollowUpAt: soon } },
+      ['report (undo.edited-since)'],
+    ],
+    ['gone', { leadMade }, { row: row(acme) }, ['report (undo.gone)']],
+    [
+      'and then wrote to',
+      { leadMade, written: [wrote('lead', 'stage', 'new', 'won')] },
+      { lead: { ...acme, stage: 'won' } },
+      ['delete-lead (undone)'],
+    ],
+    [
+      'and the service filled in, of which the row was told',
+      { leadMade, written: [wrote('row', 'nextFollowUpAt', null, 'x')] },
+      { lead: { ...acme, nextFollowUpAt: 'x' }, row: row({ ...acme, nextFollowUpAt: 'x' }) },
+      ['delete-lead (undone)', 'update-row (undone); nextFollowUpAt: x > -'],
+    ],
+  ])('%s', (_, deeds, present, expected) => {
+    expect(undone(deeds, present)).toEqual(expected);
+  });
+
+  test('is deleted only while it shows what it shows now', () => {
+    expect(undo({ leadMade }, { lead: acme })[0]).toMatchObject({
+      leadId: 'lead-1',
+      row: null,
+      expect: acme,
+    });
+  });
+});
+
+describe('a row that a run made', () => {
+  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
+    ['as it was made', { rowMade: acme }, { row: row(acme) }, ['remove-row (undone)']],
+    [
+      'edited since',
+      { rowMade: acme },
+      { row: row({ ...acme, stage: 'won' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'in another case',
+      { rowMade: acme },
+      { row: row({ ...acme, companyName: 'ACME' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'filled in since',
+      { rowMade: acme },
+      { row: row({ ...acme, nextFollowUpAt: soon }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'filled in since, where the lead could not be read',
+      { rowMade: { companyName: 'Acme', stage: 'new' } },
+      { row: row({ ...acme, nextFollowUpAt: 'x' }) },
+      ['report (undo.edited-since)'],
+    ],
+    ['gone', { rowMade: acme }, { lead: acme }, ['report (undo.gone)']],
+    [
+      'and then wrote to',
+      { rowMade: acme, written: [wrote('row', 'stage', 'new', 'won')] },
+      { row: row({ ...acme, stage: 'won' }) },
+      ['remove-row (undone)'],
+    ],
+    [
+      'of a lead that it wrote to',
+      { rowMade: acme, written: [wrote('lead', 'stage', 'new', 'won')] },
+      { lead: { ...acme, stage: 'won' }, row: row(acme) },
+      ['remove-row (undone)', 'update-lead (undone); stage: won > new'],
+    ],
+  ])('%s', (_, deeds, present, expected) => {
+    expect(undone(deeds, present)).toEqual(expected);
+  });
+
+  test('is taken away only while it shows what it shows now', () => {
+    expect(undo({ rowMade: acme }, { row: row(acme) })[0]).toMatchObject({ row: 7, expect: acme });
+  });
+});
+
+describe('what a run took away', () => {
+  test('a row comes back, with what it showed', () => {
+    const [action, ...others] = undo({ rowRemoved: acme, written: [wrote('row', 'stage', 'new', null)] });
+    expect(others).toEqual([]);
+    expect(action).toMatchObject({ kind: 'create-row', leadId: 'lead-1', row: null, expect: {} });
+    expect(action?.changes).toEqual({
+      companyName: { from: null, to: 'Acme', rule: 'undone' },
+      stage: { from: null, to: 'new', rule: 'undone' },
+    });
+  });
+
+  test('what could not be read in it does not', () => {
+    expect(undone({ rowRemoved: { companyName: 'Acme', stage: soon } })).toEqual([
+      'create-row (undone); companyName: - > Acme',
+    ]);
+  });
+
+  test('there is no second row when one carries the id again', () => {
+    expect(undone({ rowRemoved: acme }, { row: row(acme) })).toEqual(['report (undo.row-exists)']);
+  });
+
+  test.each<[string, Partial<Present>, readonly string[]]>([
+    ['there', { row: row(acme) }, ['mark-row (undone)']],
+    ['gone', {}, []],
+  ])('the mark of a row is taken away: %s', (_, present, expected) => {
+    const actions = undo({ rowMarked: true }, present);
+    expect(actions.map(told)).toEqual(expected);
+    if (expected.length > 0) expect(actions[0]).toMatchObject({ row: 7, expect: acme });
+  });
+
+  test('a lead cannot come back under its id: what it had is told', () => {
+    const [action, ...others] = undo({ leadDeleted: acme, written: [wrote('lead', 'stage', 'new', null)] });
+    expect(others).toEqual([]);
+    expect(action).toMatchObject({ kind: 'report', reason: 'undo.lead-deleted', changes: {}, expect: {} });
+    expect(action?.message).toContain('It had companyName "Acme", stage "new", nextFollowUpAt (empty).');
+  });
+});
+
+test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
+  [
+    'two edited fields',
+    { written: [wrote('lead', 'stage', 'a', 'b'), wrote('lead', 'companyName', 'a', 'b')] },
+    { lead: acme },
+    'stage, companyName of the lead was edited after the run; the edit was left alone',
+  ],
+  [
+    'an edited lead',
+    { leadMade: { stage: 'won' } },
+    { lead: { stage: 'new' } },
+    'stage of the lead was edited after the run; it was not deleted',
+  ],
+  [
+    'an edited row',
+    { rowMade: { stage: 'won' } },
+    { row: row({ stage: 'new' }) },
+    'stage of the row was edited after the run; it was not taken away',
+  ],
+  [
+    'a lead that is gone',
+    { leadMade: acme },
+    {},
+    'the lead is not there any more; there is nothing to put back',
+  ],
+  [
+    'a row that is gone',
+    { rowMade: acme },
+    {},
+    'the row is not there any more; there is nothing to put back',
+  ],
+  [
+    'a second row',
+    { rowRemoved: acme },
+    { row: row(acme) },
+    'row 7 carries this id again; no second one was added',
+  ],
+  [
+    'what cannot be written',
+    { written: [wrote('row', 'stage', soon, 'new')] },
+    { row: row(acme) },
+    'stage of the row was "soon", which is no value that can be written: type it again if you want it',
+  ],
+])('a person is told why something stays: %s', (_, deeds, present, message) => {
+  expect(undo(deeds, present)).toEqual([
+    {
+      kind: 'report',
+      leadId: 'lead-1',
+      row: null,
+      rowKey: '',
+      changes: {},
+      expect: {},
+      reason: expect.stringMatching(/^undo\./) as string,
+      message,
+    },
+  ]);
+});
