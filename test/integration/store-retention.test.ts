@@ -274,19 +274,29 @@ describe('pruning by age', () => {
     };
     const past = new Date(Date.now() - 200 * day).toISOString();
     const future = new Date(Date.now() + 200 * day).toISOString();
-    await follow({ sent: past, stands: past, gone: past, failed: past, later: future, next: future });
+    await follow({
+      sent: past,
+      fresh: past,
+      stands: past,
+      gone: past,
+      failed: past,
+      later: future,
+      next: future,
+    });
     const { rows } = await pool.query<{ id: number; lead: string }>(
       `select id, lead_id as lead from reminders where connection = $1`,
       [connection],
     );
     const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
-    for (const name of ['sent', 'stands', 'gone']) await setReminderState(pool, idOf(name), 'sent');
+    for (const name of ['sent', 'fresh', 'stands', 'gone']) await setReminderState(pool, idOf(name), 'sent');
     await setReminderState(pool, idOf('failed'), 'failed');
-    await follow({ sent: null, failed: future, later: null });
+    await follow({ sent: null, fresh: null, failed: future, later: null });
     await markLeadDeleted(pool, connection, ['gone']);
     await pool.query(`update reminders set updated_at = now() - interval '100 days' where connection = $1`, [
       connection,
     ]);
+    // Due long ago, but sent only now: the worker was away.
+    await setReminderState(pool, idOf('fresh'), 'sent');
     const before = await ids(here, 'reminders');
     expect(await pruneOf(here)).toEqual({ ...nothing, reminders: 3 });
     const deleted = ['sent', 'gone', 'failed'].map(idOf);
