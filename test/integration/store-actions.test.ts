@@ -1,3 +1,4 @@
+import { precondition } from '../../src/merge/precondition.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActionKind, PlannedAction } from '../../src/merge/action.ts';
 import {
@@ -52,8 +53,23 @@ describe('a plan', () => {
     const second = action('link', { leadId: null, row: null, rowKey: 'k' });
     await insertActions(here.pool, run, [first, { ...second, intentId: 17 }]);
     expect(await visibleActions(here.pool, run)).toEqual([
-      { ...first, id: expect.any(Number), state: 'planned', tries: 0, intentId: null },
-      { ...second, id: expect.any(Number), message: null, state: 'planned', tries: 0, intentId: 17 },
+      {
+        ...first,
+        id: expect.any(Number),
+        state: 'planned',
+        tries: 0,
+        intentId: null,
+        precondition: precondition(first),
+      },
+      {
+        ...second,
+        id: expect.any(Number),
+        message: null,
+        state: 'planned',
+        tries: 0,
+        intentId: 17,
+        precondition: precondition(second),
+      },
     ]);
   });
 
