@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Cell, isUnreadable, sameCell } from '../../src/lead/value.ts';
+import type { PlannedAction } from '../../src/merge/action.ts';
+import { type Deeds, planUndo, type Present } from '../../src/merge/undo.ts';
+import { lawRuns } from '../support/law-runs.ts';
+import { anyCell, anyValue, names, recordOf } from './any-pair.ts';
+
+const anyWritten = fc.uniqueArray(
+  fc.record({
+    side: fc.constantFrom('lead' as const, 'row' as const),
+    field: fc.constantFrom(...names),
+    before: anyCell,
+    after: anyValue,
+  }),
+  { selector: ({ side, field }) => `${side} ${field}`, maxLength: 4 },
+);
+const anyDeeds: fc.Arbitrary<Deeds> = fc.record({
+  leadId: fc.constant('lead-1'),
+  written: anyWritten,
+  leadMade: fc.option(recordOf(anyValue, true)),
+  rowMade: fc.option(recordOf(anyValue, true)),
+  rowRemoved: fc.option(recordOf(anyCell, false), { freq: 1 }),
+  rowMarked: fc.boolean(),
+  leadDeleted: fc.option(recordOf(anyCell, false), { freq: 1 }),
+});
+const anyPresent: fc.Arbitrary<Present> = fc.record({
+  lead: fc.option(recordOf(anyCell, true)),
+  row: fc.option(recordOf(anyCell, true).map((cells) => ({ row: 7, cells }))),
+});
+
+function law(check: (actions: readonly PlannedAction[], deeds: Deeds, present: Present) => void): void {
+  fc.assert(
+    fc.property(anyDeeds, anyPresent, (deeds, present) => {
+      check(planUndo(deeds, present), deeds, present);
+    }),
+    { numRuns: lawRuns(5000) },
+  );
+}
+
+describe('promise 1: no edit is lost, not by an undo either', () => {
+  const isLead = ({ kind }: PlannedAction) => kind === 'update-lead' || kind === 'delete-lead';
+
+  test('only a value that the run wrote is written over', () => {
+    law((actions, { written }) => {
+      for (const action of actions.filter(({ kind }) => kind === 'update-lead' || kind === 'update-row')) {
+        for (const [field, { from, to }] of Object.entries(action.changes)) {
+          const side = isLead(action) ? 'lead' : 'row';
+          const deed = written.find((one) => one.side === side && one.field === field);
+          expect(deed).toBeDefined();
+          expect(sameCell(from, deed?.after ?? null)).toBe(true);
+          expect(sameCell(to, deed?.before ?? null)).toBe(true);
+        }
+      }
+    });
+  });
+
+  test('only a lead or a row that shows nothing but what the run put there is taken away', () => {
+    law((actions, { written, leadMade, rowMade }, { lead, row }) => {
+      for (const action of actions.filter(({ kind }) => kind === 'delete-lead' || kind === 'remove-row')) {
+        const [shown, made] = isLead(action) ? [lead, leadMade] : [row?.cells, rowMade];
+        expect(made).not.toBeNull();
+        for (const [field, cell] of Object.entries(shown ?? {})) {
+          if (sameCell(cell, null)) continue;
+          const put: readonly (Cell | undefined)[] = [
+            made?.[field],
+            ...written.filter((one) => one.field === field).map(({ after }) => after),
+          ];
+          expect(put.some((one) => one !== undefined && sameCell(one, cell))).toBe(true);
+        }
+      }
+    });
+  });
+
+  test('each action expects to find what is there now, and none writes what cannot be read', () => {
+    law((actions, _, { lead, row }) => {
+      for (const action of actions) {
+        const shown = isLead(action) ? lead : row?.cells;
+        for (const [field, cell] of Object.entries(action.expect)) {
+          expect(sameCell(shown?.[field] ?? null, cell)).toBe(true);
+        }
+        for (const { to } of Object.values(action.changes)) expect(isUnreadable(to)).toBe(false);
+      }
+    });
+  });
+
+  test('no field is written on both sides, and no record is both written to and taken away', () => {
+    law((actions) => {
+      const fields = actions
+        .filter(({ kind }) => kind === 'update-lead' || kind === 'update-row')
+        .flatMap(({ changes }) => Object.keys(changes));
+      expect(new Set(fields).size).toBe(fields.length);
+      const kinds = actions.map(({ kind }) => kind);
+      expect(kinds.includes('delete-lead') && kinds.includes('update-lead')).toBe(false);
+      expect(kinds.includes('remove-row') && kinds.includes('update-row')).toBe(false);
+    });
+  });
+});
