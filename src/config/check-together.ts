@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { defaultFields } from '../lead/mapping.ts';
 import type { Mistake } from './config-error.ts';
 import { effectiveDirection } from './direction.ts';
+import { headingKey } from './heading-key.ts';
+import { checkReminders, type MappedField } from './check-reminders.ts';
 import { connectionNamePattern, directionSchema } from './schema.ts';
 import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
@@ -33,7 +35,6 @@ const lenientConnection = z.object({
     .catch({ path: undefined, idColumn: 'Lead ID', statusColumn: undefined }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
-  reminders: z.object({ from: z.unknown().optional() }).optional().catch(undefined),
 });
 const lenientFile = z.object({
   connections: z.record(z.string(), lenientConnection.optional().catch(undefined)),
@@ -58,7 +59,7 @@ export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mist
               ...directionMistakes(source, path, connection),
               ...sheetMistakes(source, path, connection),
               ...listMistakes(source, path, connection),
-              ...senderMistakes(source, path, connection, smtpIsSet),
+              ...checkReminders(source, path, mappedFields(connection), smtpIsSet),
             ]),
       ];
     }),
@@ -90,7 +91,7 @@ function columnMistakes(source: Source, path: Path, { target, fields }: Lenient)
   const uses = fields === undefined ? [...mapped, ...own] : [...own, ...mapped];
   const first = new Map<string, string>();
   return uses.flatMap((use) => {
-    const key = use.column.normalize('NFC').trim().toLowerCase();
+    const key = headingKey(use.column);
     const earlier = first.get(key);
     if (earlier === undefined) {
       first.set(key, use.use);
@@ -127,17 +128,14 @@ function sheetMistakes(source: Source, path: Path, { target }: Lenient): readonl
   return report(source, [...path, 'target', 'sheet'], 'must be left out: a CSV file has no sheets');
 }
 
-function senderMistakes(
-  source: Source,
-  path: Path,
-  connection: Lenient,
-  smtpIsSet: boolean,
-): readonly Mistake[] {
-  const { reminders } = connection;
-  if (!smtpIsSet || reminders === undefined || reminders.from !== undefined) return [];
-  const message =
-    'is missing: a mail server is set (SMTP_URL), so reminders need a sender such as Sales <sales@example.com>';
-  return report(source, [...path, 'reminders', 'from'], message);
+/** The mapped fields as far as they can be read, with their columns and types. */
+function mappedFields({ fields }: Lenient): readonly MappedField[] {
+  if (fields === undefined) return defaultFields;
+  return Object.entries(fields).flatMap(([field, entry]) => {
+    const { column, type } = typeof entry === 'string' ? { column: entry, type: undefined } : (entry ?? {});
+    if (column === undefined) return [];
+    return [{ field, column, type: type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text') }];
+  });
 }
 
 function sharedTargets(

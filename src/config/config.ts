@@ -1,5 +1,9 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
+// oxlint-disable-next-line no-restricted-imports -- the shape of data alone: reminders decide by it, the configuration fills it in
+import type { ReminderRules } from '../reminders/rules.ts';
 import type { Secret } from './secret.ts';
+
+export type { ReminderRules };
 
 type OnDifference = 'hold' | 'leads-win' | 'target-wins';
 
@@ -19,6 +23,19 @@ interface WorkbookConfig {
   readonly statusColumn?: string;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;
+}
+
+export interface ReminderSettings {
+  readonly from: string;
+  readonly rules: ReminderRules;
+  /** Whether each mail has a calendar entry attached. */
+  readonly calendar: boolean;
+  /** Address of a lead with `{id}` for its id; null: no link. */
+  readonly leadUrl: string | null;
+  /** Absolute path of the folder with the user's own templates, or null. */
+  readonly templates: string | null;
+  /** What becomes of a mail of which nobody knows whether it was delivered. */
+  readonly onUnknown: 'resend' | 'hold';
 }
 
 export interface ConnectionConfig {
@@ -47,11 +64,7 @@ export interface ConnectionConfig {
   /** How long history is kept. Decides nothing, so it is no part of `sync`. */
   readonly retentionDays: number;
   /** Absent: no reminders. */
-  readonly reminders?: {
-    readonly from: string;
-    readonly to: readonly string[];
-    readonly timeZone: string;
-  };
+  readonly reminders?: ReminderSettings;
 }
 
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. */
@@ -63,6 +76,8 @@ export interface Config {
   readonly databaseUrl?: Secret;
   /** Unset: mails are written as .eml files under dataDir/outbox. */
   readonly smtpUrl?: Secret;
+  /** At most so many mails a second, which may be less than one; unset: as many as the server takes. */
+  readonly smtpRate?: number;
   readonly http: { readonly host: string; readonly port: number; readonly adminToken?: Secret };
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { defaultFields, type Direction, type FieldMapping } from '../lead/mapping.ts';
-import type { ConnectionConfig } from './config.ts';
+import type { ConnectionConfig, ReminderSettings } from './config.ts';
 import { effectiveDirection } from './direction.ts';
+import { headingKey } from './heading-key.ts';
 import type { ConnectionSettings } from './schema.ts';
 
 /** Sender of mails that are only written to the outbox. */
@@ -15,6 +16,7 @@ export function buildConnection(
 ): ConnectionConfig {
   const { leads, target, reminders } = settings;
   const { retention, ...sync } = settings.sync;
+  const fields = buildFields(settings.fields, sync.direction);
   return {
     name,
     leads,
@@ -26,7 +28,7 @@ export function buildConnection(
       ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
       timeZone: target.timeZone ?? sync.timeZone,
     },
-    fields: buildFields(settings.fields, sync.direction),
+    fields,
     sync: {
       ...sync,
       schedule: sync.schedule.trim().split(/\s+/).join(' '),
@@ -34,13 +36,40 @@ export function buildConnection(
     retentionDays: retention,
     ...(reminders === undefined
       ? {}
-      : {
-          reminders: {
-            from: reminders.from ?? localSender,
-            to: reminders.to,
-            timeZone: reminders.timeZone ?? sync.timeZone,
-          },
-        }),
+      : { reminders: buildReminders(reminders, fields, sync.timeZone, folder) }),
+  };
+}
+
+function buildReminders(
+  settings: NonNullable<ConnectionSettings['reminders']>,
+  fields: readonly FieldMapping[],
+  timeZone: string,
+  folder: string,
+): ReminderSettings {
+  const { toColumn, templates } = settings;
+  return {
+    from: settings.from ?? localSender,
+    rules: {
+      timeZone: settings.timeZone ?? timeZone,
+      before: settings.before,
+      quietHours: settings.quietHours ?? null,
+      workingDays: settings.workingDays,
+      graceMs: settings.grace,
+      skipStages: settings.skipStages ?? [],
+      onlyStages: settings.onlyStages ?? null,
+      to: settings.to,
+      routes: settings.routes ?? [],
+      // checkReminders has refused a column that is not mapped.
+      toField:
+        toColumn === undefined
+          ? null
+          : (fields.find(({ column }) => headingKey(column) === headingKey(toColumn))?.field ?? null),
+      digestAt: settings.digest ?? null,
+    },
+    calendar: settings.calendar,
+    leadUrl: settings.leadUrl ?? null,
+    templates: templates === undefined ? null : resolve(folder, templates),
+    onUnknown: settings.onUnknown,
   };
 }
 

@@ -7,6 +7,7 @@ interface Node {
   properties?: Record<string, Node> | undefined;
   additionalProperties?: Node | boolean | undefined;
   anyOf?: Node[] | undefined;
+  items?: Node | undefined;
 }
 
 const node: z.ZodType<Node> = z.lazy(() =>
@@ -14,6 +15,7 @@ const node: z.ZodType<Node> = z.lazy(() =>
     properties: z.record(z.string(), node).optional(),
     additionalProperties: z.union([z.boolean(), node]).optional(),
     anyOf: z.array(node).optional(),
+    items: node.optional(),
   }),
 );
 
@@ -31,7 +33,7 @@ export function configJsonSchemaText(): string {
 /** Adds the settings' meanings, to the `whole` of a setting and not to each of its forms. `any` name is looked up as such: the settings have a wildcard there. */
 function describe(part: Node, path: Path, whole = true): object {
   const meaning = whole ? settingAt(path)?.meaning : undefined;
-  const { properties, additionalProperties, anyOf } = part;
+  const { properties, additionalProperties, anyOf, items } = part;
   return {
     ...(meaning === undefined ? {} : { description: meaning }),
     ...part,
@@ -45,6 +47,7 @@ function describe(part: Node, path: Path, whole = true): object {
     ...(typeof additionalProperties === 'object'
       ? { additionalProperties: describe(additionalProperties, [...path, 'any']) }
       : {}),
+    ...(items === undefined ? {} : { items: describe(items, [...path, 0]) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map((inner) => describe(inner, path, false)) }),
   };
 }

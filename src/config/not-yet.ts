@@ -2,20 +2,12 @@ import type { Path } from './settings-lookup.ts';
 import { valueAt } from './source.ts';
 
 /** Keys of the design that a later version brings. They are refused: a setting that does nothing would be a lie. */
-const keys = [
-  'alerts',
-  'connections.*.reminders.before',
-  'connections.*.reminders.quietHours',
-  'connections.*.reminders.digest',
-  'connections.*.reminders.skipStages',
-  'connections.*.reminders.routes',
-  'connections.*.reminders.onUnknown',
-];
+const keys = ['alerts'];
 
 const targetTypes: readonly unknown[] = ['google-sheets', 'hubspot'];
 
 export function isKeyToCome(path: Path): boolean {
-  return keys.includes(path.map((key, index) => (index === 1 ? '*' : key)).join('.'));
+  return path.length === 1 && keys.includes(String(path[0]));
 }
 
 /** What to say of a target of a later version; undefined for anything else. */

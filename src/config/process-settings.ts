@@ -28,6 +28,13 @@ const schema = z.object({
   ).optional(),
   DATA_DIR: text((value) => (value.includes('\0') ? 'must be the path of a folder' : null)).default('./data'),
   SMTP_URL: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').optional(),
+  SMTP_RATE: text((value) =>
+    /^\d{1,4}(\.\d{1,3})?$/.test(value) && Number(value) > 0
+      ? null
+      : 'must be a number of mails a second above 0, such as 10 or 0.5',
+  )
+    .transform(Number)
+    .optional(),
   HOST: text((value) =>
     isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
       ? null
@@ -60,12 +67,13 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
   const parsed = schema.safeParse(raw);
   if (!parsed.success)
     return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
-  const { DATABASE_URL, DATA_DIR, SMTP_URL, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
+  const { DATABASE_URL, DATA_DIR, SMTP_URL, SMTP_RATE, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
   return {
     settings: {
       dataDir: resolve(cwd, DATA_DIR),
       ...(DATABASE_URL === undefined ? {} : { databaseUrl: DATABASE_URL }),
       ...(SMTP_URL === undefined ? {} : { smtpUrl: SMTP_URL }),
+      ...(SMTP_RATE === undefined ? {} : { smtpRate: SMTP_RATE }),
       http: { host: HOST, port: PORT, ...(ADMIN_TOKEN === undefined ? {} : { adminToken: ADMIN_TOKEN }) },
       logLevel: LOG_LEVEL,
     },

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { graceMistake, offsetMistake, parseGrace, parseOffset } from './duration.ts';
 import { recipientMistake, senderMistake } from './email-address.ts';
+import { leadUrlMistake } from './lead-url.ts';
 import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
 import { parseRetention, retentionAllowed, retentionMistake } from './retention.ts';
 import { scheduleMistake, timeZoneMistake } from './schedule.ts';
 import { Secret } from './secret.ts';
 import { sheetNameMistake, targetPathMistake } from './target-path.ts';
+import {
+  parseQuietHours,
+  parseTimeOfDay,
+  parseWeekday,
+  quietHoursMistake,
+  timeOfDayMistake,
+  weekdayNames,
+} from './time-of-day.ts';
 
 /** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
 type Check<T> = (value: T) => string | null;
@@ -118,17 +128,77 @@ const sync = z.strictObject({
   retention: retention.prefault('90d'),
 });
 
+function isRepeated(list: readonly string[]): boolean {
+  return new Set(list.map((one) => one.normalize('NFC').trim().toLowerCase())).size < list.length;
+}
+
+const recipients = z.array(text(recipientMistake)).check(
+  rule((list) => {
+    if (list.length === 0) return 'must name at least one recipient';
+    return isRepeated(list) ? 'must name nobody twice' : null;
+  }),
+);
+
+/** Values of a lead field, compared without case. */
+const leadValues = z.array(text((value) => (value.trim() === '' ? 'must not be empty' : null))).check(
+  rule((list) => {
+    if (list.length === 0) return 'must name at least one value';
+    return isRepeated(list) ? 'must name no value twice' : null;
+  }),
+);
+
+const route = z.strictObject({
+  when: z
+    .record(
+      text((name) => (name.trim() === '' ? 'must be the name of a lead field' : null)),
+      leadValues,
+    )
+    .check(
+      rule((value) =>
+        Object.keys(value).length === 0
+          ? 'must name at least one field: what is for everybody else stands in to'
+          : null,
+      ),
+    ),
+  to: recipients,
+});
+
+const before = z
+  .array(text(offsetMistake).transform(parseOffset))
+  .check(
+    rule((list) =>
+      new Set(list.map((offset) => offset.text)).size < list.length
+        ? 'must name no time twice (60m is 1h)'
+        : null,
+    ),
+  );
+
+const workingDays = z.array(z.enum(weekdayNames)).check(
+  rule((list) => {
+    if (list.length === 0) return `must leave a working day: ${weekdayNames.join(', ')}`;
+    return isRepeated(list) ? 'must name no day twice' : null;
+  }),
+);
+
 const reminders = z.strictObject({
   from: text(senderMistake).optional(),
-  to: z.array(text(recipientMistake)).check(
-    rule((list) => {
-      if (list.length === 0) return 'must name at least one recipient';
-      return new Set(list.map((one) => one.toLowerCase())).size < list.length
-        ? 'must name nobody twice'
-        : null;
-    }),
-  ),
+  to: recipients,
   timeZone: timeZone.optional(),
+  before: before.prefault(['0m']),
+  quietHours: text(quietHoursMistake).transform(parseQuietHours).optional(),
+  workingDays: workingDays.default([...weekdayNames]).transform((names) => names.map(parseWeekday)),
+  grace: text(graceMistake).transform(parseGrace).prefault('24h'),
+  skipStages: leadValues.optional(),
+  onlyStages: leadValues.optional(),
+  routes: z.array(route).optional(),
+  toColumn: heading.optional(),
+  digest: text(timeOfDayMistake).transform(parseTimeOfDay).optional(),
+  calendar: z.boolean().default(false),
+  leadUrl: text(leadUrlMistake).optional(),
+  templates: text((path) =>
+    path.trim() === '' || path.includes('\0') ? 'must be the path of a folder' : null,
+  ).optional(),
+  onUnknown: z.enum(['resend', 'hold']).default('resend'),
 });
 
 const connection = z.strictObject({

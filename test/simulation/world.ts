@@ -47,6 +47,27 @@ export interface LifePlan {
   readonly tick: (operation: string) => Promise<void>;
 }
 
+const reminders: ConnectionConfig['reminders'] = {
+  from: 'sales@example.com',
+  rules: {
+    timeZone: 'UTC',
+    before: [{ text: '0m', days: 0, ms: 0 }],
+    quietHours: null,
+    workingDays: [1, 2, 3, 4, 5, 6, 7],
+    graceMs: 24 * 3_600_000,
+    skipStages: [],
+    onlyStages: null,
+    to: ['anna@example.com'],
+    routes: [],
+    toField: null,
+    digestAt: null,
+  },
+  calendar: false,
+  leadUrl: null,
+  templates: null,
+  onUnknown: 'resend',
+};
+
 const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 
 /** In memory where there is such a folder: nothing here outlives the process. */
@@ -113,7 +134,7 @@ export class World implements AsyncDisposable {
         ...options.sync,
       },
       retentionDays: 90,
-      reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' },
+      reminders,
     };
     return new World(sandbox, connection, options, stack.move());
   }

@@ -79,6 +79,7 @@ describe('the environment alone', () => {
       DATABASE_URL: 'postgres://u:p@h/d',
       DATA_DIR: '/var/lib/leadsync',
       SMTP_URL: 'smtps://u:p@mail:465',
+      SMTP_RATE: '0.5',
       REMINDER_FROM: 'Sales <sales@example.com>',
       REMINDER_TO: 'anna@example.com, ben@example.com,',
       SCHEDULE: '30 1 * * 1-5',
@@ -93,6 +94,7 @@ describe('the environment alone', () => {
     const [connection] = config.connections;
     expect(config.databaseUrl?.reveal()).toBe('postgres://u:p@h/d');
     expect(config.smtpUrl?.reveal()).toBe('smtps://u:p@mail:465');
+    expect(config.smtpRate).toBe(0.5);
     expect(config.dataDir).toBe('/var/lib/leadsync');
     expect(config.http).toMatchObject({ host: '0.0.0.0', port: 0 });
     expect(config.http.adminToken?.reveal()).toBe('admin');
@@ -107,8 +109,23 @@ describe('the environment alone', () => {
     expect(connection?.fields.map((field) => field.direction)).toEqual(defaultFields.map(() => 'to-target'));
     expect(connection?.reminders).toEqual({
       from: 'Sales <sales@example.com>',
-      to: ['anna@example.com', 'ben@example.com'],
-      timeZone: 'Europe/Berlin',
+      rules: {
+        timeZone: 'Europe/Berlin',
+        before: [{ text: '0m', days: 0, ms: 0 }],
+        quietHours: null,
+        workingDays: [1, 2, 3, 4, 5, 6, 7],
+        graceMs: 86_400_000,
+        skipStages: [],
+        onlyStages: null,
+        to: ['anna@example.com', 'ben@example.com'],
+        routes: [],
+        toField: null,
+        digestAt: null,
+      },
+      calendar: false,
+      leadUrl: null,
+      templates: null,
+      onUnknown: 'resend',
     });
   });
 
@@ -174,6 +191,8 @@ describe('mistakes in the environment', () => {
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
     ['REDIS_URL', 'redis://:geheim@h', '[secret]', 'not supported yet by this version: unset it'],
     ['SMTP_URL', 'http://mail', '[secret]', 'smtp://'],
+    ['SMTP_RATE', '0', '"0"', 'above 0'],
+    ['SMTP_RATE', 'fast', '"fast"', 'mails a second'],
     ['SCHEDULE', '0 2 * *', '"0 2 * *"', 'five fields'],
     ['TZ_NAME', 'Europe/Berln', '"Europe/Berln"', 'did you mean "Europe/Berlin"?'],
     ['DIRECTION', 'twoway', '"twoway"', 'two-way, to-target, to-leads; did you mean "two-way"?'],

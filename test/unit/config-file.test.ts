@@ -83,7 +83,7 @@ connections:
       maxDeletes: { amount: 5, percent: false },
       maxChanges: { amount: 20, percent: true },
     });
-    expect(berlin?.reminders?.timeZone).toBe('America/New_York');
+    expect(berlin?.reminders?.rules.timeZone).toBe('America/New_York');
     expect(hamburg?.leads.apiKey.reveal()).toBe('other');
     expect(hamburg?.target).toMatchObject({
       path: join(cwd, 'h.xlsx'),
@@ -235,15 +235,6 @@ describe('mistakes in the file', () => {
       'a key of a later version',
       connection('alerts: {}'),
       [at(5, 'alerts', 'not supported yet by this version')],
-    ],
-    [
-      'reminder keys of a later version',
-      connection(
-        '    reminders:\n      to: [a@b.c]\n      before: [1d]\n      quietHours: x\n      digest: x\n      skipStages: [x]\n      routes: x',
-      ),
-      ['before', 'quietHours', 'digest', 'skipStages', 'routes'].map((key, index) =>
-        at(7 + index, `${a}.reminders.${key}`, 'not supported yet by this version'),
-      ),
     ],
     [
       'a sheet of a CSV file',

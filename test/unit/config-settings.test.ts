@@ -15,19 +15,26 @@ const part = z.looseObject({
   properties: z.record(z.string(), z.unknown()).optional(),
   additionalProperties: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
+  items: z.looseObject({ type: z.string().optional() }).optional(),
   // Of a mapping the defaults are those of its keys.
   default: z
-    .union([z.string(), z.number().transform(String), z.looseObject({}).transform(() => undefined)])
+    .union([
+      z.string(),
+      z.union([z.number(), z.boolean()]).transform(String),
+      z.array(z.string()).transform((list) => `[${list.join(', ')}]`),
+      z.looseObject({}).transform(() => undefined),
+    ])
     .optional(),
 });
 
 /** The places of the schema at which a value can be written, with their defaults; `*` stands for any name. */
 function places(schema: unknown, path = ''): readonly (readonly [string, string | undefined])[] {
-  const { properties, additionalProperties, anyOf, default: preset } = part.parse(schema);
+  const { properties, additionalProperties, anyOf, items, default: preset } = part.parse(schema);
   const below = (key: string) => (path === '' ? key : `${path}.${key}`);
   const inner = [
     ...Object.entries(properties ?? {}).flatMap(([key, value]) => places(value, below(key))),
     ...(typeof additionalProperties === 'object' ? places(additionalProperties, below('*')) : []),
+    ...(items?.type === 'object' ? places(items, below('*')) : []),
     ...(anyOf ?? []).flatMap((form) => places(form, path)),
   ];
   return inner.length === 0 || anyOf !== undefined
