@@ -1,60 +1,101 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
+import type { Readable } from 'node:stream';
+import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../config/secret.ts';
-import { LeadsyncError } from '../errors.ts';
+import { mailError } from './mail-error.ts';
+import { buildMessage, keyHash, type Mail } from './message.ts';
 
-/** A mail of plain text to one recipient. `key` names what it is about: the same key gives the same Message-ID. */
-interface Mail {
-  readonly key: string;
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
+export type { Mail };
 
-/** Sends mails, or writes them as files. Returns where the mail went, for people. */
+/** Sends mails, or writes them as files. Faults are LeadsyncErrors with the codes of mail-error.ts. */
 export interface Mailer extends AsyncDisposable {
+  /** Sends once, without a retry; returns where the mail went, for people: the server's reply, or a path. */
   send(mail: Mail): Promise<string>;
   /** Connects and logs in without sending; throws as `send` does. */
   verify(): Promise<void>;
 }
 
+export interface MailLimits {
+  /** Mails a second; absent: as fast as the server takes them. */
+  readonly rate?: number;
+  /** Ms for a connection and the server's greeting. */
+  readonly connectMs?: number;
+  /** Ms without a word from the server. A short time makes unknown outcomes: RFC 5321, 4.5.3.2.6 grants it ten minutes. */
+  readonly silenceMs?: number;
+}
+
 /**
  * Mails through SMTP when `smtpUrl` is set, otherwise as `.eml` files in `outbox`. Nothing is retried here: the queue
- * does that. STARTTLS is required unless the server is on this machine.
+ * does that.
  *
- * Throws `mail.refused` (5xx; retry never), `mail.unavailable` (4xx and connection faults) and `mail.credentials` (both
- * retry later: no mail is lost for a password that is mended).
+ * STARTTLS is required, except for a server on this machine (then it is not used), and unless the URL says otherwise:
+ * `?requireTLS=false` encrypts when the server offers it, `?ignoreTLS=true` never. The URL may also set nodemailer's
+ * `maxConnections`, `maxMessages`, `name`, `authMethod` and `tls.…`.
  */
-export function createMailer(smtpUrl: Secret | undefined, outbox: string): Mailer {
-  if (smtpUrl === undefined) return fileMailer(outbox);
-  const url = new URL(smtpUrl.reveal());
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits: MailLimits = {}): Mailer {
+  return smtpUrl === undefined ? fileMailer(outbox) : smtpMailer(new URL(smtpUrl.reveal()), limits);
+}
+
+/** As many as Office 365 lets one sender have. */
+const maxConnections = 3;
+
+/** What a mail is given on its way: the moment its stream is made. */
+interface Watched extends SendMailOptions {
+  readonly watch: (stream: Readable) => void;
+}
+
+function smtpMailer(url: URL, { rate, connectMs = 20_000, silenceMs = 120_000 }: MailLimits): Mailer {
   const transport = createTransport({
-    url: url.href,
-    requireTLS: url.protocol === 'smtp:' && !loopback,
-    ignoreTLS: url.protocol === 'smtp:' && loopback,
+    url: withoutOurs(url),
+    ...encryption(url),
+    ...speed(rate),
+    pool: true,
+    // The pool would send a mail again by itself when a connection closes, even after the server took it.
+    maxRequeues: 0,
+    // Shorter than any server's own patience, so that no mail is begun on a connection that is about to be closed.
+    idleTimeout: 20_000,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-    connectionTimeout: 20_000,
-    greetingTimeout: 20_000,
-    socketTimeout: 120_000,
+    // A transcript would show the password.
+    logger: false,
+    debug: false,
   });
+  // The stream is read from when the server has said 354 to DATA: what nodemailer itself decides by.
+  transport.use('stream', (mail, done) => {
+    mail.message.processFunc((stream) => {
+      (mail.data as Watched).watch(stream);
+      return stream;
+    });
+    done();
+  });
+  const secrets = secretsOf(url);
   return {
     async send(mail) {
+      let stream: Readable | undefined;
+      const watched: Watched = {
+        ...buildMessage(mail),
+        watch: (made) => {
+          stream = made;
+        },
+      };
       try {
-        const info = await transport.sendMail(compose(mail));
+        const info = await transport.sendMail(watched);
         return info.response;
       } catch (error) {
-        throw mailError(error);
+        throw mailError(error, stream?.readableDidRead === true, secrets);
       }
     },
     async verify() {
-      await transport.verify().catch((error: unknown) => {
-        throw mailError(error);
-      });
+      try {
+        await transport.verify();
+      } catch (error) {
+        throw mailError(error, false, secrets);
+      }
     },
     async [Symbol.asyncDispose]() {
       transport.close();
@@ -62,15 +103,62 @@ export function createMailer(smtpUrl: Secret | undefined, outbox: string): Maile
   };
 }
 
+/** What the URL may not say: nodemailer lets its query win over every option. */
+const notInUrl = [
+  'pool',
+  'maxRequeues',
+  'logger',
+  'debug',
+  'transactionLog',
+  'disableFileAccess',
+  'disableUrlAccess',
+];
+
+function withoutOurs(url: URL): string {
+  const rest = new URL(url);
+  for (const name of notInUrl) rest.searchParams.delete(name);
+  return rest.href;
+}
+
+/** So many mails at once, and in so many ms: the pool counts when a mail has left, so each connection sends one unasked. */
+function speed(rate: number | undefined): object {
+  if (rate === undefined) return { maxConnections };
+  const rateLimit = Math.max(1, Math.floor(rate));
+  return {
+    maxConnections: Math.min(maxConnections, rateLimit),
+    rateLimit,
+    rateDelta: Math.ceil((1000 * rateLimit) / rate),
+  };
+}
+
+function encryption(url: URL): object {
+  if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS')) return {};
+  return isLoopback(url.hostname) ? { ignoreTLS: true } : { requireTLS: true };
+}
+
+function isLoopback(host: string): boolean {
+  return ['localhost', '[::1]'].includes(host.toLowerCase()) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** The password in each form in which it goes over the line (RFC 4616; LOGIN), longest first. */
+function secretsOf(url: URL): readonly string[] {
+  const user = decodeURIComponent(url.username);
+  const password = decodeURIComponent(url.password);
+  if (password === '') return [];
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return [base64(`\0${user}\0${password}`), base64(password), url.password, password];
+}
+
 function fileMailer(outbox: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
-      const info = await transport.sendMail(compose(mail));
-      const file = join(outbox, `${messageHash(mail.key)}.eml`);
+      const info = await transport.sendMail(buildMessage(mail));
+      const file = join(outbox, `${keyHash(mail.key)}.eml`);
+      const unfinished = `${file}.${randomUUID()}.tmp`;
       await mkdir(outbox, { recursive: true });
-      await writeFile(`${file}.tmp`, info.message as Buffer);
-      await rename(`${file}.tmp`, file);
+      await writeFile(unfinished, info.message as Buffer);
+      await rename(unfinished, file);
       return file;
     },
     async verify() {
@@ -80,48 +168,4 @@ function fileMailer(outbox: string): Mailer {
       transport.close();
     },
   };
-}
-
-function compose(mail: Mail) {
-  return {
-    from: mail.from,
-    // As an object: a string may name several recipients.
-    to: { name: '', address: mail.to },
-    envelope: { from: addressOf(mail.from), to: mail.to },
-    subject: mail.subject,
-    text: mail.text,
-    messageId: `<${messageHash(mail.key)}@leadsync.invalid>`,
-    // RFC 3834, section 5: keeps out-of-office replies away.
-    headers: { 'Auto-Submitted': 'auto-generated' },
-  };
-}
-
-function messageHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 32);
-}
-
-function addressOf(from: string): string {
-  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
-}
-
-/** The classes of nodemailer's errors, by `code` and `responseCode` (reference/email.md, section 2). */
-function mailError(error: unknown): LeadsyncError {
-  const { code, responseCode } = error as { code?: string; responseCode?: number };
-  const message = error instanceof Error ? error.message : String(error);
-  if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) {
-    return new LeadsyncError(
-      'mail.credentials',
-      `the mail server does not accept the credentials: ${message}`,
-      { retry: 'later', cause: error },
-    );
-  }
-  if (responseCode !== undefined && responseCode >= 500) {
-    return new LeadsyncError('mail.refused', `the mail server refused the mail: ${message}`, {
-      cause: error,
-    });
-  }
-  return new LeadsyncError('mail.unavailable', `the mail could not be sent: ${message}`, {
-    retry: 'later',
-    cause: error,
-  });
 }

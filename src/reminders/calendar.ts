@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import ical, { ICalCalendarMethod, ICalEventStatus, ICalEventTransparency } from 'ical-generator';
+import { oneLine } from './shown-text.ts';
+
+/** The follow-up of one lead as an entry of a calendar. Times are epoch ms. */
+export interface CalendarContent {
+  readonly leadId: string;
+  readonly connection: string;
+  readonly title: string;
+  readonly startAt: number;
+  /** Goes up with each date the follow-up is moved to; at least 0. */
+  readonly sequence: number;
+  /** The follow-up was cleared: the entry is taken back. */
+  readonly cancelled: boolean;
+  /** Of the sender. */
+  readonly domain: string;
+  readonly now: number;
+}
+
+/** A follow-up is a moment; calendars show an entry without length badly. */
+const lengthMs = 15 * 60_000;
+
+/**
+ * An iCalendar object (RFC 5545) with METHOD:PUBLISH, which asks nobody for an answer. The UID is the lead's own, so
+ * that a later SEQUENCE moves or cancels the entry where a calendar follows it. It does not show the time as busy.
+ */
+export function calendarEntry(content: CalendarContent): string {
+  const { connection, leadId, startAt } = content;
+  const calendar = ical({ method: ICalCalendarMethod.PUBLISH, prodId: '//leadsync//follow-ups//EN' });
+  const uid = createHash('sha256').update(JSON.stringify([connection, leadId])).digest('hex').slice(0, 32);
+  calendar.createEvent({
+    id: `follow-up.${uid}@${content.domain}`,
+    sequence: content.sequence,
+    stamp: new Date(content.now),
+    start: new Date(startAt),
+    end: new Date(startAt + lengthMs),
+    summary: oneLine(content.title, 200),
+    status: content.cancelled ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
+    transparency: ICalEventTransparency.TRANSPARENT,
+  });
+  // RFC 5545, section 3.1: the last line ends as all do.
+  return `${calendar.toString().replace(/(?:\r\n)+$/, '')}\r\n`;
+}
