@@ -1,29 +1,147 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { type Reminder, reconcileReminders } from '../store/reminders.ts';
+import { shortHash } from '../lead/fingerprint.ts';
+import type { Values } from '../lead/value.ts';
+import { transaction } from '../store/database.ts';
+import {
+  type ChangedFollowUp,
+  changedFollowUps,
+  forgetFollowUps,
+  type NewPlan,
+  saveFollowUps,
+} from '../store/follow-ups.ts';
+import {
+  cancelReminders,
+  dueReminders,
+  type Reminder,
+  replaceReminders,
+  settleLate,
+  type WantedForLead,
+} from '../store/reminders.ts';
+import { beginPlanning } from '../store/planning.ts';
+import { stageField } from './recipients.ts';
+import type { ReminderRules } from './rules.ts';
+import { nextAllowed } from './send-time.ts';
+import { wantedReminders } from './wanted.ts';
 
 /** The field that says when the next follow-up is due (API reference, section 2). */
 export const followUpField = 'nextFollowUpAt';
 
-/** A follow-up that fell due longer ago than this (ms) is not mailed any more. */
-const graceMs = 24 * 3_600_000;
-
 /** How far ahead (ms) jobs are made: twice the time between two looks, so that none is missed. */
-const horizonMs = 2 * 3_600_000;
+export const horizonMs = 2 * 3_600_000;
 
-/** Brings the reminders of a connection in line with its leads; returns those that fall due within two hours. */
+/** So many leads are planned in one transaction. */
+const batchSize = 5_000;
+
+/** To be counted up when the same settings come to mean something else. */
+const rulesVersion = 1;
+
+/**
+ * Brings the reminders of a connection in line with the follow-ups that both sides agree on: schedules what is new,
+ * cancels what was moved, cleared, deleted or is no longer asked for, and settles what is late. Only leads are looked at
+ * of which something has changed, or all when the settings did. Any number of processes may do this at once. Returns
+ * the reminders that are to be sent within two hours, soonest first; of those that are late already `sendAt` is past.
+ */
 export async function planReminders(
   pool: pg.Pool,
-  connection: ConnectionConfig,
+  { name, fields, reminders }: Pick<ConnectionConfig, 'name' | 'fields' | 'reminders'>,
 ): Promise<readonly Reminder[]> {
-  const mapped = connection.fields.some(({ field, type }) => field === followUpField && type === 'instant');
-  if (connection.reminders === undefined || !mapped) return [];
-  return reconcileReminders(
-    pool,
-    connection.name,
-    followUpField,
-    connection.reminders.to,
-    graceMs,
-    horizonMs,
-  );
+  const isMapped = fields.some(({ field, type }) => field === followUpField && type === 'instant');
+  if (reminders === undefined || !isMapped) {
+    await withdrawReminders(pool, name);
+    return [];
+  }
+  const { rules } = reminders;
+  const hash = rulesHash(rules);
+  let after: string | null = '';
+  while (after !== null) {
+    const from: string = after;
+    after = await transaction(pool, (client) => planBatch(client, name, rules, hash, from));
+  }
+  return dueReminders(pool, name, horizonMs);
+}
+
+async function withdrawReminders(pool: pg.Pool, connection: string): Promise<void> {
+  await transaction(pool, async (client) => {
+    await beginPlanning(client, connection);
+    await cancelReminders(client, connection);
+    await forgetFollowUps(client, connection);
+  });
+}
+
+/** Plans the leads after an id; returns the last one, or null when there are no more. */
+async function planBatch(
+  client: pg.PoolClient,
+  connection: string,
+  rules: ReminderRules,
+  hash: string,
+  after: string,
+): Promise<string | null> {
+  const now = await beginPlanning(client, connection);
+  const changed = await changedFollowUps(client, connection, decidingFields(rules), hash, after, batchSize);
+  if (changed.length > 0) {
+    const plans = changed.map((lead) => planLead(lead, rules));
+    await replaceReminders(
+      client,
+      connection,
+      plans.map(({ wanted }) => wanted),
+    );
+    await saveFollowUps(
+      client,
+      connection,
+      plans.map(({ plan }) => plan),
+    );
+  }
+  const next = nextAllowed(now, rules);
+  await settleLate(client, connection, rules.graceMs, next > now ? next : null);
+  return changed.length < batchSize ? null : (changed.at(-1)?.leadId ?? null);
+}
+
+function planLead(
+  { leadId, seen, cells, planned }: ChangedFollowUp,
+  rules: ReminderRules,
+): { readonly plan: NewPlan; readonly wanted: WantedForLead } {
+  const agreedDueAt = cells === null ? null : dueMoment(cells);
+  const { recipients, reminders } =
+    cells === null || agreedDueAt === null
+      ? { recipients: [], reminders: [] }
+      : wantedReminders({ leadId, dueAt: agreedDueAt, cells }, rules);
+  // A lead that nobody is reminded of is none of the digest either.
+  const dueAt = recipients.length === 0 ? null : agreedDueAt;
+  const sequence = planned === null ? 0 : planned.sequence + (planned.dueAt === dueAt ? 0 : 1);
+  return {
+    plan: { leadId, seen, dueAt, recipients, sequence },
+    wanted: { leadId, agreedDueAt, sequence, reminders },
+  };
+}
+
+/**
+ * When a follow-up is due (epoch ms); null when it is none, or in a year that calendars and mails do not write in four
+ * digits, which is a slip.
+ */
+function dueMoment(cells: Values): number | null {
+  const text = cells[followUpField] ?? null;
+  if (text === null || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
+  const dueAt = Date.parse(text);
+  return Number.isNaN(dueAt) ? null : dueAt;
+}
+
+/** The fields by which it is decided who is mailed when; the due moment first. */
+function decidingFields({
+  skipStages,
+  onlyStages,
+  routes,
+  toField,
+}: ReminderRules): readonly [string, ...string[]] {
+  const others = [
+    ...(skipStages.length > 0 || onlyStages !== null ? [stageField] : []),
+    ...routes.flatMap(({ when }) => Object.keys(when)),
+    ...(toField === null ? [] : [toField]),
+  ];
+  return [followUpField, ...new Set(others)];
+}
+
+/** What all that is planned depends on but the leads: the settings, and what is known of the world's clocks. */
+function rulesHash({ digestAt: _, graceMs: _late, ...rules }: ReminderRules): string {
+  return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules]));
 }

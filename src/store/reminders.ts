@@ -1,55 +1,159 @@
 import type pg from 'pg';
+import { timestamp } from './timestamp.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
 export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'cancelled' | 'missed' | 'failed';
 
-/** One mail that is owed to one recipient because a lead's follow-up is due. Times are epoch ms. */
+/** One mail that is owed to one recipient because of a lead's follow-up. Times are epoch ms. */
 export interface Reminder {
   readonly id: number;
   readonly connection: string;
   readonly leadId: string;
   readonly dueAt: number;
+  /** How long before the due moment, as in the settings: `0m`, `1d`. */
+  readonly offsetText: string;
+  readonly sendAt: number;
+  /** In small letters. */
   readonly recipient: string;
   readonly state: ReminderState;
+  /** Goes up with each date that was moved: the SEQUENCE of a calendar entry. */
+  readonly sequence: number;
+  /** How often it was tried to send it. */
+  readonly attempts: number;
+  /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
+  readonly round: number;
 }
 
-const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt", recipient, state`;
+/** A reminder as people look at it. */
+export interface ListedReminder extends Reminder {
+  readonly note: string | null;
+  /** Epoch ms. */
+  readonly updatedAt: number;
+}
+
+/** What is wanted for one lead; the rest that is scheduled for it is cancelled. */
+export interface WantedForLead {
+  readonly leadId: string;
+  /** Epoch ms, as agreed on, also when nobody is reminded of it; null: nothing is due. */
+  readonly agreedDueAt: number | null;
+  readonly sequence: number;
+  readonly reminders: readonly {
+    readonly offsetText: string;
+    readonly sendAt: number;
+    readonly recipient: string;
+  }[];
+}
+
+const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
+  offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
+  attempts, round`;
 
 /**
- * Brings the reminders of a connection in line with the follow-ups that both sides agree on: schedules what is new,
- * cancels what was moved or cleared. A follow-up that lies further back than `graceMs` is noted as missed, not mailed.
- * Returns the reminders that are scheduled for the next `horizonMs`; later ones are asked for in time.
+ * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
+ * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
  */
-export async function reconcileReminders(
+export async function replaceReminders(
   db: Queryable,
   connection: string,
-  field: string,
-  recipients: readonly string[],
+  leads: readonly WantedForLead[],
+): Promise<void> {
+  const wanted = leads.flatMap(({ leadId, agreedDueAt, sequence, reminders }) =>
+    agreedDueAt === null
+      ? []
+      : reminders.map((reminder) => ({ leadId, dueAt: timestamp(agreedDueAt), sequence, ...reminder })),
+  );
+  const keys = [
+    wanted.map(({ leadId }) => leadId),
+    wanted.map(({ dueAt }) => dueAt),
+    wanted.map(({ offsetText }) => offsetText),
+    wanted.map(({ recipient }) => recipient),
+  ];
+  await db.query(
+    `update reminders m set state = 'cancelled', updated_at = now(), note =
+       case when l.due_at = m.due_at then 'nobody is to be mailed then any more: the stage, the recipient or the settings changed'
+         else 'the follow-up was moved, cleared or deleted' end
+     from unnest($2::text[], $3::timestamptz[]) as l (lead_id, due_at)
+     where m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'
+       and (m.lead_id, m.due_at, m.offset_text, m.recipient) not in
+         (select * from unnest($4::text[], $5::timestamptz[], $6::text[], $7::text[]))`,
+    [
+      connection,
+      leads.map(({ leadId }) => leadId),
+      leads.map(({ agreedDueAt }) => (agreedDueAt === null ? null : timestamp(agreedDueAt))),
+      ...keys,
+    ],
+  );
+  if (wanted.length === 0) return;
+  await db.query(
+    `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence)
+     select $1, * from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+     on conflict (connection, lead_id, due_at, offset_text, recipient) do update
+       set state = 'scheduled', sequence = excluded.sequence, note = null, updated_at = now(),
+         -- What is late already was perhaps put off: that is not taken back.
+         send_at = case when reminders.state = 'scheduled' and excluded.send_at <= now()
+           then greatest(reminders.send_at, excluded.send_at) else excluded.send_at end,
+         attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end, round = reminders.round + 1
+     where reminders.state = 'cancelled' or (reminders.state = 'scheduled'
+       and (reminders.send_at, reminders.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
+    [
+      connection,
+      ...keys,
+      wanted.map(({ sendAt }) => timestamp(sendAt)),
+      wanted.map(({ sequence }) => sequence),
+    ],
+  );
+}
+
+/**
+ * Settles what could not be sent in time: what is later than `graceMs` is missed, and so is what a later reminder of the
+ * same follow-up says as well. The rest is put off to `next` (epoch ms), when that is not now because no mail may leave.
+ */
+export async function settleLate(
+  db: Queryable,
+  connection: string,
   graceMs: number,
+  next: number | null,
+): Promise<void> {
+  await db.query(
+    `update reminders set state = 'missed', updated_at = now(), note = 'it could not be sent in time, nor within the time of grace'
+     where connection = $1 and state = 'scheduled' and send_at < now() - $2 * interval '1 ms'`,
+    [connection, graceMs],
+  );
+  await db.query(
+    `update reminders m set state = 'missed', updated_at = now(), note = 'it could not be sent in time; a later reminder says the same'
+     where connection = $1 and state = 'scheduled' and send_at < now() and exists (
+       select from reminders o where o.connection = $1 and o.lead_id = m.lead_id and o.due_at = m.due_at
+         and o.recipient = m.recipient and o.state in ('scheduled', 'sending', 'sent')
+         and o.send_at > m.send_at and o.send_at <= now())`,
+    [connection],
+  );
+  if (next === null) return;
+  await db.query(
+    `update reminders set send_at = $2::timestamptz, round = round + 1, updated_at = now()
+     where connection = $1 and state = 'scheduled' and send_at <= now()`,
+    [connection, timestamp(next)],
+  );
+}
+
+/** Cancels all that is scheduled for a connection that has no reminders any more. */
+export async function cancelReminders(db: Queryable, connection: string): Promise<void> {
+  await db.query(
+    `update reminders set state = 'cancelled', note = 'the connection has no reminders any more', updated_at = now()
+     where connection = $1 and state = 'scheduled'`,
+    [connection],
+  );
+}
+
+/** What is to be sent within `horizonMs`, or was begun and is not finished; soonest first. */
+export async function dueReminders(
+  db: Queryable,
+  connection: string,
   horizonMs: number,
 ): Promise<readonly Reminder[]> {
-  const wanted = `select p.lead_id, (p.base->>$2)::timestamptz as due_at, r as recipient
-    from pairs p, unnest($3::text[]) r
-    where p.connection = $1 and p.lead_deleted_at is null and p.base->>$2 ~ '^\\d{4}-'`;
-  await db.query(
-    `update reminders m set state = 'cancelled', note = 'the follow-up was moved, cleared or deleted', updated_at = now()
-     where m.connection = $1 and m.state = 'scheduled' and not exists (
-       select from (${wanted}) w where w.lead_id = m.lead_id and w.due_at = m.due_at and w.recipient = m.recipient)`,
-    [connection, field, recipients],
-  );
-  await db.query(
-    `insert into reminders (connection, lead_id, due_at, recipient, state)
-     select $1, w.lead_id, w.due_at, w.recipient,
-       case when w.due_at < now() - $4 * interval '1 ms' then 'missed' else 'scheduled' end
-     from (${wanted}) w
-     on conflict (connection, lead_id, due_at, recipient) do update set state = excluded.state, note = null, updated_at = now()
-     where reminders.state = 'cancelled'`,
-    [connection, field, recipients, graceMs],
-  );
   const { rows } = await db.query<Reminder>(
-    `select ${columns} from reminders where connection = $1 and state = 'scheduled'
-       and due_at < now() + $2 * interval '1 ms' order by due_at, id`,
+    `select ${columns} from reminders where connection = $1 and state in ('scheduled', 'sending')
+       and send_at < now() + $2 * interval '1 ms' order by send_at, id`,
     [connection, horizonMs],
   );
   return rows;
@@ -73,6 +177,15 @@ export async function setReminderState(
   ]);
 }
 
+/** Notes that it is tried once more to send a reminder; returns how often that was. */
+export async function countAttempt(db: Queryable, id: number): Promise<number> {
+  const { rows } = await db.query<{ attempts: number }>(
+    `update reminders set attempts = attempts + 1, updated_at = now() where id = $1 returning attempts`,
+    [id],
+  );
+  return rows[0]?.attempts ?? 0;
+}
+
 /** The next reminders that are scheduled, soonest first, and how many there are. */
 export async function comingReminders(
   db: Queryable,
@@ -81,17 +194,33 @@ export async function comingReminders(
 ): Promise<{ readonly count: number; readonly next: readonly Reminder[] }> {
   const { rows } = await db.query<Reminder & { total: number }>(
     `select ${columns}, (count(*) over ())::int as total from reminders
-     where connection = $1 and state = 'scheduled' order by due_at, id limit $2`,
+     where connection = $1 and state = 'scheduled' order by send_at, id limit $2`,
     [connection, limit],
   );
   return { count: rows[0]?.total ?? 0, next: rows.map(({ total: _, ...reminder }) => reminder) };
+}
+
+/** Reminders in some states: those that are to come first, soonest first, then the others, the latest change first. */
+export async function listReminders(
+  db: Queryable,
+  connection: string,
+  states: readonly ReminderState[],
+  limit: number,
+): Promise<readonly ListedReminder[]> {
+  const { rows } = await db.query<ListedReminder>(
+    `select ${columns}, note, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt" from reminders
+     where connection = $1 and state = any($2)
+     order by case when state in ('scheduled', 'sending') then send_at end, updated_at desc, id desc limit $3`,
+    [connection, states, limit],
+  );
+  return rows;
 }
 
 /** How many reminders are due and not sent yet. */
 export async function countDueReminders(db: Queryable, connections: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::int as count from reminders
-     where connection = any($1) and state in ('scheduled', 'sending') and due_at <= now()`,
+     where connection = any($1) and state in ('scheduled', 'sending') and send_at <= now()`,
     [connections],
   );
   return rows[0]?.count ?? 0;

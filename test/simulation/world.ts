@@ -47,7 +47,7 @@ export interface LifePlan {
   readonly tick: (operation: string) => Promise<void>;
 }
 
-const reminders: ConnectionConfig['reminders'] = {
+const reminders: NonNullable<ConnectionConfig['reminders']> = {
   from: 'sales@example.com',
   rules: {
     timeZone: 'UTC',

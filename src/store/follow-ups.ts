@@ -1,0 +1,154 @@
+import type pg from 'pg';
+import type { Values } from '../lead/value.ts';
+import { timestamp } from './timestamp.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** What was planned last for a lead. Times are epoch ms. */
+export interface Planned {
+  readonly dueAt: number | null;
+  readonly recipients: readonly string[];
+  readonly sequence: number;
+}
+
+/** A lead whose follow-up, or what decides about it, is another one than was planned. */
+export interface ChangedFollowUp {
+  readonly leadId: string;
+  /** To be kept with what is planned now; null when nothing is due. */
+  readonly seen: string | null;
+  /** The agreed values; null when nothing is due: cleared, deleted, or never agreed on. */
+  readonly cells: Values | null;
+  readonly planned: Planned | null;
+}
+
+/** What is planned now for a lead. */
+export interface NewPlan extends Planned {
+  readonly leadId: string;
+  readonly seen: string | null;
+}
+
+/** A lead's follow-up as both sides agree on it; `dueAt` is epoch ms. */
+interface AgreedFollowUp {
+  readonly leadId: string;
+  readonly dueAt: number;
+  readonly cells: Values;
+}
+
+/**
+ * The leads after `after` (in the order of their ids, at most `limit`) whose follow-ups have to be planned anew, because
+ * one of the `fields` (the first is the due moment) or the `rules` (a hash of them) is not what was seen last.
+ */
+export async function changedFollowUps(
+  db: Queryable,
+  connection: string,
+  fields: readonly [string, ...string[]],
+  rules: string,
+  after: string,
+  limit: number,
+): Promise<readonly ChangedFollowUp[]> {
+  const deciding = fields.map((_, index) => `base->>$${index + 5}::text`);
+  const { rows } = await db.query<{
+    leadId: string;
+    seen: string | null;
+    cells: Values | null;
+    dueAt: number | null;
+    recipients: string[] | null;
+    sequence: number | null;
+  }>(
+    `select coalesce(p.lead_id, f.lead_id) as "leadId", p.seen, p.base as cells,
+       (extract(epoch from f.due_at) * 1000)::float8 as "dueAt", f.recipients, f.sequence
+     from (select lead_id, base, md5(jsonb_build_array($2::text, ${deciding.join(', ')})::text) as seen from pairs
+         where connection = $1 and lead_id > $3 and lead_deleted_at is null and base->>$5::text is not null) p
+       full join (select * from follow_ups where connection = $1 and lead_id > $3) f on f.lead_id = p.lead_id
+     where p.seen is distinct from f.seen
+     order by 1 limit $4`,
+    [connection, rules, after, limit, ...fields],
+  );
+  return rows.map(({ leadId, seen, cells, dueAt, recipients, sequence }) => ({
+    leadId,
+    seen,
+    cells,
+    planned: sequence === null ? null : { dueAt, recipients: recipients ?? [], sequence },
+  }));
+}
+
+/** Notes what is planned now, so that it is not planned again before something changes. */
+export async function saveFollowUps(
+  db: Queryable,
+  connection: string,
+  plans: readonly NewPlan[],
+): Promise<void> {
+  await db.query(
+    `insert into follow_ups (connection, lead_id, seen, due_at, recipients, sequence)
+     select $1, n.lead_id, n.seen, n.due_at, array(select jsonb_array_elements_text(n.recipients)), n.sequence
+     from unnest($2::text[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::int[])
+       as n (lead_id, seen, due_at, recipients, sequence)
+     on conflict (connection, lead_id) do update set seen = excluded.seen, due_at = excluded.due_at,
+       recipients = excluded.recipients, sequence = excluded.sequence`,
+    [
+      connection,
+      plans.map(({ leadId }) => leadId),
+      plans.map(({ seen }) => seen),
+      plans.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt))),
+      plans.map(({ recipients }) => JSON.stringify(recipients)),
+      plans.map(({ sequence }) => sequence),
+    ],
+  );
+}
+
+/**
+ * Has a lead planned again the next time, though nothing that was agreed on has changed: for one that turned out to be
+ * another one in the service, and may be as before when it is looked at again.
+ */
+export async function forgetSeen(db: Queryable, connection: string, leadId: string): Promise<void> {
+  // Not null, which stands for a lead of which nothing is due.
+  await db.query(`update follow_ups set seen = '' where connection = $1 and lead_id = $2`, [
+    connection,
+    leadId,
+  ]);
+}
+
+/** Takes back all that is planned for a connection that has no reminders any more. */
+export async function forgetFollowUps(db: Queryable, connection: string): Promise<void> {
+  await db.query(
+    `update follow_ups set seen = null, due_at = null, recipients = '{}', sequence = sequence + 1
+     where connection = $1 and seen is not null`,
+    [connection],
+  );
+}
+
+/**
+ * What a recipient has to follow up before `untilMs` (epoch ms), oldest first and at most `limit`, and how many there are.
+ */
+export async function followUpsOf(
+  db: Queryable,
+  connection: string,
+  recipient: string,
+  untilMs: number,
+  limit: number,
+): Promise<{ readonly items: readonly AgreedFollowUp[]; readonly total: number }> {
+  const { rows } = await db.query<AgreedFollowUp & { total: number }>(
+    `select f.lead_id as "leadId", (extract(epoch from f.due_at) * 1000)::float8 as "dueAt", p.base as cells,
+       (count(*) over ())::int as total
+     from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
+     where f.connection = $1 and f.due_at < $3::timestamptz and $2 = any(f.recipients)
+       and p.lead_deleted_at is null and p.base is not null
+     order by f.due_at, f.lead_id limit $4`,
+    [connection, recipient.toLowerCase(), timestamp(untilMs), limit],
+  );
+  return { items: rows.map(({ total: _, ...item }) => item), total: rows[0]?.total ?? 0 };
+}
+
+/** Everybody who has something to follow up before `untilMs` (epoch ms). */
+export async function recipientsUntil(
+  db: Queryable,
+  connection: string,
+  untilMs: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ recipient: string }>(
+    `select distinct unnest(recipients) as recipient from follow_ups
+     where connection = $1 and due_at < $2::timestamptz order by 1`,
+    [connection, timestamp(untilMs)],
+  );
+  return rows.map(({ recipient }) => recipient);
+}
