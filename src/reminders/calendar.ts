@@ -27,7 +27,10 @@ const lengthMs = 15 * 60_000;
 export function calendarEntry(content: CalendarContent): string {
   const { connection, leadId, startAt } = content;
   const calendar = ical({ method: ICalCalendarMethod.PUBLISH, prodId: '//leadsync//follow-ups//EN' });
-  const uid = createHash('sha256').update(JSON.stringify([connection, leadId])).digest('hex').slice(0, 32);
+  const uid = createHash('sha256')
+    .update(JSON.stringify([connection, leadId]))
+    .digest('hex')
+    .slice(0, 32);
   calendar.createEvent({
     id: `follow-up.${uid}@${content.domain}`,
     sequence: content.sequence,

@@ -46,11 +46,7 @@ export function digestUntil(now: number, timeZone: string): number {
 }
 
 /** Follow-ups, oldest first, by the day on which they are due; those after `digestUntil` are left out. */
-export function groupFollowUps(
-  items: readonly DigestItem[],
-  timeZone: string,
-  now: number,
-): DigestGroups {
+export function groupFollowUps(items: readonly DigestItem[], timeZone: string, now: number): DigestGroups {
   const within = (from: number, to: number) =>
     items.filter(({ dueAt }) => {
       const days = daysBetween(now, dueAt, timeZone);
@@ -107,7 +103,10 @@ function group(
   };
 }
 
-function shownItem({ leadId, cells, dueAt }: DigestItem, { fields, timeZone, leadUrl }: Pick<DigestContent, 'fields' | 'timeZone' | 'leadUrl'>) {
+function shownItem(
+  { leadId, cells, dueAt }: DigestItem,
+  { fields, timeZone, leadUrl }: Pick<DigestContent, 'fields' | 'timeZone' | 'leadUrl'>,
+) {
   return {
     lead: leadView(leadId, cells, fields, timeZone),
     due: localTime(dueAt, timeZone),

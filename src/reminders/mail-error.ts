@@ -51,7 +51,7 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
     });
   }
   if (reply === null || reply === 421) {
-    return isOurs(code)
+    return reply === null && isOurs(code)
       ? new LeadsyncError('mail.refused', `the mail cannot be sent as it is: ${words}`)
       : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
   }
@@ -83,7 +83,14 @@ function faultOf(error: unknown): Fault {
 /** 530 and 535: RFC 4954, section 6. A 4xx reply to AUTH is the server's own trouble. */
 function isCredentials({ code, reply, status }: Fault): boolean {
   if (reply === 421 || (reply !== null && reply < 500)) return false;
-  return code === 'EAUTH' || code === 'ENOAUTH' || reply === 530 || reply === 534 || reply === 535 || status === '5.7.8';
+  return (
+    code === 'EAUTH' ||
+    code === 'ENOAUTH' ||
+    reply === 530 ||
+    reply === 534 ||
+    reply === 535 ||
+    status === '5.7.8'
+  );
 }
 
 /** Faults of the mail or of our own settings that the same mail will always meet. */

@@ -74,22 +74,26 @@ function smtpMailer(url: URL, { rate, connectMs = 20_000, silenceMs = 120_000 }:
     done();
   });
   const secrets = secretsOf(url);
+  const attempt = async (mail: Mail, isSecond: boolean): Promise<string> => {
+    let stream: Readable | undefined;
+    const watched: Watched = {
+      ...buildMessage(mail),
+      watch: (made) => {
+        stream = made;
+      },
+    };
+    try {
+      const info = await transport.sendMail(watched);
+      return info.response;
+    } catch (error) {
+      const begun = stream?.readableDidRead === true;
+      // A connection kept from an earlier mail may be gone: nothing of this one has left, so another is tried.
+      if (!begun && !isSecond && isClosed(error)) return attempt(mail, true);
+      throw mailError(error, begun, secrets);
+    }
+  };
   return {
-    async send(mail) {
-      let stream: Readable | undefined;
-      const watched: Watched = {
-        ...buildMessage(mail),
-        watch: (made) => {
-          stream = made;
-        },
-      };
-      try {
-        const info = await transport.sendMail(watched);
-        return info.response;
-      } catch (error) {
-        throw mailError(error, stream?.readableDidRead === true, secrets);
-      }
-    },
+    send: (mail) => attempt(mail, false),
     async verify() {
       try {
         await transport.verify();
@@ -101,6 +105,11 @@ function smtpMailer(url: URL, { rate, connectMs = 20_000, silenceMs = 120_000 }:
       transport.close();
     },
   };
+}
+
+function isClosed(error: unknown): boolean {
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  return code === 'ECONNECTION' && responseCode === undefined;
 }
 
 /** What the URL may not say: nodemailer lets its query win over every option. */
@@ -132,7 +141,8 @@ function speed(rate: number | undefined): object {
 }
 
 function encryption(url: URL): object {
-  if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS')) return {};
+  if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS'))
+    return {};
   return isLoopback(url.hostname) ? { ignoreTLS: true } : { requireTLS: true };
 }
 

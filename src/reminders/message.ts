@@ -86,5 +86,5 @@ function onlyAddress(text: string): string {
 
 /** A subject in which `=?` stands is decoded by mail programs, as if we had written it so (RFC 2047): a space ends that. */
 function plainWords(subject: string): string {
-  return subject.replaceAll('=?', '= ?');
+  return subject.replaceAll(/=(?=\?[^?\s]+\?[bq]\?)/gi, '= ');
 }

@@ -19,5 +19,8 @@ export function oneLine(text: string, length: number): string {
     end = index + segment.length;
   }
   // A single letter under more marks than the whole line may be long has no good place to be cut.
-  return `${line.slice(0, end === 0 ? length : end).toWellFormed().trimEnd()}…`;
+  return `${line
+    .slice(0, end === 0 ? length : end)
+    .toWellFormed()
+    .trimEnd()}…`;
 }

@@ -58,8 +58,7 @@ export function ownSources(): Promise<TemplateSources> {
 export async function readSources(folder: string): Promise<TemplateSources> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(extension)).toSorted();
   const entries = names.map(
-    async (name) =>
-      [name.slice(0, -extension.length), await readFile(join(folder, name), 'utf8')] as const,
+    async (name) => [name.slice(0, -extension.length), await readFile(join(folder, name), 'utf8')] as const,
   );
   return Object.fromEntries(await Promise.all(entries));
 }

@@ -1,0 +1,112 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+export interface ArrivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly source: string;
+}
+
+/** A real mail server on port 0 that keeps what arrives. Options may defer, refuse, ask for a password. */
+export async function startMailServer(options: SMTPServerOptions = {}) {
+  const mails: ArrivedMail[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData(stream, session, callback) {
+      text(stream).then((source) => {
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          source,
+        });
+        callback();
+      }, callback);
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    mails,
+    port: (server.server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** What a raw server does with a line of the client: a reply, or `drop` (ends the connection), or `silence`. */
+export type Reply = string | 'drop' | 'silence';
+
+/** Replies by the first four letters of the command; `greeting` and `message` (after the final dot) are two more. */
+export type Script = Partial<
+  Record<'greeting' | 'EHLO' | 'STAR' | 'MAIL' | 'RCPT' | 'DATA' | 'message' | 'AUTH', Reply>
+>;
+
+const usual = {
+  greeting: '220 raw ESMTP',
+  EHLO: '250 raw',
+  MAIL: '250 2.1.0 ok',
+  RCPT: '250 2.1.5 ok',
+  DATA: '354 go on',
+  message: '250 2.0.0 queued',
+  AUTH: '235 2.7.0 ok',
+};
+
+/** A server that says what it is told to: for what no real server can be asked for. Counts the messages it took whole. */
+export async function startRawServer(script: Script) {
+  const replies: Record<string, Reply> = { ...usual, ...script };
+  const sockets = new Set<Socket>();
+  const taken: string[] = [];
+  const commands: string[] = [];
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    const answer = (what: string): void => {
+      const reply = replies[what] ?? '250 ok';
+      if (reply === 'drop') socket.destroy();
+      else if (reply !== 'silence') socket.write(`${reply}\r\n`);
+    };
+    let buffered = '';
+    let inMessage = false;
+    socket.on('data', (chunk) => {
+      buffered += chunk.toString();
+      for (;;) {
+        const end = inMessage ? '\r\n.\r\n' : '\r\n';
+        const at = buffered.indexOf(end);
+        if (at < 0) return;
+        const line = buffered.slice(0, at);
+        buffered = buffered.slice(at + end.length);
+        if (inMessage) {
+          inMessage = false;
+          taken.push(line);
+          answer('message');
+          continue;
+        }
+        const command = line.slice(0, 4).toUpperCase();
+        commands.push(command);
+        inMessage = command === 'DATA' && (replies['DATA'] ?? '').startsWith('354');
+        answer(command);
+      }
+    });
+    answer('greeting');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    taken,
+    /** The first four letters of each. */
+    commands,
+    connections: () => connections,
+    /** Ends every connection from the server's side, as after an idle time. */
+    dropAll: () => {
+      for (const socket of sockets) socket.end();
+    },
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
