@@ -1,0 +1,298 @@
+import { expect, test } from 'vitest';
+import { defaultFields } from '../../src/lead/mapping.ts';
+import {
+  composeDigest,
+  type DigestContent,
+  digestUntil,
+  groupFollowUps,
+} from '../../src/reminders/compose-digest.ts';
+import { composeReminder, type ReminderContent } from '../../src/reminders/compose-reminder.ts';
+import { openTemplates } from '../../src/reminders/templates.ts';
+
+const id = '019aa0c2-7b1e-7c4d-9d3f-0a1b2c3d4e5f';
+const timeZone = 'Europe/Berlin';
+const at = (text: string): number => Date.parse(text);
+
+const warnings: string[] = [];
+const templates = await openTemplates(null, (message) => warnings.push(message));
+
+const content: ReminderContent = {
+  lead: {
+    id,
+    cells: {
+      companyName: 'Bäckerei Sonnenhof',
+      stage: 'qualified',
+      city: 'Freiburg',
+      region: null,
+      nextFollowUpAt: '2026-11-21T13:30:00.000Z',
+    },
+  },
+  fields: defaultFields,
+  dueAt: at('2026-11-21T13:30:00Z'),
+  offsetText: '0m',
+  timeZone,
+  now: at('2026-11-21T08:00:00Z'),
+  changes: [],
+  row: { target: 'leads.xlsx', row: 17 },
+  leadUrl: 'https://app.example.com/leads/{id}?from={id}',
+  note: null,
+  templates,
+};
+
+function reminder(change: Partial<ReminderContent> = {}) {
+  return composeReminder({ ...content, ...change });
+}
+
+function named(companyName: string | null, stage: string | null = 'new') {
+  return reminder({ lead: { id, cells: { companyName, stage } } });
+}
+
+/** What a person sees of HTML: without tags, references resolved. */
+function shown(html: string): string {
+  return html
+    .replaceAll(/<style>.*?<\/style>/gs, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&rarr;', '→')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#34;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ');
+}
+
+/** All tags with all attributes, but for where links lead. */
+function structure(html: string): string[] {
+  return (html.match(/<[^>]*>/g) ?? []).map((tag) => tag.replace(/href="[^"]*"/, 'href'));
+}
+
+test('company, stage, local day and time; where the row is and the way to the lead', () => {
+  const { subject, text, html } = reminder();
+  expect(subject).toBe('Follow-up: Bäckerei Sonnenhof · qualified · Sat 21 Nov 2026, 14:30');
+  for (const body of [text, shown(html)]) {
+    expect(body).toContain('Due today');
+    expect(body).toMatch(/Saturday 21 November 2026, +14:30 +CET \(Europe\/Berlin\)/);
+    expect(body).toMatch(/City:? +Freiburg/);
+    expect(body).toContain('Row 17 of leads.xlsx');
+    expect(body).not.toContain('Region');
+    expect(body).not.toMatch(/Changed since|note|undefined|null/i);
+  }
+  expect(text).toContain(`https://app.example.com/leads/${id}?from=${id}`);
+  expect(html).toContain(`href="https://app.example.com/leads/${id}?from=${id}"`);
+});
+
+test('what changed since the last reminder, instants in local time', () => {
+  const changes = [
+    { field: 'stage', before: 'new', after: 'qualified' },
+    { field: 'city', before: null, after: 'Freiburg' },
+    {
+      field: 'nextFollowUpAt',
+      before: { unreadable: 'next Tuesday' },
+      after: '2026-11-21T13:30:00.000Z',
+    },
+    { field: 'unmapped', before: 'a', after: null },
+  ];
+  const { text, html } = reminder({ changes });
+  expect(text).toContain(
+    [
+      'Changed since the last reminder:',
+      '- Stage: new -> qualified',
+      '- City: (empty) -> Freiburg',
+      '- Next follow-up: next Tuesday -> Sat 21 Nov 2026, 14:30 CET',
+      '- unmapped: a -> (empty)',
+    ].join('\n'),
+  );
+  expect(shown(html)).toMatch(/Next follow-up +next Tuesday → +Sat 21 Nov 2026, 14:30 CET/);
+});
+
+test('a note comes first; without a link, a row number or any field the mail is whole', () => {
+  const { text, html } = reminder({
+    note: 'Sent 3 h late.\r\nIt could not be checked.',
+    row: { target: 'leads.csv', row: null },
+    leadUrl: null,
+    lead: { id, cells: {} },
+  });
+  expect(text.startsWith('Please note: Sent 3 h late. It could not be checked.\n')).toBe(true);
+  expect(shown(html)).toMatch(/Sent 3 h late\. It could not be checked\. +Due today/);
+  expect(text).toContain(`Due today: Lead ${id}`);
+  expect(text).toContain('In leads.csv');
+  expect(html).not.toContain('href');
+});
+
+test.each([
+  ['2026-11-18T06:00:00Z', 'Overdue by 3 days'],
+  ['2026-11-20T22:59:00Z', 'Overdue since yesterday'],
+  ['2026-11-20T23:00:00Z', 'Due today'],
+  ['2026-11-21T22:59:00Z', 'Due today'],
+  ['2026-11-21T23:00:00Z', 'Due tomorrow'],
+  ['2026-11-24T08:00:00Z', 'Due in 3 days'],
+])('due at %s: %s', (due, words) => {
+  expect(reminder({ dueAt: at(due) }).text).toMatch(new RegExp(`^${words}: `));
+});
+
+test('the two hours of an autumn night that are called the same are told apart', () => {
+  expect(reminder({ dueAt: at('2026-10-25T00:30:00Z') }).text).toContain('02:30 CEST');
+  expect(reminder({ dueAt: at('2026-10-25T01:30:00Z') }).text).toContain('02:30 CET');
+});
+
+test.each([
+  ['markup', '<script>alert(1)</script><img src=x onerror=y>'],
+  ['a way out of an attribute', '" onmouseover="x" \'><a href=//evil>'],
+  ['references', '&lt;b&gt; &amp; &'],
+  ['Liquid', '{{ lead.id }}{% raw %}'],
+  ['RTL letters', 'شركة الاختبار'],
+])('%s in every value is shown as it is and adds no element', (_, value) => {
+  const cells = { companyName: value, stage: value, city: value, segment: value, region: value };
+  const hostile = (text: string) => ({
+    lead: { id: text, cells: Object.fromEntries(Object.keys(cells).map((name) => [name, text])) },
+    changes: [{ field: text, before: text, after: text }],
+    row: { target: text, row: null },
+    note: text,
+  });
+  const { html, text } = reminder(hostile(value));
+  expect(structure(html)).toEqual(structure(reminder(hostile('harmless')).html));
+  expect(shown(html)).toContain(value);
+  expect(text).toContain(`Stage: ${value}`);
+  // The id is encoded in the link, so it cannot lead elsewhere.
+  expect(html).not.toMatch(/href="(?!https:\/\/app\.example\.com\/leads\/[^"/<>]*")/);
+});
+
+test('no value ends a line, turns the direction of writing, or makes the mail long', () => {
+  const value = `a\r\nBcc: x\u202E\u2066\u2028${'z'.repeat(10_000)}`;
+  const { subject, text, html } = named(value, value);
+  // oxlint-disable-next-line no-control-regex -- that none is left is what is tested
+  expect(subject).not.toMatch(/[\0-\x1f\x7f-\x9f\p{Bidi_Control}\u2028]/u);
+  expect(text).not.toMatch(/^Bcc|\p{Bidi_Control}/mu);
+  expect(html.length + text.length).toBeLessThan(12_000);
+});
+
+test.each([
+  ['long', 'x'.repeat(10_000)],
+  ['long and with pairs', '😀'.repeat(5000)],
+  ['joined emoji', '👩‍👩‍👧‍👦'.repeat(100)],
+  ['one letter under a thousand marks', `e${'\u0301'.repeat(1000)}`],
+  ['many spaces', ' '.repeat(10_000)],
+])('a subject always has the date and at most 150 characters: %s', (_, value) => {
+  const { subject } = named(value, value);
+  expect(subject.length).toBeLessThanOrEqual(150);
+  expect(subject).toContain('Sat 21 Nov 2026, 14:30');
+  expect(subject.isWellFormed()).toBe(true);
+});
+
+test('nothing is loaded from elsewhere', () => {
+  const { html } = reminder();
+  expect(html).not.toMatch(/<(?:img|link|script|iframe)|url\(|@import|src=/i);
+});
+
+const now = at('2026-11-21T07:00:00Z');
+
+function item(dueAt: string, leadId = id) {
+  return { leadId, dueAt: at(dueAt), cells: { companyName: `Due ${dueAt}`, stage: 'new' } };
+}
+
+function digest(items: readonly ReturnType<typeof item>[], change: Partial<DigestContent> = {}) {
+  return composeDigest({
+    ...groupFollowUps(items, timeZone, now),
+    total: items.length,
+    recipient: 'anna@example.com',
+    fields: defaultFields,
+    timeZone,
+    now,
+    leadUrl: 'https://app.example.com/leads/{id}',
+    templates,
+    ...change,
+  });
+}
+
+test('the groups go by the calendar of the recipient', () => {
+  const days = (items: readonly { dueAt: number }[]) =>
+    items.map(({ dueAt }) => new Date(dueAt).toISOString());
+  const all = [
+    '2025-01-01T00:00:00.000Z',
+    '2026-11-20T22:59:59.999Z',
+    '2026-11-20T23:00:00.000Z',
+    '2026-11-21T22:59:59.999Z',
+    '2026-11-21T23:00:00.000Z',
+    '2026-11-28T22:59:59.999Z',
+    '2026-11-28T23:00:00.000Z',
+  ];
+  const groups = groupFollowUps(
+    all.map((due) => item(due)),
+    timeZone,
+    now,
+  );
+  expect(days(groups.overdue)).toEqual(all.slice(0, 2));
+  expect(days(groups.today)).toEqual(all.slice(2, 4));
+  expect(days(groups.week)).toEqual(all.slice(4, 6));
+  expect(new Date(digestUntil(now, timeZone)).toISOString()).toBe(all[6]);
+});
+
+test('a day that is an hour shorter, and one that begins at one', () => {
+  const spring = digestUntil(at('2026-03-25T12:00:00Z'), timeZone);
+  expect(new Date(spring).toISOString()).toBe('2026-04-01T22:00:00.000Z');
+  // Clocks in Cairo go from 00:00 to 01:00 on 2026-04-24.
+  const cairo = digestUntil(at('2026-04-16T12:00:00Z'), 'Africa/Cairo');
+  expect(new Date(cairo).toISOString()).toBe('2026-04-23T22:00:00.000Z');
+});
+
+test('a digest has counts, oldest first, and is never empty', () => {
+  const mail = digest([
+    item('2026-11-10T09:00:00Z'),
+    item('2026-11-12T09:00:00Z'),
+    item('2026-11-21T06:00:00Z'),
+    item('2026-11-22T09:00:00Z'),
+  ]);
+  expect(mail?.subject).toBe('Follow-ups for Sat 21 Nov 2026: 2 overdue, 1 today, 1 in the next seven days');
+  expect(mail?.text.match(/^(?:[A-Z ]+ \(\d+\)|- .*)$/gm)).toEqual([
+    'OVERDUE (2)',
+    '- Due 2026-11-10T09:00:00Z',
+    '- Due 2026-11-12T09:00:00Z',
+    'TODAY (1)',
+    '- Due 2026-11-21T06:00:00Z',
+    'NEXT SEVEN DAYS (1)',
+    '- Due 2026-11-22T09:00:00Z',
+  ]);
+  expect(shown(mail?.html ?? '')).toMatch(/Overdue \(2\).*Today \(1\).*Next seven days \(1\).*4 in all/);
+  expect(mail?.html.match(/href="[^"]*"/g)).toHaveLength(4);
+  expect(digest([])).toBeNull();
+  expect(digest([item('2026-11-30T09:00:00Z')])).toBeNull();
+});
+
+test.each([
+  [300, 0, 0, [50]],
+  [300, 100, 100, [20, 20, 10]],
+  [0, 100, 100, [40, 10]],
+  [10, 5, 100, [10, 5, 35]],
+  [20, 20, 10, [20, 20, 10]],
+  [21, 20, 10, [20, 20, 10]],
+  [45, 30, 0, [30, 20]],
+])('%i overdue, %i today, %i coming: at most 50 are shown, each group has its share', (o, t, w, expected) => {
+  const many = (count: number, due: string) =>
+    Array.from({ length: count }, (_, index) => item(due, `${due}-${index}`));
+  const mail = digest(
+    [
+      ...many(o, '2026-11-10T09:00:00Z'),
+      ...many(t, '2026-11-21T09:00:00Z'),
+      ...many(w, '2026-11-23T09:00:00Z'),
+    ],
+    { total: o + t + w + 7 },
+  );
+  const groups = (mail?.text ?? '').split(/^[A-Z ]+ \(\d+\)$/m).slice(1);
+  expect(groups.map((group) => group.match(/^- Due/gm)?.length)).toEqual(expected);
+  const items = expected.reduce((sum, count) => sum + count, 0);
+  const more = o + t + w + 7 - items;
+  expect(mail?.text).toContain(`${more} more are not shown here, ${o + t + w + 7} in all.`);
+  expect(shown(mail?.html ?? '')).toContain(`${more} more are not shown here`);
+});
+
+test('hostile names in a digest add no element', () => {
+  const hostile = { ...item('2026-11-10T09:00:00Z'), cells: { companyName: '<script>"\'', stage: '<b>' } };
+  const harmless = { ...hostile, cells: { companyName: 'a', stage: 'b' } };
+  const mail = digest([hostile]);
+  expect(structure(mail?.html ?? '')).toEqual(structure(digest([harmless])?.html ?? ''));
+  expect(shown(mail?.html ?? '')).toContain('<script>"\'');
+});
+
+test('our own templates never fail', () => {
+  expect(warnings).toEqual([]);
+});
