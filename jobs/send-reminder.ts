@@ -22,9 +22,10 @@ export async function sendReminder(
   const { reminderId } = payloadSchema.parse(payload);
   const reminder = await getReminder(app.pool, reminderId);
   const context = reminder && app.contexts.get(reminder.connection);
-  if (!context) return { done: { state: 'cancelled' } };
+  const templates = reminder && app.templates.get(reminder.connection);
+  if (!context || !templates) return { done: { state: 'cancelled' } };
   try {
-    return { done: { state: await send({ ...context, mailer: app.mailer }, reminderId, stop) } };
+    return { done: { state: await send({ ...context, mailer: app.mailer, templates }, reminderId, stop) } };
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
     if (!(error instanceof LeadsyncError)) {

@@ -6,6 +6,7 @@ import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
+import { openTemplates, type Templates } from './reminders/templates.ts';
 import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { migrate } from './store/migrate.ts';
@@ -20,6 +21,8 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly queues: Queues;
   readonly mailer: Mailer;
+  /** What mails are made with, by connection. */
+  readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
 }
@@ -31,13 +34,28 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
   const queues = stack.use(await openQueues(connectionString, log));
-  const mailer = stack.use(createMailer(config.smtpUrl, join(config.dataDir, 'outbox')));
+  const { smtpUrl, smtpRate: rate } = config;
+  const outbox = join(config.dataDir, 'outbox');
+  const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
+  const templates = new Map<string, Templates>();
   const contexts = new Map<string, SyncContext>();
   for (const connection of config.connections) {
     contexts.set(connection.name, openConnection(connection, pool, log, stack));
+    const { name, reminders } = connection;
+    const warn = (message: string): void => log.warn({ connection: name }, message);
+    templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
   }
   const owned = stack.move();
-  return { config, log, pool, queues, mailer, contexts, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    config,
+    log,
+    pool,
+    queues,
+    mailer,
+    templates,
+    contexts,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {

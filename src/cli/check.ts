@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
+import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
@@ -30,6 +31,7 @@ export async function check(options: CommonOptions): Promise<void> {
     await withApp(options, async (app) => {
       lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
       for (const context of app.contexts.values()) lines.push(...(await checkConnection(context)));
+      for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       lines.push(await look('mail', () => checkMail(app)));
     });
   } catch (error) {
@@ -70,6 +72,20 @@ async function checkTarget({ target, connection }: SyncContext): Promise<string>
   const [missing] = snapshot.missing;
   if (missing !== undefined) throw new LeadsyncError('target.column-missing', missing.message);
   return `${target.name}: ${rows} rows, all mapped columns are there or will be created`;
+}
+
+/** A line for the user's own mail templates, when there are any. */
+async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
+  const folder = connection.reminders?.templates;
+  if (folder === undefined || folder === null) return [];
+  const line = await look(`${connection.name}: mail templates`, async () => {
+    const mistakes = await templateMistakes(folder, connection.fields);
+    if (mistakes.length === 0) return `those in ${folder} are right`;
+    throw new LeadsyncError('mail.template-broken', mistakes.join('; '), {
+      help: 'Until then mails are made with our own templates.',
+    });
+  });
+  return [line];
 }
 
 async function checkMail({ config, mailer }: App): Promise<string> {

@@ -6,7 +6,10 @@ import { loadConfig } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { composeReminder } from '../reminders/compose.ts';
+import { leadCells } from '../lead/lead.ts';
+import { defaultFields } from '../lead/mapping.ts';
+import { composeReminder } from '../reminders/compose-reminder.ts';
+import { openTemplates } from '../reminders/templates.ts';
 import { visibleActions } from '../store/actions.ts';
 import { decideHeld, listHeld } from '../store/held.ts';
 import type { RunMode } from '../store/runs.ts';
@@ -166,8 +169,20 @@ async function describeReminder(service: Sandbox, folder: string): Promise<strin
   const mails = await outbox(folder);
   const lead = service.leads.list().find(isDue);
   if (mails.length === 0 || lead === undefined) throw new Error('no reminder was written');
-  const { id, nextFollowUpAt, ...fields } = lead;
-  const { subject, text } = composeReminder({ id, fields }, Date.parse(nextFollowUpAt ?? ''), 'UTC');
+  const { id, ...values } = lead;
+  const { subject, text } = composeReminder({
+    lead: { id, cells: leadCells({ id, fields: values }, defaultFields) },
+    fields: defaultFields,
+    dueAt: Date.parse(lead.nextFollowUpAt ?? ''),
+    offsetText: '0m',
+    timeZone: 'UTC',
+    now: Date.now(),
+    changes: [],
+    row: { target: 'leads.xlsx', row: null },
+    leadUrl: null,
+    note: null,
+    templates: await openTemplates(null, () => {}),
+  });
   const where = `${mails.length} mail(s), as files because no SMTP_URL is set: ${shown(join(folder, 'outbox'))}`;
   return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
 }

@@ -2,7 +2,8 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import type { Composed } from './compose-reminder.ts';
 import { maxSubject } from './compose-reminder.ts';
 import { leadLink, leadView } from './lead-view.ts';
-import { daysBetween, localDate, localTime } from './local-time.ts';
+import type { DigestDays } from './digest-time.ts';
+import { localTime } from './local-time.ts';
 import type { FollowUp } from './rules.ts';
 import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
@@ -21,7 +22,7 @@ export interface DigestGroups {
 
 /** What the daily mail to one recipient is made of. Times are epoch ms. */
 export interface DigestContent extends DigestGroups {
-  /** All follow-ups up to `digestUntil`, also those that are in none of the lists because there are too many. */
+  /** All follow-ups up to the end of the seven days, also those that are in none of the lists because there are too many. */
   readonly total: number;
   readonly recipient: string;
   /** The mapped fields, in the order in which they are shown. */
@@ -33,26 +34,19 @@ export interface DigestContent extends DigestGroups {
   readonly templates: Templates;
 }
 
-const daysAhead = 7;
 const maxItems = 50;
 
 /** However much is overdue, so many of today's and of the coming ones are shown. */
 const kept = { today: 20, week: 10 };
 
-/** The moment (epoch ms) before which a follow-up belongs in the digest: the end of the seventh day after today. */
-export function digestUntil(now: number, timeZone: string): number {
-  const day = localDate(now, timeZone).add({ days: daysAhead + 1 });
-  return day.toZonedDateTime({ timeZone }).epochMilliseconds;
-}
-
-/** Follow-ups, oldest first, by the day on which they are due; those after `digestUntil` are left out. */
-export function groupFollowUps(items: readonly DigestItem[], timeZone: string, now: number): DigestGroups {
-  const within = (from: number, to: number) =>
-    items.filter(({ dueAt }) => {
-      const days = daysBetween(now, dueAt, timeZone);
-      return days >= from && days <= to;
-    });
-  return { overdue: within(-Infinity, -1), today: within(0, 0), week: within(1, daysAhead) };
+/** Follow-ups, oldest first, by the day on which they are due; those after `days.end` are left out. */
+export function groupFollowUps(items: readonly DigestItem[], days: DigestDays): DigestGroups {
+  const within = (from: number, to: number) => items.filter(({ dueAt }) => dueAt >= from && dueAt < to);
+  return {
+    overdue: within(-Infinity, days.today),
+    today: within(days.today, days.tomorrow),
+    week: within(days.tomorrow, days.end),
+  };
 }
 
 /** The daily mail, or null when there is nothing to tell. Pure but for `templates.render`, which may warn. */

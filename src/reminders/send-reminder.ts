@@ -4,15 +4,17 @@ import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { getReminder, type ReminderState, setReminderState } from '../store/reminders.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
-import { composeReminder } from './compose.ts';
+import { composeReminder } from './compose-reminder.ts';
 import type { Mailer } from './mail.ts';
 import { followUpField } from './plan-reminders.ts';
+import type { Templates } from './templates.ts';
 
 export interface ReminderContext {
   readonly connection: ConnectionConfig;
   readonly pool: pg.Pool;
   readonly leads: LeadsPort;
   readonly mailer: Mailer;
+  readonly templates: Templates;
 }
 
 /**
@@ -38,15 +40,29 @@ export async function sendReminder(
     return 'cancelled';
   }
   await setReminderState(pool, id, 'sending');
-  const { subject, text } = composeReminder(lead, reminder.dueAt, settings.timeZone);
+  const cells = leadCells(lead, connection.fields);
+  const composed = composeReminder({
+    lead: { id: lead.id, cells },
+    fields: connection.fields,
+    dueAt: reminder.dueAt,
+    offsetText: reminder.offsetText,
+    timeZone: settings.rules.timeZone,
+    now: Date.now(),
+    changes: [],
+    row: { target: connection.target.path, row: null },
+    leadUrl: settings.leadUrl,
+    note: null,
+    templates: context.templates,
+  });
   const key = [reminder.connection, reminder.leadId, reminder.dueAt, reminder.recipient].join('|');
   try {
     const note = await context.mailer.send({
       key,
       from: settings.from,
       to: reminder.recipient,
-      subject,
-      text,
+      ...composed,
+      thread: [reminder.connection, reminder.leadId].join('|'),
+      date: reminder.dueAt,
     });
     await setReminderState(pool, id, 'sent', note);
     return 'sent';

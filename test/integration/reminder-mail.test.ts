@@ -101,7 +101,9 @@ async function syncAndSend(app: App): Promise<void> {
 function contextOf(app: App) {
   const context = app.contexts.get('default');
   if (context === undefined) throw new Error('the connection is missing');
-  return { ...context, mailer: app.mailer };
+  const templates = app.templates.get('default');
+  if (templates === undefined) throw new Error('the templates are missing');
+  return { ...context, mailer: app.mailer, templates };
 }
 
 test('one mail for each due date and recipient, however often a sync runs', async () => {
@@ -130,7 +132,7 @@ test('the connection ends after the mail was taken: it is sent again with the sa
 
   world.dropReplies(true);
   await expect(sendReminder(context, id, never)).rejects.toMatchObject({
-    code: 'mail.unavailable',
+    code: 'mail.outcome-unknown',
     retry: 'later',
   });
   world.dropReplies(false);

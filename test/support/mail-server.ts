@@ -35,8 +35,8 @@ export async function startMailServer(options: SMTPServerOptions = {}) {
   };
 }
 
-/** What a raw server does with a line of the client: a reply, or `drop` (ends the connection), or `silence`. */
-export type Reply = string | 'drop' | 'silence';
+/** What a raw server does with a line of the client: the reply, or `drop` (ends the connection), or `silence`. */
+type Reply = string;
 
 /** Replies by the first four letters of the command; `greeting` and `message` (after the final dot) are two more. */
 export type Script = Partial<

@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { createMailer, type Mail } from '../../src/reminders/mail.ts';
@@ -92,9 +92,7 @@ test('the same key gives the same file, Message-ID and Date; another key another
   // One thread, whose root need not exist.
   expect(other['in-reply-to']).toBe(Object.fromEntries(before)['in-reply-to']);
   expect(other['references']).toBe(other['in-reply-to']);
-  expect((await box.files()).toSorted()).toEqual(
-    [first, second].map((file) => file.split('/').at(-1)).toSorted(),
-  );
+  expect(new Set(await box.files())).toEqual(new Set([basename(first), basename(second)]));
 });
 
 test('text and HTML, a calendar entry as an ordinary attachment, no answer wanted', async () => {
