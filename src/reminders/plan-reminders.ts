@@ -31,7 +31,7 @@ export const followUpField = 'nextFollowUpAt';
 export const horizonMs = 2 * 3_600_000;
 
 /** So many leads are planned in one transaction. */
-const batchSize = 5_000;
+const batchSize = 20_000;
 
 /** To be counted up when the same settings come to mean something else. */
 const rulesVersion = 1;

@@ -8,6 +8,8 @@ export interface Pruned {
   readonly intents: number;
   readonly approvals: number;
   readonly reminders: number;
+  readonly digests: number;
+  readonly followUps: number;
 }
 
 /** So few at a time that a delete is short. */
@@ -40,11 +42,18 @@ const prunable = {
     and attempted_at < now() - $2 * interval '1 day' and not exists (select from actions a where a.id = i.action_id)`,
   approvals: `select ctid as id from approvals p where connection = $1 and created_at < now() - $2 * interval '1 day'
     and not exists (select from runs r where r.connection = $1 and r.approval = p.batch)`,
-  // One whose follow-up still stands is kept: it says that the mail was sent, or why not.
+  // One whose follow-up still stands is kept: it says that the mail was sent, or why not. Of one that was moved away and
+  // back it has to be known for as long as a late mail may be sent, which is 30 days at most.
   reminders: `select id from reminders m where connection = $1 and state in ('sent', 'cancelled', 'missed', 'failed')
-    and greatest(updated_at, due_at) < now() - $2 * interval '1 day'
+    and greatest(updated_at, due_at, send_at) < now() - greatest($2, 31) * interval '1 day'
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = m.lead_id and p.lead_deleted_at is null
       and p.base->>$4 = to_char(m.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+  digests: `select id from digests where connection = $1 and state in ('sent', 'skipped', 'missed', 'failed')
+    and greatest(updated_at, send_at) < now() - $2 * interval '1 day'`,
+  // Of a lead that is gone, when there is no reminder of it either.
+  follow_ups: `select ctid as id from follow_ups f where connection = $1 and seen is null
+    and not exists (select from pairs p where p.connection = $1 and p.lead_id = f.lead_id)
+    and not exists (select from reminders m where m.connection = $1 and m.lead_id = f.lead_id) and $2::int > 0`,
 } as const;
 
 /**
@@ -61,7 +70,7 @@ export async function prune(
 ): Promise<Pruned> {
   const runs = await pruneRuns(pool, name, retentionDays, stop);
   const rest = async (table: keyof typeof prunable, more: readonly string[] = []): Promise<number> => {
-    const key = table === 'approvals' ? 'ctid' : 'id';
+    const key = table === 'approvals' || table === 'follow_ups' ? 'ctid' : 'id';
     let total = 0;
     for (let deleted = batchSize; deleted >= batchSize && !stop.aborted; total += deleted) {
       const { rowCount } = await pool.query(
@@ -79,6 +88,8 @@ export async function prune(
     intents: await rest('intents'),
     approvals: await rest('approvals'),
     reminders: await rest('reminders', [followUpField]),
+    digests: await rest('digests'),
+    followUps: await rest('follow_ups'),
   };
 }
 

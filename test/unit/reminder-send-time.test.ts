@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, test } from 'vitest';
+import { parseOffset } from '../../src/config/duration.ts';
+import { parseQuietHours } from '../../src/config/time-of-day.ts';
+import { isQuiet } from '../../src/lead/quiet-hours.ts';
+import type { Offset, Weekday } from '../../src/reminders/rules.ts';
+import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/send-time.ts';
+import { daysBefore, offsetAt } from '../../src/reminders/zone-offset.ts';
+import { lawRuns } from '../support/law-runs.ts';
+
+const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];
+const mondayToFriday: readonly Weekday[] = [1, 2, 3, 4, 5];
+
+interface Given {
+  readonly zone?: string;
+  readonly quiet?: string;
+  readonly days?: readonly Weekday[];
+}
+
+function rules({ zone = 'Europe/Berlin', quiet, days = everyDay }: Given): AllowedTimes {
+  return {
+    timeZone: zone,
+    quietHours: quiet === undefined ? null : parseQuietHours(quiet),
+    workingDays: days,
+  };
+}
+
+/** When a mail is sent, as the clocks of the zone show it: what people check. */
+function sent(due: string, offset: string, given: Given): string {
+  const { timeZone } = rules(given);
+  const at = sendTime(Temporal.Instant.from(due).epochMilliseconds, parseOffset(offset), rules(given));
+  return Temporal.Instant.fromEpochMilliseconds(at)
+    .toZonedDateTimeISO(timeZone)
+    .toString({ timeZoneName: 'never' })
+    .replace(/(T\d\d:\d\d):00(?=[+-])/, '$1');
+}
+
+const night = { quiet: '20:00-08:00' };
+const noon = { quiet: '12:00-13:30' };
+const week = { days: mondayToFriday };
+
+describe('before the due moment', () => {
+  test.each<[string, string, string, Given, string]>([
+    ['at once', '2026-11-21T09:15:30.123Z', '0m', {}, '2026-11-21T10:15:30.123+01:00'],
+    ['minutes', '2026-11-21T09:15:00Z', '30m', {}, '2026-11-21T09:45+01:00'],
+    ['hours over midnight', '2026-11-21T00:30:00Z', '2h', {}, '2026-11-20T23:30+01:00'],
+    ['a day', '2026-11-21T09:00:00Z', '1d', {}, '2026-11-20T10:00+01:00'],
+    ['a day into the month before', '2026-03-01T09:00:00Z', '1d', {}, '2026-02-28T10:00+01:00'],
+    ['a day into a leap day', '2028-03-01T09:00:00Z', '1d', {}, '2028-02-29T10:00+01:00'],
+    ['a leap day, a year before', '2028-02-29T09:00:00Z', '365d', {}, '2027-03-01T10:00+01:00'],
+    ['a year over a leap day', '2028-03-01T09:00:00Z', '365d', {}, '2027-03-02T10:00+01:00'],
+    [
+      'a day over the gap keeps the time of the day',
+      '2026-03-29T10:00:00Z',
+      '1d',
+      {},
+      '2026-03-28T12:00+01:00',
+    ],
+    ['24 hours over the gap do not', '2026-03-29T10:00:00Z', '24h', {}, '2026-03-28T11:00+01:00'],
+    ['a day over the overlap', '2026-10-25T11:00:00Z', '1d', {}, '2026-10-24T12:00+02:00'],
+    ['24 hours over the overlap', '2026-10-25T11:00:00Z', '24h', {}, '2026-10-24T13:00+02:00'],
+    ['a day into the gap: after it', '2026-03-30T00:30:00Z', '1d', {}, '2026-03-29T03:30+02:00'],
+    ['a day into the overlap: the earlier', '2026-10-26T01:30:00Z', '1d', {}, '2026-10-25T02:30+02:00'],
+    ['a day out of the overlap, first time', '2026-10-25T00:30:00Z', '1d', {}, '2026-10-24T02:30+02:00'],
+    ['a day out of the overlap, second time', '2026-10-25T01:30:00Z', '1d', {}, '2026-10-24T02:30+02:00'],
+    ['hours within the overlap pass', '2026-10-25T01:30:00Z', '1h', {}, '2026-10-25T02:30+02:00'],
+    ['Nepal, 45 minutes', '2026-11-21T03:15:00Z', '1d', { zone: 'Asia/Kathmandu' }, '2026-11-20T09:00+05:45'],
+    [
+      'Lord Howe, a gap of half an hour',
+      '2026-10-04T15:15:00Z',
+      '1d',
+      { zone: 'Australia/Lord_Howe' },
+      '2026-10-04T02:45+11:00',
+    ],
+    [
+      'Samoa, a day that never was',
+      '2011-12-30T20:00:00Z',
+      '1d',
+      { zone: 'Pacific/Apia' },
+      '2011-12-31T10:00+14:00',
+    ],
+    ['year 9999', '9999-12-31T23:59:59.999Z', '1d', { zone: 'UTC' }, '9999-12-30T23:59:59.999+00:00'],
+    ['year 1', '0001-01-01T00:00:00Z', '1d', { zone: 'UTC' }, '0000-12-31T00:00+00:00'],
+  ])('%s', (_, due, offset, given, expected) => expect(sent(due, offset, given)).toBe(expected));
+});
+
+describe('moved forward to when a mail may leave', () => {
+  test.each<[string, string, Given, string]>([
+    ['quiet in the evening', '2026-11-21T21:00:00Z', night, '2026-11-22T08:00+01:00'],
+    ['quiet in the morning', '2026-11-21T05:00:00Z', night, '2026-11-21T08:00+01:00'],
+    ['they begin with their first minute', '2026-11-21T19:00:00Z', night, '2026-11-22T08:00+01:00'],
+    ['the moment before', '2026-11-21T18:59:59.999Z', night, '2026-11-21T19:59:59.999+01:00'],
+    ['they end with their last', '2026-11-21T07:00:00Z', night, '2026-11-21T08:00+01:00'],
+    ['the moment before their end', '2026-11-21T06:59:59.999Z', night, '2026-11-21T08:00+01:00'],
+    ['quiet at noon', '2026-11-21T11:30:00Z', noon, '2026-11-21T13:30+01:00'],
+    ['until midnight', '2026-11-21T22:00:00Z', { quiet: '20:00-24:00' }, '2026-11-22T00:00+01:00'],
+    ['all but a minute', '2026-11-21T22:00:00Z', { quiet: '00:00-23:59' }, '2026-11-21T23:59+01:00'],
+    ['a Saturday', '2026-11-21T09:00:00Z', week, '2026-11-23T00:00+01:00'],
+    ['a Friday evening', '2026-11-20T20:00:00Z', { ...night, ...week }, '2026-11-23T08:00+01:00'],
+    [
+      'a Friday at 23:59 local is no Saturday in UTC',
+      '2026-11-21T04:59:00Z',
+      { ...week, zone: 'America/New_York' },
+      '2026-11-20T23:59-05:00',
+    ],
+    ['one day of the week', '2026-11-24T09:00:00Z', { days: [1] }, '2026-11-30T00:00+01:00'],
+    [
+      'a quiet end in the gap: when the clocks are changed',
+      '2026-03-29T00:30:00Z',
+      { quiet: '20:00-02:30' },
+      '2026-03-29T03:00+02:00',
+    ],
+    ['a quiet begin in the gap', '2026-03-29T01:00:00Z', { quiet: '02:30-04:00' }, '2026-03-29T04:00+02:00'],
+    [
+      'a quiet end that comes twice: the first',
+      '2026-10-24T22:00:00Z',
+      { quiet: '20:00-02:30' },
+      '2026-10-25T02:30+02:00',
+    ],
+    [
+      'quiet again when the clocks go back',
+      '2026-10-25T01:10:00Z',
+      { quiet: '20:00-02:30' },
+      '2026-10-25T02:30+01:00',
+    ],
+    [
+      'between the two, not quiet',
+      '2026-10-25T00:45:00Z',
+      { quiet: '20:00-02:30' },
+      '2026-10-25T02:45+02:00',
+    ],
+    [
+      'a day that begins at 01:00',
+      '2026-04-23T15:00:00Z',
+      { zone: 'Africa/Cairo', days: [5] },
+      '2026-04-24T01:00+03:00',
+    ],
+    [
+      'quiet until midnight, which there is not',
+      '2026-04-23T20:00:00Z',
+      { zone: 'Africa/Cairo', quiet: '20:00-00:00' },
+      '2026-04-24T01:00+03:00',
+    ],
+    [
+      'a working day that the clocks turn back into a day off',
+      '2018-02-17T12:00:00Z',
+      { zone: 'America/Sao_Paulo', days: [7] },
+      '2018-02-18T00:00-03:00',
+    ],
+    ['Kathmandu', '2026-11-21T15:00:00Z', { ...night, zone: 'Asia/Kathmandu' }, '2026-11-22T08:00+05:45'],
+    [
+      'Lord Howe, in the gap of half an hour',
+      '2026-10-03T15:00:00Z',
+      { zone: 'Australia/Lord_Howe', quiet: '01:00-02:15' },
+      '2026-10-04T02:30+11:00',
+    ],
+    [
+      'Samoa, whose Friday was left out',
+      '2011-12-30T09:00:00Z',
+      { zone: 'Pacific/Apia', days: [5] },
+      '2012-01-06T00:00+14:00',
+    ],
+    ['a leap day', '2028-02-28T20:00:00Z', night, '2028-02-29T08:00+01:00'],
+    ['into the year 10000', '9999-12-31T22:00:00Z', night, '+010000-01-01T08:00+01:00'],
+  ])('%s', (_, due, given, expected) => expect(sent(due, '0m', given)).toBe(expected));
+
+  test('after the time before, not instead of it', () => {
+    expect(sent('2026-11-24T08:00:00Z', '2h', { ...night, ...week })).toBe('2026-11-24T08:00+01:00');
+    expect(sent('2026-11-23T08:00:00Z', '1d', { ...night, ...week })).toBe('2026-11-23T08:00+01:00');
+  });
+
+  test('rules that leave no moment are an error, not an endless search', () => {
+    expect(() => nextAllowed(0, rules({ days: [] }))).toThrow(RangeError);
+  });
+});
+
+const zones = fc.constantFrom(
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'America/St_Johns',
+  'America/Sao_Paulo',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Africa/Cairo',
+  'Africa/Casablanca',
+  'Australia/Lord_Howe',
+  'Pacific/Chatham',
+  'Pacific/Apia',
+  'Asia/Tehran',
+);
+const minute = fc.integer({ min: 0, max: 1439 });
+const anyRules: fc.Arbitrary<AllowedTimes> = fc.record({
+  timeZone: zones,
+  quietHours: fc.option(
+    fc.record({ from: minute, to: minute }).filter(({ from, to }) => from !== to),
+    { nil: null },
+  ),
+  workingDays: fc.subarray([...everyDay], { minLength: 1 }),
+});
+/** Mostly near the changes of the clocks, where it is hard. */
+const moment = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: Date.UTC(2010, 0), max: Date.UTC(2035, 0) }) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('2026-03-29', '2026-10-25', '2026-04-24', '2026-10-04', '2018-02-18', '2011-12-30'),
+        fc.integer({ min: -2 * 86_400_000, max: 2 * 86_400_000 }),
+      )
+      .map(([day, by]) => Date.parse(day) + by),
+  },
+  { weight: 1, arbitrary: fc.integer({ min: Date.UTC(1850, 0), max: Date.UTC(9999, 0) }) },
+);
+const anyOffset: fc.Arbitrary<Offset> = fc.oneof(
+  fc.integer({ min: 0, max: 365 }).map((days) => parseOffset(`${days}d`)),
+  fc.integer({ min: 0, max: 5_000 }).map((minutes) => parseOffset(`${minutes}m`)),
+);
+const runs = { numRuns: lawRuns(300) };
+
+/** As a person with a calendar would look, by Temporal alone. */
+function mayLeave(at: number, { timeZone, quietHours, workingDays }: AllowedTimes): boolean {
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+  if (!workingDays.includes(local.dayOfWeek as Weekday)) return false;
+  return quietHours === null || !isQuiet(local.hour * 60 + local.minute, quietHours);
+}
+
+describe('laws', () => {
+  test('never in the quiet hours, never on a day off', () => {
+    fc.assert(
+      fc.property(moment, anyOffset, anyRules, (due, offset, given) =>
+        mayLeave(sendTime(due, offset, given), given),
+      ),
+      runs,
+    );
+  });
+
+  test('never before the moment that was asked for, and not at all moved when that is fine', () => {
+    fc.assert(
+      fc.property(moment, anyRules, (at, given) => {
+        const sentAt = nextAllowed(at, given);
+        return mayLeave(at, given) ? sentAt === at : sentAt > at;
+      }),
+      runs,
+    );
+  });
+
+  test('the first such moment: the one before may not be used', () => {
+    fc.assert(
+      fc.property(moment, anyRules, fc.double({ min: 0, max: 1, noNaN: true }), (at, given, where) => {
+        const sentAt = nextAllowed(at, given);
+        if (sentAt === at) return true;
+        const between = Math.floor(at + (sentAt - 1 - at) * where);
+        return !mayLeave(sentAt - 1, given) && !mayLeave(between, given);
+      }),
+      runs,
+    );
+  });
+
+  test('what was moved once is not moved again', () => {
+    fc.assert(
+      fc.property(moment, anyRules, (at, given) => {
+        const sentAt = nextAllowed(at, given);
+        return nextAllowed(sentAt, given) === sentAt;
+      }),
+      runs,
+    );
+  });
+
+  test('what is due later is not sent earlier, nor what is to be sent less long before', () => {
+    fc.assert(
+      fc.property(moment, fc.nat(10 * 86_400_000), anyRules, (at, more, given) => {
+        expect(nextAllowed(at + more, given)).toBeGreaterThanOrEqual(nextAllowed(at, given));
+      }),
+      runs,
+    );
+    const days = fc.tuple(fc.nat(40), fc.nat(40));
+    fc.assert(
+      fc.property(moment, days, anyRules, (due, [some, more], given) => {
+        const at = (count: number): number => sendTime(due, parseOffset(`${count}d`), given);
+        expect(at(some + more)).toBeLessThanOrEqual(at(some));
+      }),
+      runs,
+    );
+  });
+
+  test('calendar days and offsets are those of Temporal', () => {
+    fc.assert(
+      fc.property(moment, fc.nat(400), zones, (at, days, timeZone) => {
+        const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+        expect(offsetAt(at, timeZone)).toBe(local.offsetNanoseconds / 1_000_000);
+        expect(daysBefore(at, days, timeZone)).toBe(local.subtract({ days }).epochMilliseconds);
+      }),
+      runs,
+    );
+  });
+});
