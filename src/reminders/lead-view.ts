@@ -16,14 +16,14 @@ export interface LeadView {
   readonly shortStage: string;
   /** Every mapped field by its name; empty text for none. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Mapped fields that are not empty, in the order of the mapping, without company, stage and follow-up. */
+  /** Mapped fields that are not empty, in the order of the mapping, without company and follow-up. */
   readonly details: readonly { readonly label: string; readonly value: string }[];
 }
 
 const maxName = 120;
 const maxValue = 300;
 const maxDetails = 20;
-const elsewhere = ['companyName', 'stage', followUpField];
+const elsewhere = ['companyName', followUpField];
 
 /** A lead as a template sees it; instants in the recipients' zone. */
 export function leadView(

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Liquid } from 'liquidjs';
+import { Liquid, type LiquidOptions } from 'liquidjs';
 
 /** Every mail is made of three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in files that end in `.liquid`. */
 export type TemplateName = `${'reminder' | 'digest'}.${'subject' | 'text' | 'html'}`;
@@ -28,7 +28,7 @@ export type TemplateSources = Readonly<Record<string, string>>;
 const extension = '.liquid';
 const ownFolder = join(import.meta.dirname, 'templates');
 
-/** A template that does not end after so long (ms), or makes so many bytes, is broken. */
+/** A template of the user's that does not end after so long (ms), or makes so many bytes, is broken. */
 const limits = { parseLimit: 1_000_000, renderLimit: 5_000, memoryLimit: 10_000_000 };
 
 /**
@@ -65,12 +65,12 @@ export async function readSources(folder: string): Promise<TemplateSources> {
 
 /** What a template makes, without any fallback. Throws also for a name that is not in `view`. */
 export function renderStrictly(sources: TemplateSources, name: TemplateName, view: object): string {
-  return rendered(engineOf(sources, name, true), name, view);
+  return rendered(engineOf(sources, name, { ...limits, strictVariables: true }), name, view);
 }
 
 function compile(ours: TemplateSources, theirs: TemplateSources, warn: (message: string) => void): Templates {
-  const own = renderer(ours);
-  const custom = renderer({ ...ours, ...theirs });
+  const own = renderer(ours, {});
+  const custom = renderer({ ...ours, ...theirs }, limits);
   return {
     render(name, view) {
       if (theirs[name] === undefined) return own(name, view);
@@ -86,22 +86,24 @@ function compile(ours: TemplateSources, theirs: TemplateSources, warn: (message:
   };
 }
 
-function renderer(sources: TemplateSources): (name: TemplateName, view: object) => string {
-  const html = engineOf(sources, 'reminder.html', false);
-  const plain = engineOf(sources, 'reminder.text', false);
+function renderer(
+  sources: TemplateSources,
+  options: LiquidOptions,
+): (name: TemplateName, view: object) => string {
+  const html = engineOf(sources, 'reminder.html', options);
+  const plain = engineOf(sources, 'reminder.text', options);
   return (name, view) => rendered(name.endsWith('.html') ? html : plain, name, view);
 }
 
 /** Templates are taken from memory alone: none can read a file, and one that is edited meanwhile changes no mail. */
-function engineOf(sources: TemplateSources, name: TemplateName, strict: boolean): Liquid {
+function engineOf(sources: TemplateSources, name: TemplateName, options: LiquidOptions): Liquid {
   return new Liquid({
-    ...limits,
+    ...options,
     templates: { ...sources },
     extname: '',
     cache: true,
     ownPropertyOnly: true,
     strictFilters: true,
-    strictVariables: strict,
     ...(name.endsWith('.html') && { outputEscape: 'escape' as const }),
   });
 }
