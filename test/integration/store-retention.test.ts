@@ -5,8 +5,10 @@ import { approve, countApproved } from '../../src/store/approvals.ts';
 import { hold } from '../../src/store/held.ts';
 import { recordHistory } from '../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../src/store/intents.ts';
-import { markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
-import { reconcileReminders, setReminderState } from '../../src/store/reminders.ts';
+import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
+import { planReminders } from '../../src/reminders/plan-reminders.ts';
+import { scheduleDigests } from '../../src/store/digests.ts';
+import { setReminderState } from '../../src/store/reminders.ts';
 import { type Pruned, prune } from '../../src/store/retention.ts';
 import {
   finishRun,
@@ -17,6 +19,7 @@ import {
   type RunMode,
   type RunStatus,
 } from '../../src/store/runs.ts';
+import { reminderConnection } from '../support/reminder-rules.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -79,7 +82,16 @@ async function count({ pool, connection }: Scene): Promise<{ history: number; ac
 const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
   prune(pool, { name: connection, retentionDays }, field, never, batch);
 
-const nothing = { runs: 0, actions: 0, history: 0, intents: 0, approvals: 0, reminders: 0 };
+const nothing = {
+  runs: 0,
+  actions: 0,
+  history: 0,
+  intents: 0,
+  approvals: 0,
+  reminders: 0,
+  digests: 0,
+  followUps: 0,
+};
 
 describe('pruning by age', () => {
   test('deletes runs with their actions and their history, and only what is older', async () => {
@@ -270,7 +282,7 @@ describe('pruning by age', () => {
         connection,
         Object.entries(values).map(([leadId, at]) => ({ leadId, values: { [field]: at } })),
       );
-      await reconcileReminders(pool, connection, field, ['anna@example.com'], day, 0);
+      await planReminders(pool, reminderConnection(connection));
     };
     const past = new Date(Date.now() - 200 * day).toISOString();
     const future = new Date(Date.now() + 200 * day).toISOString();
@@ -308,5 +320,51 @@ describe('pruning by age', () => {
       connection,
     ]);
     expect(again.rows).toEqual([{ state: 'missed' }]);
+  });
+
+  test('of reminders that are over none that may still be late: they would be sent again', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const instant = new Date(Date.now() - 3_600_000).toISOString();
+    const follow = async (value: Value): Promise<void> => {
+      await moveBase(pool, connection, [{ leadId: 'a', values: { [field]: value } }]);
+      await planReminders(pool, reminderConnection(connection));
+    };
+    await follow(instant);
+    const ago = async (days: number): Promise<void> => {
+      await pool.query(
+        `update reminders set updated_at = now() - $2 * interval '1 day', due_at = now() - $2 * interval '1 day',
+           send_at = now() - $2 * interval '1 day', state = 'sent' where connection = $1`,
+        [connection, days],
+      );
+    };
+    await ago(20);
+    await follow(null);
+    expect(await pruneOf(here, 1)).toEqual(nothing);
+    await ago(40);
+    // With the reminder goes what was planned for a lead that is not there any more; the lead itself is.
+    expect(await pruneOf(here, 1)).toEqual({ ...nothing, reminders: 1 });
+    await forgetPairs(pool, connection, ['a']);
+    expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
+  });
+
+  test('of digests those that are over', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const recipients = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed', 'fresh'];
+    const sendAt = Date.now() - 100 * 24 * 3_600_000;
+    await scheduleDigests(pool, connection, recipients, { localDate: '2020-01-01', sendAt });
+    await pool.query(
+      `update digests set state = case recipient when 'fresh' then 'sent' else recipient end,
+         updated_at = now() - case recipient when 'fresh' then interval '1 day' else interval '100 days' end
+       where connection = $1`,
+      [connection],
+    );
+    expect(await pruneOf(here)).toEqual({ ...nothing, digests: 4 });
+    const { rows } = await pool.query<{ recipient: string }>(
+      `select recipient from digests where connection = $1 order by 1`,
+      [connection],
+    );
+    expect(rows.map(({ recipient }) => recipient)).toEqual(['fresh', 'scheduled', 'sending']);
   });
 });

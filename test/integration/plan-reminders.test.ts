@@ -1,0 +1,480 @@
+import { describe, expect, test } from 'vitest';
+import { parseOffset } from '../../src/config/duration.ts';
+import type { Value } from '../../src/lead/value.ts';
+import { planReminders } from '../../src/reminders/plan-reminders.ts';
+import type { ReminderRules } from '../../src/reminders/rules.ts';
+import { nextAllowed } from '../../src/reminders/send-time.ts';
+import { followUpsOf, forgetSeen } from '../../src/store/follow-ups.ts';
+import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
+import {
+  comingReminders,
+  countAttempt,
+  countDueReminders,
+  getReminder,
+  type ListedReminder,
+  listReminders,
+  setReminderState,
+} from '../../src/store/reminders.ts';
+import { plainRules, reminderConnection } from '../support/reminder-rules.ts';
+import { type Scene, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const hour = 3_600_000;
+const day = 24 * hour;
+const anna = 'anna@example.com';
+const ben = 'ben@example.com';
+
+/** An instant so many ms from now, in the one form of instants. */
+const at = (fromNow: number) => new Date(Date.now() + fromNow).toISOString();
+
+/** What both sides agree on from now on. */
+const agree = (
+  { pool, connection }: Scene,
+  leadId: string,
+  nextFollowUpAt: Value,
+  more: Readonly<Record<string, Value>> = {},
+) => moveBase(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
+
+const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) =>
+  planReminders(pool, reminderConnection(connection, rules));
+
+/** Each reminder as `lead recipient state`, by due moment. */
+async function states({ pool, connection }: Scene): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ told: string }>(
+    `select lead_id || ' ' || recipient || ' ' || state as told from reminders where connection = $1
+     order by due_at, send_at, id`,
+    [connection],
+  );
+  return rows.map(({ told }) => told);
+}
+
+async function all({ pool, connection }: Scene): Promise<readonly ListedReminder[]> {
+  return listReminders(
+    pool,
+    connection,
+    ['scheduled', 'sending', 'sent', 'cancelled', 'missed', 'failed'],
+    100,
+  );
+}
+
+async function only(here: Scene): Promise<ListedReminder> {
+  const [reminder, ...others] = await all(here);
+  if (reminder === undefined || others.length > 0) throw new Error('there is not exactly one reminder');
+  return reminder;
+}
+
+describe('bringing reminders in line with the follow-ups', () => {
+  test('one for each lead, time before and recipient; what is to be sent within two hours, soonest first', async () => {
+    const here = scene();
+    const [soon, later] = [at(hour), at(day + hour)];
+    await agree(here, 'later', later);
+    await agree(here, 'soon', soon);
+    await agree(here, 'none', null);
+    const due = await plan(here, { before: ['0m', '24h'].map(parseOffset), to: [anna, ben] });
+    const told = due.map(({ leadId, offsetText, sendAt, dueAt }) => [leadId, offsetText, sendAt, dueAt]);
+    const ofSoon = ['soon', '0m', Date.parse(soon), Date.parse(soon)];
+    const ofLater = ['later', '24h', Date.parse(later) - day, Date.parse(later)];
+    expect(told.filter(([lead, offset]) => !(lead === 'soon' && offset === '24h'))).toEqual([
+      ...(Date.parse(later) - day <= Date.parse(soon) ? [ofLater, ofLater, ofSoon, ofSoon] : []),
+      ...(Date.parse(later) - day > Date.parse(soon) ? [ofSoon, ofSoon, ofLater, ofLater] : []),
+    ]);
+    expect(new Set(due.map(({ recipient }) => recipient))).toEqual(new Set([anna, ben]));
+    const [first] = due;
+    expect(first).toMatchObject({
+      connection: here.connection,
+      state: 'scheduled',
+      sequence: 0,
+      attempts: 0,
+    });
+    expect(await getReminder(here.pool, first?.id ?? 0)).toEqual(first);
+    expect(await states(here)).toHaveLength(8);
+  });
+
+  test('only those within two hours are returned, all are scheduled', async () => {
+    const here = scene();
+    await agree(here, 'soon', at(hour));
+    await agree(here, 'later', at(3 * hour));
+    expect((await plan(here)).map(({ leadId }) => leadId)).toEqual(['soon']);
+    expect(await states(here)).toEqual([`soon ${anna} scheduled`, `later ${anna} scheduled`]);
+  });
+
+  test('again and again makes no second one, also at once', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const once = await plan(here);
+    expect(await plan(here)).toEqual(once);
+    await agree(here, 'b', at(hour));
+    await Promise.all([plan(here), plan(here), plan(here)]);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`, `b ${anna} scheduled`]);
+    expect((await all(here)).map(({ round, sequence }) => [round, sequence])).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
+  test('a lead of which nothing has changed is not looked at again', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const [reminder] = await plan(here);
+    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled', 'by hand');
+    await agree(here, 'a', new Date(reminder?.dueAt ?? 0).toISOString(), { companyName: 'Renamed AG' });
+    expect(await plan(here)).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+  });
+
+  test('a follow-up that moved cancels the old one, schedules the new, and counts the sequence up', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    await plan(here);
+    for (const [round, by] of [1.1, 1.2, 1.3].entries()) {
+      const moved = at(by * hour);
+      await agree(here, 'a', moved);
+      const due = await plan(here);
+      expect(due.map(({ dueAt, sequence }) => [dueAt, sequence])).toEqual([[Date.parse(moved), round + 1]]);
+    }
+    expect((await states(here)).map((told) => told.split(' ')[2])).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+      'scheduled',
+    ]);
+  });
+
+  test('one that moved back is scheduled again in another round, unless it was sent, failed or missed', async () => {
+    const here = scene();
+    const first = at(hour);
+    const ended = ['sent', 'failed', 'missed'] as const;
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, first);
+    const due = await plan(here);
+    for (const state of ended) {
+      const reminder = due.find(({ leadId }) => leadId === state);
+      await setReminderState(here.pool, reminder?.id ?? 0, state);
+    }
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
+    expect(await plan(here)).toEqual([]);
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, first);
+    expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1, sequence: 2 }]);
+    expect((await states(here)).toSorted()).toEqual([
+      `a ${anna} scheduled`,
+      ...ended.map((state) => `${state} ${anna} ${state}`).toSorted(),
+    ]);
+  });
+
+  test.each<[string, (here: Scene, due: string) => Promise<unknown>, Partial<ReminderRules>, string]>([
+    ['cleared', (here) => agree(here, 'a', null), {}, 'moved, cleared or deleted'],
+    [
+      'of a lead that was deleted',
+      (here) => markLeadDeleted(here.pool, here.connection, ['a']),
+      {},
+      'deleted',
+    ],
+    ['of a lead that was forgotten', (here) => forgetPairs(here.pool, here.connection, ['a']), {}, 'deleted'],
+    [
+      'of a stage that is skipped',
+      (here, due) => agree(here, 'a', due, { stage: 'Won' }),
+      { skipStages: ['won'] },
+      'the stage',
+    ],
+    [
+      'of a stage that is not one of the only ones',
+      (here, due) => agree(here, 'a', due, { stage: 'won' }),
+      { onlyStages: ['new'] },
+      'the stage',
+    ],
+    ['for somebody who is no recipient any more', async () => {}, { to: ['x@example.com'] }, 'the recipient'],
+    [
+      'for a lead that has another route',
+      (here, due) => agree(here, 'a', due, { region: 'BY' }),
+      { routes: [{ when: { region: ['by'] }, to: ['x@example.com'] }] },
+      'the recipient',
+    ],
+    [
+      'for a lead that has an owner',
+      (here, due) => agree(here, 'a', due, { city: 'X@example.com' }),
+      { toField: 'city' },
+      'the recipient',
+    ],
+    [
+      'for a time before that is not asked for any more',
+      async () => {},
+      { before: [parseOffset('1m')] },
+      'the settings',
+    ],
+  ])('a reminder is cancelled, and says why: %s', async (_, change, rules, note) => {
+    const here = scene();
+    const due = at(hour);
+    await agree(here, 'a', due, { stage: 'new' });
+    await plan(here, rules.onlyStages ? rules : {});
+    const { id } = await only(here);
+    await change(here, due);
+    await plan(here, rules);
+    const after = (await all(here)).find((reminder) => reminder.id === id);
+    expect(after).toMatchObject({ state: 'cancelled', note: expect.stringContaining(note) });
+    expect((await plan(here, rules)).filter((reminder) => reminder.id === id)).toEqual([]);
+  });
+
+  test('a lead that leaves the skipped stage has its reminder again', async () => {
+    const here = scene();
+    const due = at(hour);
+    for (const stage of ['won', 'new', 'won', 'new']) {
+      await agree(here, 'a', due, { stage });
+      expect(await plan(here, { skipStages: ['won'] })).toHaveLength(stage === 'new' ? 1 : 0);
+    }
+    expect(await only(here)).toMatchObject({ state: 'scheduled', sequence: 3 });
+  });
+
+  test('settings that changed: all are planned anew, those that were sent are not sent again', async () => {
+    const here = scene();
+    const due = at(hour);
+    await agree(here, 'a', due);
+    await agree(here, 'b', due);
+    const [first] = await plan(here);
+    await setReminderState(here.pool, first?.id ?? 0, 'sent');
+    const before = [parseOffset('30m'), parseOffset('0m')];
+    expect((await plan(here, { before })).map(({ leadId, offsetText }) => `${leadId} ${offsetText}`)).toEqual(
+      ['a 30m', 'b 30m', 'b 0m'],
+    );
+    // Upper case is no other person.
+    expect(await plan(here, { before, to: [anna.toUpperCase()] })).toEqual(await plan(here, { before }));
+    // What moves a mail gives it another round, so that the job of before is not taken for its own.
+    const begin = new Date(Date.parse(due) - 60_000);
+    const from = begin.getUTCHours() * 60 + begin.getUTCMinutes();
+    const moved = await plan(here, { quietHours: { from, to: (from + 11) % 1440 } });
+    expect(moved).toMatchObject([{ leadId: 'b', offsetText: '0m', round: 1 }]);
+    expect(moved[0]?.sendAt).toBeGreaterThan(Date.parse(due));
+  });
+
+  test('without reminders in the settings, or without the field, nothing stays scheduled', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const { fields } = reminderConnection(connection);
+    await agree(here, 'a', at(hour));
+    expect(await plan(here)).toHaveLength(1);
+    expect(await planReminders(pool, { name: connection, fields })).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1 }]);
+    expect(await planReminders(pool, { ...reminderConnection(connection), fields: [] })).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+  });
+
+  test('what is being sent is left alone, and comes again until it is finished', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const [reminder] = await plan(here);
+    await setReminderState(here.pool, reminder?.id ?? 0, 'sending');
+    expect(await plan(here)).toMatchObject([{ state: 'sending', round: 0 }]);
+    await agree(here, 'a', null);
+    await plan(here, { to: [ben] });
+    expect(await states(here)).toEqual([`a ${anna} sending`]);
+  });
+
+  test('a lead that was another one in the service is planned again when that is asked for', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const [reminder] = await plan(here);
+    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled');
+    await forgetSeen(here.pool, here.connection, 'a');
+    expect(await plan(here)).toMatchObject([{ id: reminder?.id, state: 'scheduled', round: 1, sequence: 0 }]);
+    await agree(here, 'a', null);
+    await plan(here);
+    await forgetSeen(here.pool, here.connection, 'a');
+    expect(await plan(here)).toEqual([]);
+  });
+
+  test('far dates and the past, and what no calendar has', async () => {
+    const here = scene();
+    for (const [leadId, due] of [
+      ['last', '9999-12-31T23:59:59.999Z'],
+      ['first', '0001-01-01T00:00:00.000Z'],
+      ['beyond', '+012345-01-02T03:04:05.006Z'],
+      ['before', '-000044-03-15T12:00:00.000Z'],
+      ['zero', '0000-01-01T00:00:00.000Z'],
+    ] as const)
+      await agree(here, leadId, due);
+    const rules = { before: ['0m', '365d'].map(parseOffset), quietHours: { from: 1200, to: 480 } };
+    await agree(here, 'soon', at(hour));
+    await plan(here, { ...rules, quietHours: null });
+    await plan(here, rules);
+    const byLead = Map.groupBy(await all(here), ({ leadId }) => leadId);
+    expect(byLead.get('last')?.map(({ sendAt }) => new Date(sendAt).toISOString())).toEqual([
+      '9999-01-01T08:00:00.000Z',
+      '+010000-01-01T08:00:00.000Z',
+    ]);
+    expect(byLead.get('first')?.map(({ state }) => state)).toEqual(['missed', 'missed']);
+    expect(byLead.get('first')?.map(({ dueAt }) => dueAt)).toEqual([
+      Date.parse('0001-01-01T00:00:00.000Z'),
+      Date.parse('0001-01-01T00:00:00.000Z'),
+    ]);
+    expect([...byLead.keys()].toSorted()).toEqual(['first', 'last', 'soon']);
+  });
+
+  test('more leads than one transaction takes, and other connections stay as they are', async () => {
+    const [here, other] = [scene(), scene()];
+    await agree(other, 'a', at(hour));
+    await plan(other);
+    await here.pool.query(
+      `insert into pairs (connection, lead_id, base) select $1, 'lead-' || n, jsonb_build_object('nextFollowUpAt', $2::text)
+       from generate_series(1, 20100) n`,
+      [here.connection, at(hour)],
+    );
+    expect(await plan(here)).toHaveLength(20_100);
+    expect(await plan(here)).toHaveLength(20_100);
+    expect(await states(other)).toEqual([`a ${anna} scheduled`]);
+  });
+});
+
+describe('what is late', () => {
+  test.each<[string, number, string]>([
+    ['just due', -1, 'scheduled'],
+    ['within the time of grace', -day + hour, 'scheduled'],
+    ['after it', -day - hour, 'missed'],
+  ])('is mailed or noted: %s', async (_, fromNow, expected) => {
+    const here = scene();
+    await agree(here, 'a', at(fromNow));
+    expect(await plan(here)).toHaveLength(expected === 'scheduled' ? 1 : 0);
+    expect(await states(here)).toEqual([`a ${anna} ${expected}`]);
+    // It stays so when the lead is planned anew.
+    await agree(here, 'a', at(5 * hour));
+    await plan(here);
+    expect((await states(here))[0]).toBe(`a ${anna} ${expected === 'scheduled' ? 'cancelled' : 'missed'}`);
+  });
+
+  test('is missed once the time of grace is over, though nothing else has changed', async () => {
+    const here = scene();
+    await agree(here, 'a', at(-hour));
+    expect(await plan(here)).toHaveLength(1);
+    expect(await plan(here, { graceMs: 60_000 })).toEqual([]);
+    expect(await only(here)).toMatchObject({ state: 'missed', note: expect.stringContaining('grace') });
+    expect(await plan(here)).toEqual([]);
+  });
+
+  test('of several mails of one follow-up that are late together only the last is sent', async () => {
+    const here = scene();
+    await agree(here, 'a', at(-hour));
+    const before = ['0m', '1h', '2h', '2d'].map(parseOffset);
+    expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m' }]);
+    const told = (await all(here)).map(({ offsetText, state }) => `${offsetText} ${state}`);
+    expect(told.toSorted()).toEqual(['0m scheduled', '1h missed', '2d missed', '2h missed']);
+  });
+
+  test('waits for the end of the quiet hours, which is no time of grace that runs out', async () => {
+    const here = scene();
+    const due = at(-hour);
+    await agree(here, 'a', due);
+    const now = new Date();
+    const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
+    // They began after the mail should have left, when the worker was away, and end in twenty hours.
+    const quietHours = { from: (minute + 1440 - 10) % 1440, to: (minute + 1200) % 1440 };
+    const rules = { quietHours, graceMs: 2 * hour };
+    expect(await plan(here, rules)).toEqual([]);
+    const put = await only(here);
+    expect(put).toMatchObject({ state: 'scheduled', round: 1 });
+    expect(put.sendAt).toBe(nextAllowed(Date.now(), { ...plainRules, quietHours }));
+    // Planned anew meanwhile, it is not put back to when it was late already.
+    await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
+    expect((await only(here)).sendAt).toBe(put.sendAt);
+    await plan(here, rules);
+    expect(await only(here)).toMatchObject({ state: 'scheduled', sendAt: put.sendAt });
+  });
+});
+
+describe('what a recipient has to follow up', () => {
+  test('oldest first, with how many there are; nobody else’s, nothing skipped, nothing deleted', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const rules = { routes: [{ when: { region: ['BY'] }, to: ['Ben@example.com'] }], skipStages: ['won'] };
+    const dues = { old: at(-40 * day), today: at(hour), later: at(6 * day) };
+    await agree(here, 'today', dues.today, { companyName: 'Today AG' });
+    await agree(here, 'later', dues.later);
+    await agree(here, 'old', dues.old);
+    await agree(here, 'won', at(hour), { stage: 'won' });
+    await agree(here, 'south', at(hour), { region: 'BY' });
+    await agree(here, 'gone', at(hour));
+    await plan(here, rules);
+    await markLeadDeleted(pool, connection, ['gone']);
+    const of = async (who: string, until: number, limit = 10) => {
+      const { items, total } = await followUpsOf(pool, connection, who, until, limit);
+      return [items.map(({ leadId }) => leadId), total];
+    };
+    expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
+    expect(await of(anna, Date.now() + 7 * day, 2)).toEqual([['old', 'today'], 3]);
+    expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
+    expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
+    expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);
+    const { items } = await followUpsOf(pool, connection, anna, Date.now() + day, 10);
+    expect(items[1]).toEqual({
+      leadId: 'today',
+      dueAt: Date.parse(dues.today),
+      cells: { nextFollowUpAt: dues.today, companyName: 'Today AG' },
+    });
+  });
+
+  test('is known without single mails, too', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    expect(await plan(here, { before: [] })).toEqual([]);
+    expect((await followUpsOf(here.pool, here.connection, anna, Date.now() + day, 1)).total).toBe(1);
+    expect(await states(here)).toEqual([]);
+  });
+});
+
+test('the coming ones are told soonest first, with how many there are', async () => {
+  const here = scene();
+  const { pool, connection } = here;
+  expect(await comingReminders(pool, connection, 2)).toEqual({ count: 0, next: [] });
+  for (const [leadId, hours] of [
+    ['c', 1.9],
+    ['a', 1],
+    ['b', 1.5],
+  ] as const)
+    await agree(here, leadId, at(hours * hour));
+  const due = await plan(here);
+  expect(await comingReminders(pool, connection, 2)).toEqual({ count: 3, next: due.slice(0, 2) });
+  await setReminderState(pool, due[0]?.id ?? 0, 'sent', 'note');
+  const coming = await comingReminders(pool, connection, 2);
+  expect(coming.next.map(({ leadId }) => leadId)).toEqual(['b', 'c']);
+});
+
+test('reminders are listed: those to come soonest first, the others by their latest change', async () => {
+  const here = scene();
+  for (const [index, leadId] of ['a', 'b', 'c', 'd'].entries())
+    await agree(here, leadId, at((index + 1) * hour));
+  await plan(here);
+  const ids = new Map((await all(here)).map(({ leadId, id }) => [leadId, id]));
+  await setReminderState(here.pool, ids.get('b') ?? 0, 'sent', 'in the outbox');
+  await setReminderState(here.pool, ids.get('a') ?? 0, 'failed', 'no such mailbox');
+  expect((await all(here)).map(({ leadId, note }) => [leadId, note])).toEqual([
+    ['c', null],
+    ['d', null],
+    ['a', 'no such mailbox'],
+    ['b', 'in the outbox'],
+  ]);
+  const [failed] = await listReminders(here.pool, here.connection, ['failed', 'sent'], 1);
+  expect(failed?.leadId).toBe('a');
+  expect(Math.abs((failed?.updatedAt ?? 0) - Date.now())).toBeLessThan(hour);
+});
+
+test('attempts are counted', async () => {
+  const here = scene();
+  await agree(here, 'a', at(hour));
+  const [reminder] = await plan(here);
+  expect(reminder?.attempts).toBe(0);
+  expect(await countAttempt(here.pool, reminder?.id ?? 0)).toBe(1);
+  expect(await countAttempt(here.pool, reminder?.id ?? 0)).toBe(2);
+  expect((await only(here)).attempts).toBe(2);
+});
+
+test('those that are due are counted over the connections that are asked for', async () => {
+  const [here, other, third] = [scene(), scene(), scene()];
+  for (const one of [here, other, third]) {
+    await agree(one, 'a', at(-hour));
+    await agree(one, 'b', at(hour));
+    await plan(one);
+  }
+  expect(await countDueReminders(here.pool, [here.connection, other.connection])).toBe(2);
+  expect(await countDueReminders(here.pool, [])).toBe(0);
+});
+
+test('a reminder that is not there', async () => {
+  expect(await getReminder(scene().pool, 0)).toBeNull();
+});

@@ -1,0 +1,31 @@
+import type { ReminderSettings } from '../../src/config/config.ts';
+import { defaultFields } from '../../src/lead/mapping.ts';
+import type { ReminderRules } from '../../src/reminders/rules.ts';
+
+/** As the configuration gives them when nothing but `to` is set. */
+export const plainRules: ReminderRules = {
+  timeZone: 'UTC',
+  before: [{ text: '0m', days: 0, ms: 0 }],
+  quietHours: null,
+  workingDays: [1, 2, 3, 4, 5, 6, 7],
+  graceMs: 24 * 3_600_000,
+  skipStages: [],
+  onlyStages: null,
+  to: ['anna@example.com'],
+  routes: [],
+  toField: null,
+  digestAt: null,
+};
+
+/** What the planning asks of a connection. */
+export function reminderConnection(name: string, rules: Partial<ReminderRules> = {}) {
+  const reminders: ReminderSettings = {
+    from: 'sales@example.com',
+    rules: { ...plainRules, ...rules },
+    calendar: false,
+    leadUrl: null,
+    templates: null,
+    onUnknown: 'resend',
+  };
+  return { name, fields: defaultFields, reminders };
+}
