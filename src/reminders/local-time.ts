@@ -37,7 +37,7 @@ export function localTime(epochMs: number, timeZone: string): LocalTime {
 }
 
 /** The calendar day of an instant (epoch ms) in an IANA zone. */
-export function localDate(epochMs: number, timeZone: string): Temporal.PlainDate {
+function localDate(epochMs: number, timeZone: string): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
