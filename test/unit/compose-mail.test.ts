@@ -154,11 +154,12 @@ test.each([
 });
 
 test('no value ends a line, turns the direction of writing, or makes the mail long', () => {
-  const value = `a\r\nBcc: x\u202E\u2066\u2028${'z'.repeat(10_000)}`;
+  const value = `a\uD83D\r\nBcc: x\u202E\u2066\u2028${'z'.repeat(10_000)}`;
   const { subject, text, html } = named(value, value);
   // oxlint-disable-next-line no-control-regex -- that none is left is what is tested
   expect(subject).not.toMatch(/[\0-\x1f\x7f-\x9f\p{Bidi_Control}\u2028]/u);
   expect(text).not.toMatch(/^Bcc|\p{Bidi_Control}/mu);
+  expect([subject, text, html].every((part) => part.isWellFormed())).toBe(true);
   expect(html.length + text.length).toBeLessThan(12_000);
 });
 
