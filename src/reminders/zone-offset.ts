@@ -52,7 +52,8 @@ export function offsetChange(from: number, until: number, timeZone: string): num
 export function daysBefore(at: number, days: number, timeZone: string): number {
   const moved = at - days * dayMs;
   const offset = steadyOffset(at, timeZone);
-  const isSteady = [-dayMs, 0, dayMs].every((by) => steadyOffset(moved + by, timeZone) === offset);
+  // Clocks that were turned back on the day before may have shown this time already.
+  const isSteady = [moved - dayMs, moved].every((day) => steadyOffset(day, timeZone) === offset);
   if (offset !== null && isSteady) return moved;
   return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).subtract({ days })
     .epochMilliseconds;

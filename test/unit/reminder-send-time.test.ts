@@ -80,6 +80,13 @@ describe('before the due moment', () => {
       { zone: 'Pacific/Apia' },
       '2011-12-31T10:00+14:00',
     ],
+    [
+      'clocks that went back at midnight in UTC',
+      '1977-09-26T00:30:00Z',
+      '1d',
+      { zone: 'Europe/Lisbon' },
+      '1977-09-25T00:30+01:00',
+    ],
     ['year 9999', '9999-12-31T23:59:59.999Z', '1d', { zone: 'UTC' }, '9999-12-30T23:59:59.999+00:00'],
     ['year 1', '0001-01-01T00:00:00Z', '1d', { zone: 'UTC' }, '0000-12-31T00:00+00:00'],
   ])('%s', (_, due, offset, given, expected) => expect(sent(due, offset, given)).toBe(expected));
