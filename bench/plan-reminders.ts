@@ -82,5 +82,5 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<void
   const began = performance.now();
   await work();
   const seconds = ((performance.now() - began) / 1000).toFixed(2);
-  console.log(`${what.padEnd(20)} ${seconds} s`);
+  process.stdout.write(`${what.padEnd(20)} ${seconds} s\n`);
 }

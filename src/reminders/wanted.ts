@@ -3,7 +3,7 @@ import type { FollowUp, ReminderRules } from './rules.ts';
 import { sendTime } from './send-time.ts';
 
 /** A mail that is owed to somebody for a follow-up. With connection, lead and due moment it is the reminder's key. */
-export interface WantedReminder {
+interface WantedReminder {
   readonly offsetText: string;
   /** Epoch ms. */
   readonly sendAt: number;
@@ -11,7 +11,7 @@ export interface WantedReminder {
 }
 
 /** What is wanted for one follow-up: whom it concerns (also in the digest), and the single mails. */
-export interface Wanted {
+interface Wanted {
   readonly recipients: readonly string[];
   readonly reminders: readonly WantedReminder[];
 }

@@ -17,7 +17,7 @@ export function offsetAt(at: number, timeZone: string): number {
 }
 
 /** The same, or null when the clocks change on that day (UTC). */
-export function steadyOffset(at: number, timeZone: string): number | null {
+function steadyOffset(at: number, timeZone: string): number | null {
   const day = Math.floor(at / dayMs);
   let days = known.get(timeZone);
   if (days === undefined) known.set(timeZone, (days = new Map<number, number | null>()));

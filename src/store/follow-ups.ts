@@ -5,7 +5,7 @@ import { timestamp } from './timestamp.ts';
 type Queryable = pg.Pool | pg.PoolClient;
 
 /** What was planned last for a lead. Times are epoch ms. */
-export interface Planned {
+interface Planned {
   readonly dueAt: number | null;
   readonly recipients: readonly string[];
   readonly sequence: number;
