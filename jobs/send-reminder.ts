@@ -1,46 +1,44 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
-import { LeadsyncError } from '../src/errors.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { sendReminder as send } from '../src/reminders/send-reminder.ts';
-import { getReminder, setReminderState } from '../src/store/reminders.ts';
+import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
+import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
 
-const payloadSchema = z.object({ reminderId: z.number() });
+const payloadSchema = z.object({ connection: z.string(), reminderId: z.number(), round: z.number() });
 
-export const reminderQueue = 'reminders';
-
-/** When the mail server or the service is away, a reminder is tried again after so long (ms). */
-const retryMs = 300_000;
+/** The queue of the mails of a connection: whoever does not know the connection leaves them to others. */
+export const reminderQueue = (connection: string): string => `reminders-${connection}`;
 
 /** Sends one reminder. */
 export async function sendReminder(
   app: App,
   payload: unknown,
-  _job: JobHandle,
+  { requestedAt }: JobHandle,
   stop: AbortSignal,
 ): Promise<JobResult<{ state: string }>> {
-  const { reminderId } = payloadSchema.parse(payload);
-  const reminder = await getReminder(app.pool, reminderId);
-  const context = reminder && app.contexts.get(reminder.connection);
-  const templates = reminder && app.templates.get(reminder.connection);
-  if (!context || !templates) return { done: { state: 'cancelled' } };
+  const { connection, ...reminder } = payloadSchema.parse(payload);
+  return tryToSend(app, connection, stop, (context) => send(context, { ...reminder, requestedAt }, stop));
+}
+
+/**
+ * Takes one try of a mail as far as it can go. A job that failed would not be added again, and the mail lost for a disk
+ * that was full once: whatever happens, it goes back.
+ */
+export async function tryToSend(
+  app: App,
+  connection: string,
+  stop: AbortSignal,
+  attempt: (context: ReminderContext) => Promise<Outcome<string>>,
+): Promise<JobResult<{ state: string }>> {
+  const context = app.contexts.get(connection);
+  const templates = app.templates.get(connection);
+  if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    return { done: { state: await send({ ...context, mailer: app.mailer, templates }, reminderId, stop) } };
+    const outcome = await attempt({ ...context, mailer: app.mailer, pauses: app.pauses, templates });
+    return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
-    if (!(error instanceof LeadsyncError)) {
-      // A job that failed is not added again: the reminder would be lost for a disk that was full once.
-      app.log.error(
-        { reminder: reminderId, err: error },
-        'the reminder could not be sent; it is tried again',
-      );
-      return { againAfterMs: retryMs, wholeQueue: false };
-    }
-    app.log.warn({ reminder: reminderId, code: error.code }, error.message);
-    if (error.retry === 'never') {
-      await setReminderState(app.pool, reminderId, 'failed', error.message);
-      return { done: { state: 'failed' } };
-    }
-    return { againAfterMs: error.retryAfterMs ?? retryMs, wholeQueue: false };
+    context.log.error({ err: error }, 'a mail could not be sent; it is tried again');
+    return { againAfterMs: retryDelayMs(context.clock), wholeQueue: false };
   }
 }

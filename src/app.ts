@@ -6,6 +6,7 @@ import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
+import { Pauses } from './reminders/pauses.ts';
 import { openTemplates, type Templates } from './reminders/templates.ts';
 import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
@@ -21,6 +22,7 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly queues: Queues;
   readonly mailer: Mailer;
+  readonly pauses: Pauses;
   /** What mails are made with, by connection. */
   readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
@@ -52,6 +54,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     pool,
     queues,
     mailer,
+    pauses: new Pauses(),
     templates,
     contexts,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

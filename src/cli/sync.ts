@@ -24,7 +24,10 @@ export function sync(options: SyncOptions): Promise<void> {
     }
     const unsent = await sendDueReminders(app, stop);
     if (unsent > 0)
-      app.log.warn({ unsent }, 'reminders that are due could not be sent; the worker goes on trying');
+      app.log.warn(
+        { unsent },
+        'mails that are due could not be sent; the worker, or the next sync, goes on trying',
+      );
     // Without a worker nothing else would.
     await pruneHistory(app, stop);
     const [only] = reports;

@@ -1,6 +1,5 @@
-import { planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
+import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
-import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import type { App } from '../app.ts';
 import { startHealthServer } from '../ops/http.ts';
 import { previousRun } from '../queue/queue.ts';
@@ -9,6 +8,7 @@ import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
 import { queueName, runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
+import { workReminders } from './work-reminders.ts';
 
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
 const nightlyPatience = 45;
@@ -26,14 +26,10 @@ export function worker(options: CommonOptions): Promise<void> {
       stack.use(app.queues.queue(queueName(context.connection.name)).work(runHandlers(app)));
     }
     await planReminders(app);
-    const reminders = app.queues.queue(reminderQueue);
-    await reminders.schedule('plan-reminders', planRemindersPattern, 'UTC', 'plan-reminders', {});
-    stack.use(
-      reminders.work({
-        'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
-        'plan-reminders': () => planReminders(app),
-      }),
-    );
+    const planning = app.queues.queue(planQueue);
+    await planning.schedule('plan-reminders', planRemindersPattern, 'UTC', 'plan-reminders', {});
+    stack.use(planning.work({ 'plan-reminders': () => planReminders(app) }));
+    stack.use(workReminders(app));
     const housekeeping = app.queues.queue(pruneQueue);
     await housekeeping.schedule('prune-history', pruneHistoryPattern, 'UTC', 'prune-history', {});
     // A worker that never runs at that hour prunes when it starts.

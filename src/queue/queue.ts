@@ -39,8 +39,16 @@ interface JobQueue {
     payload: object,
     options?: { readonly id?: string; readonly delayMs?: number },
   ): Promise<AddedJob>;
-  /** Takes jobs, one at a time, until the returned object is disposed: then the job under way is stopped and goes back. */
-  work(handlers: Readonly<Record<string, JobHandler>>): AsyncDisposable;
+  /** Adds many jobs at once, in their order; otherwise as `add`. */
+  addAll(
+    name: string,
+    jobs: readonly { readonly payload: object; readonly id: string; readonly delayMs: number }[],
+  ): Promise<void>;
+  /**
+   * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: then the
+   * jobs under way are stopped and go back.
+   */
+  work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
   /** The next time a schedule is due, epoch ms; null when there is none. */
@@ -121,7 +129,16 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
       });
       return { id: job.id ?? '', finished: (signal) => finished(queue, job.id ?? '', signal) };
     },
-    work: (handlers) => startWorker(queue, pool, lockMs, handlers, warn),
+    async addAll(name, jobs) {
+      await queue.addBulk(
+        jobs.map(({ payload, id, delayMs }) => ({
+          name,
+          data: payload,
+          opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: keepJobs, removeOnFail: keepJobs },
+        })),
+      );
+    },
+    work: (handlers, concurrency = 1) => startWorker(queue, pool, { lockMs, concurrency }, handlers, warn),
     async schedule(name, pattern, timeZone, job, payload) {
       await queue.upsertJobScheduler(
         name,
@@ -139,7 +156,7 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
 function startWorker(
   queue: PgQueue,
   pool: pg.Pool,
-  lockMs: number,
+  { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
   handlers: Readonly<Record<string, JobHandler>>,
   warn: Warn,
 ): AsyncDisposable {
@@ -158,7 +175,7 @@ function startWorker(
   };
   const worker = new PostgresWorker(queue.name, process, {
     connection: backendPool(pool),
-    concurrency: 1,
+    concurrency,
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount: 1_000,

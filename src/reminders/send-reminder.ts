@@ -1,76 +1,202 @@
-import type pg from 'pg';
-import type { ConnectionConfig } from '../config/config.ts';
-import { LeadsyncError } from '../errors.ts';
+import { basename } from 'node:path';
+import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
 import { leadCells } from '../lead/lead.ts';
-import { getReminder, type ReminderState, setReminderState } from '../store/reminders.ts';
+import { type Cell, type Cells, sameCell } from '../lead/value.ts';
+import { forgetSeen } from '../store/follow-ups.ts';
+import { basesOf } from '../store/pairs.ts';
+import { getReminder, type Reminder, type ReminderState } from '../store/reminders.ts';
+import { lastRun } from '../store/runs.ts';
+import { endSending, leadBackground } from '../store/sending.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
-import { composeReminder } from './compose-reminder.ts';
-import type { Mailer } from './mail.ts';
+import { askLead } from './ask-lead.ts';
+import { calendarEntry } from './calendar.ts';
+import { composeReminder, type Composed, type ReminderContent } from './compose-reminder.ts';
+import { deliver, type DeliveryContext, notNow, type Outcome, type Owed } from './deliver.ts';
+import { leadView } from './lead-view.ts';
+import { localTime } from './local-time.ts';
+import { senderDomain } from './message.ts';
 import { followUpField } from './plan-reminders.ts';
+import { isStageWanted, recipientsOf } from './recipients.ts';
 import type { Templates } from './templates.ts';
 
-export interface ReminderContext {
+/** What the mails of one connection are made of and sent with. */
+export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
-  readonly pool: pg.Pool;
   readonly leads: LeadsPort;
-  readonly mailer: Mailer;
   readonly templates: Templates;
 }
 
+/** Of which moment (epoch ms) a job is, and of which round of planning. */
+export interface ReminderJob {
+  readonly reminderId: number;
+  readonly round: number;
+  readonly requestedAt: number;
+}
+
+/** A service that cannot be asked about a lead for so long (ms) is not waited for any longer: the mail says so. */
+export const unaskedMs = 30 * 60_000;
+
+/** From so many ms on a mail says that it comes late. */
+const lateMs = 15 * 60_000;
+
 /**
- * Sends one reminder that is due. The lead is read again first: when its follow-up moved, was cleared, or the lead is
- * gone, the reminder is cancelled. `sending` is committed before the mail leaves; a mail whose fate is unknown is sent
- * again with the same Message-ID. Faults of the service or of the mail server are thrown.
+ * Sends one reminder that is due, or tells when to try again. The lead is read again first: when its follow-up moved or
+ * was cleared, when it is gone, or nobody or somebody else is to be reminded, it is cancelled, and planned anew if that
+ * is what the next sync finds as well. Throws for faults of the database and of the disk alone.
  */
 export async function sendReminder(
   context: ReminderContext,
-  id: number,
+  job: ReminderJob,
   signal: AbortSignal,
-): Promise<ReminderState> {
+): Promise<Outcome<ReminderState>> {
   const { pool, connection } = context;
-  const reminder = await getReminder(pool, id);
+  const reminder = await getReminder(pool, job.reminderId);
   const settings = connection.reminders;
-  if (reminder === null || settings === undefined) return 'cancelled';
-  if (reminder.state !== 'scheduled' && reminder.state !== 'sending') return reminder.state;
+  if (reminder === null || settings === undefined) return { state: 'cancelled' };
+  const { state, leadId, recipient, sendAt } = reminder;
+  // What was scheduled anew has a job of its own.
+  if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
+  const owed: Owed = { ...reminder, table: 'reminders' };
+  const blocked = await notNow(context, owed, settings);
+  if (blocked !== null) return blocked;
 
-  const lead = await context.leads.get(reminder.leadId, signal);
-  const due = lead && leadCells(lead, connection.fields)[followUpField];
-  if (lead === null || due !== new Date(reminder.dueAt).toISOString()) {
-    await setReminderState(pool, id, 'cancelled', 'the follow-up was moved, cleared or deleted');
-    return 'cancelled';
+  const known = await currentCells(context, reminder, Math.max(sendAt, job.requestedAt) + unaskedMs, signal);
+  if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
+  const { cells } = known;
+  if (cells === null || !isWanted(cells, reminder, settings)) {
+    await endSending(
+      pool,
+      'reminders',
+      reminder.id,
+      'cancelled',
+      'the follow-up is another one in the service now',
+    );
+    await forgetSeen(pool, connection.name, leadId);
+    return { state: 'cancelled' };
   }
-  await setReminderState(pool, id, 'sending');
-  const cells = leadCells(lead, connection.fields);
-  const composed = composeReminder({
-    lead: { id: lead.id, cells },
-    fields: connection.fields,
+  const now = context.clock.now();
+  const { before, row } = await leadBackground(pool, connection.name, leadId);
+  const content = {
+    connection,
+    settings,
+    leadId,
+    cells,
     dueAt: reminder.dueAt,
     offsetText: reminder.offsetText,
+    sequence: reminder.sequence,
+    changes: changesOf(before, cells),
+    row,
+    note: [lateNote(sendAt, now, settings), known.note].filter((text) => text !== null).join(' ') || null,
+    now,
+  };
+  signal.throwIfAborted();
+  const mail = {
+    key: JSON.stringify([connection.name, leadId, reminder.dueAt, reminder.offsetText, recipient]),
+    from: settings.from,
+    to: recipient,
+    ...composeFor(content, context.templates),
+    thread: JSON.stringify([connection.name, leadId]),
+    date: sendAt,
+  };
+  const outcome = await deliver(context, owed, mail, settings);
+  // Somebody else has it.
+  return outcome ?? { state: 'sending' };
+}
+
+/** What one mail about a lead tells. Times are epoch ms. */
+export interface ReminderFacts {
+  readonly connection: ConnectionConfig;
+  readonly settings: ReminderSettings;
+  readonly leadId: string;
+  readonly cells: Cells;
+  readonly dueAt: number;
+  readonly offsetText: string;
+  readonly sequence: number;
+  readonly changes: ReminderContent['changes'];
+  readonly row: number | null;
+  readonly note: string | null;
+  readonly now: number;
+}
+
+/** The mail about a follow-up, with its calendar entry when the settings ask for one. */
+export function composeFor(
+  { connection, settings, leadId, cells, ...facts }: ReminderFacts,
+  templates: Templates,
+): Composed & { readonly calendar?: string } {
+  const composed = composeReminder({
+    ...facts,
+    lead: { id: leadId, cells },
+    fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    now: Date.now(),
-    changes: [],
-    row: { target: connection.target.path, row: null },
+    row: { target: basename(connection.target.path), row: facts.row },
     leadUrl: settings.leadUrl,
-    note: null,
-    templates: context.templates,
+    templates,
   });
-  const key = [reminder.connection, reminder.leadId, reminder.dueAt, reminder.recipient].join('|');
-  try {
-    const note = await context.mailer.send({
-      key,
-      from: settings.from,
-      to: reminder.recipient,
-      ...composed,
-      thread: [reminder.connection, reminder.leadId].join('|'),
-      date: reminder.dueAt,
-    });
-    await setReminderState(pool, id, 'sent', note);
-    return 'sent';
-  } catch (error) {
-    if (error instanceof LeadsyncError && error.code === 'mail.refused') {
-      await setReminderState(pool, id, 'failed', error.message);
-      return 'failed';
-    }
-    throw error;
+  if (!settings.calendar) return composed;
+  const calendar = calendarEntry({
+    leadId,
+    connection: connection.name,
+    title: `Follow-up: ${leadView(leadId, cells, connection.fields, settings.rules.timeZone).company}`,
+    startAt: facts.dueAt,
+    sequence: facts.sequence,
+    cancelled: false,
+    domain: senderDomain(settings.from),
+    now: facts.now,
+  });
+  return { ...composed, calendar };
+}
+
+/** What changed, in the order of the mapping; `before` is by field. */
+export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells): ReminderContent['changes'] {
+  return Object.entries(cells).flatMap(([field, after]) => {
+    const was = before[field];
+    return was === undefined || sameCell(was, after) ? [] : [{ field, before: was, after }];
+  });
+}
+
+type Known =
+  | { readonly cells: Cells | null; readonly note: string | null }
+  | { readonly againAfterMs: number };
+
+/** The lead as the service has it now; when it could not be asked until `deadline` (epoch ms), as it was agreed on last. */
+async function currentCells(
+  context: ReminderContext,
+  { leadId }: Reminder,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<Known> {
+  const { pool, connection, log, clock } = context;
+  const answer = await askLead(context, leadId, signal);
+  if ('lead' in answer) {
+    return { cells: answer.lead && leadCells(answer.lead, connection.fields), note: null };
   }
+  if (answer.fault !== null) log.warn({ lead: leadId, code: answer.fault.code }, answer.fault.message);
+  const left = deadline - clock.now();
+  if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
+  const bases = await basesOf(pool, connection.name, [leadId]);
+  const run = await lastRun(pool, connection.name, 'sync');
+  const zone = connection.reminders?.rules.timeZone ?? 'UTC';
+  const at = run === null ? '' : ` at ${shownTime(run.finishedAt ?? run.createdAt, zone)}`;
+  return {
+    cells: bases.get(leadId) ?? null,
+    note: `The Leads service could not be asked for half an hour: this is what was known${at}.`,
+  };
+}
+
+function isWanted(cells: Cells, { dueAt, recipient }: Reminder, { rules }: ReminderSettings): boolean {
+  return (
+    cells[followUpField] === new Date(dueAt).toISOString() &&
+    isStageWanted(cells, rules) &&
+    recipientsOf(cells, rules).includes(recipient)
+  );
+}
+
+function lateNote(sendAt: number, now: number, { rules }: ReminderSettings): string | null {
+  if (now - sendAt < lateMs) return null;
+  return `This mail comes late: it was to be sent at ${shownTime(sendAt, rules.timeZone)}.`;
+}
+
+function shownTime(at: number, timeZone: string): string {
+  const { day, time, zone } = localTime(Math.floor(at), timeZone);
+  return `${time} ${zone} on ${day}`;
 }

@@ -16,6 +16,10 @@ export interface Digest {
   /** Epoch ms. */
   readonly sendAt: number;
   readonly state: DigestState;
+  /** How often it was begun again though nobody knew what had become of it. */
+  readonly doubts: number;
+  /** When its state was last written, epoch ms. */
+  readonly updatedAt: number;
 }
 
 interface Day {
@@ -25,7 +29,8 @@ interface Day {
 }
 
 const columns = `id, connection, recipient, local_date::text as "localDate",
-  (extract(epoch from send_at) * 1000)::float8 as "sendAt", state`;
+  (extract(epoch from send_at) * 1000)::float8 as "sendAt", state, doubts,
+  (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
 
 /**
  * Brings the digests that are scheduled in line with the settings: the `last` day's and the `next` one's get their

@@ -21,15 +21,17 @@ export interface Reminder {
   readonly sequence: number;
   /** How often it was tried to send it. */
   readonly attempts: number;
+  /** How often it was begun again though nobody knew what had become of it. */
+  readonly doubts: number;
   /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
   readonly round: number;
+  /** When its state was last written. */
+  readonly updatedAt: number;
 }
 
 /** A reminder as people look at it. */
 export interface ListedReminder extends Reminder {
   readonly note: string | null;
-  /** Epoch ms. */
-  readonly updatedAt: number;
 }
 
 /** What is wanted for one lead; the rest that is scheduled for it is cancelled. */
@@ -47,7 +49,7 @@ export interface WantedForLead {
 
 const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
   offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
-  attempts, round`;
+  attempts, doubts, round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
 
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
@@ -177,15 +179,6 @@ export async function setReminderState(
   ]);
 }
 
-/** Notes that it is tried once more to send a reminder; returns how often that was. */
-export async function countAttempt(db: Queryable, id: number): Promise<number> {
-  const { rows } = await db.query<{ attempts: number }>(
-    `update reminders set attempts = attempts + 1, updated_at = now() where id = $1 returning attempts`,
-    [id],
-  );
-  return rows[0]?.attempts ?? 0;
-}
-
 /** The next reminders that are scheduled, soonest first, and how many there are. */
 export async function comingReminders(
   db: Queryable,
@@ -208,20 +201,10 @@ export async function listReminders(
   limit: number,
 ): Promise<readonly ListedReminder[]> {
   const { rows } = await db.query<ListedReminder>(
-    `select ${columns}, note, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt" from reminders
+    `select ${columns}, note from reminders
      where connection = $1 and state = any($2)
      order by case when state in ('scheduled', 'sending') then send_at end, updated_at desc, id desc limit $3`,
     [connection, states, limit],
   );
   return rows;
-}
-
-/** How many reminders are due and not sent yet. */
-export async function countDueReminders(db: Queryable, connections: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from reminders
-     where connection = any($1) and state in ('scheduled', 'sending') and send_at <= now()`,
-    [connections],
-  );
-  return rows[0]?.count ?? 0;
 }

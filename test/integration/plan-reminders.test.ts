@@ -8,13 +8,12 @@ import { followUpsOf, forgetSeen } from '../../src/store/follow-ups.ts';
 import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
 import {
   comingReminders,
-  countAttempt,
-  countDueReminders,
   getReminder,
   type ListedReminder,
   listReminders,
   setReminderState,
 } from '../../src/store/reminders.ts';
+import { countDueMails } from '../../src/store/sending.ts';
 import { plainRules, reminderConnection } from '../support/reminder-rules.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -454,16 +453,6 @@ test('reminders are listed: those to come soonest first, the others by their lat
   expect(Math.abs((failed?.updatedAt ?? 0) - Date.now())).toBeLessThan(hour);
 });
 
-test('attempts are counted', async () => {
-  const here = scene();
-  await agree(here, 'a', at(hour));
-  const [reminder] = await plan(here);
-  expect(reminder?.attempts).toBe(0);
-  expect(await countAttempt(here.pool, reminder?.id ?? 0)).toBe(1);
-  expect(await countAttempt(here.pool, reminder?.id ?? 0)).toBe(2);
-  expect((await only(here)).attempts).toBe(2);
-});
-
 test('those that are due are counted over the connections that are asked for', async () => {
   const [here, other, third] = [scene(), scene(), scene()];
   for (const one of [here, other, third]) {
@@ -471,8 +460,8 @@ test('those that are due are counted over the connections that are asked for', a
     await agree(one, 'b', at(hour));
     await plan(one);
   }
-  expect(await countDueReminders(here.pool, [here.connection, other.connection])).toBe(2);
-  expect(await countDueReminders(here.pool, [])).toBe(0);
+  expect(await countDueMails(here.pool, [here.connection, other.connection])).toBe(2);
+  expect(await countDueMails(here.pool, [])).toBe(0);
 });
 
 test('a reminder that is not there', async () => {

@@ -99,6 +99,10 @@ export async function startRawServer(script: Script) {
     /** The first four letters of each. */
     commands,
     connections: () => connections,
+    /** Says something else from now on. */
+    answer: (what: keyof Script, reply: Reply) => {
+      replies[what] = reply;
+    },
     /** Ends every connection from the server's side, as after an idle time. */
     dropAll: () => {
       for (const socket of sockets) socket.end();

@@ -19,6 +19,8 @@ alter table reminders
   add send_at timestamptz,
   add sequence int not null default 0,
   add attempts int not null default 0,
+  -- How often it was begun again though nobody knew whether the mail had left.
+  add doubts int not null default 0,
   -- Goes up each time it is scheduled anew, so that a job of before is not taken for the one of now.
   add round int not null default 0;
 update reminders set send_at = due_at;
@@ -42,8 +44,13 @@ create table digests (
   send_at timestamptz not null,
   -- skipped: nothing was due.
   state text not null default 'scheduled' check (state in ('scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed')),
+  attempts int not null default 0,
+  doubts int not null default 0,
   note text,
   updated_at timestamptz not null default now(),
   unique (connection, recipient, local_date)
 );
 create index digests_open on digests (connection, send_at) where state in ('scheduled', 'sending');
+
+-- What the last sync did with one lead is asked for by each mail about it.
+create index actions_by_lead on actions (lead_id, run_id);

@@ -1,0 +1,151 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { ReminderSettings } from '../config/config.ts';
+import { LeadsyncError } from '../errors.ts';
+import { beginSending, type Claim, endSending, type MailTable, putOffMail } from '../store/sending.ts';
+import type { Clock } from '../sync/clock.ts';
+import type { Mail, Mailer } from './mail.ts';
+import type { Pauses } from './pauses.ts';
+import { nextAllowed } from './send-time.ts';
+
+/** What became of one try: settled, or to be tried again. `wholeQueue`: no other mail can be sent before either. */
+export type Outcome<State extends string> =
+  | { readonly state: State }
+  | { readonly againAfterMs: number; readonly wholeQueue: boolean };
+
+/** What sending works with. */
+export interface DeliveryContext {
+  readonly pool: pg.Pool;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly mailer: Mailer;
+  readonly pauses: Pauses;
+}
+
+/** A mail that is owed to somebody, as its table has it. Times are epoch ms. */
+export interface Owed extends Claim {
+  readonly table: MailTable;
+  readonly recipient: string;
+  readonly sendAt: number;
+  readonly updatedAt: number;
+}
+
+/** A mail of which nobody knows whether it has left is left alone for so long (ms): whoever sends it may be at it still. */
+export const doubtMs = 60_000;
+
+/** No mail can be sent: one is tried after so long (ms). */
+const stoppedMs = 300_000;
+
+/** Between 5 and 15 minutes (ms): how long a greylisting server wants to be left alone. */
+export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
+  return Math.round(300_000 + random() * 600_000);
+}
+
+/**
+ * Whether an owed mail may be sent now. Null: yes. It is settled when its time of grace is over (`missed`), or when it
+ * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave.
+ */
+export async function notNow(
+  { pool, log, clock }: DeliveryContext,
+  owed: Owed,
+  { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+): Promise<Outcome<'missed' | 'failed'> | null> {
+  const now = clock.now();
+  const { table, id, sendAt } = owed;
+  if (owed.state === 'sending') {
+    const wait = owed.updatedAt + doubtMs - now;
+    if (wait > 0) return later(wait);
+    if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(pool, log, owed, null);
+  }
+  if (sendAt > now) return later(sendAt - now);
+  if (now - sendAt > rules.graceMs) {
+    const doubt = owed.state === 'sending' ? '; it may have been sent all the same' : '';
+    const note = `it could not be sent in time, nor within the time of grace${doubt}`;
+    await endSending(pool, table, id, 'missed', note);
+    return { state: 'missed' };
+  }
+  const allowedAt = nextAllowed(now, rules);
+  if (allowedAt === now) return null;
+  await putOffMail(pool, table, id, allowedAt);
+  return later(allowedAt - now);
+}
+
+/**
+ * Sends a mail once. `sending` is committed before it leaves and stays when nobody knows whether it was taken: the next
+ * try sends it once more, with the same Message-ID and Date, and after that it is failed.
+ */
+export async function deliver(
+  context: DeliveryContext,
+  owed: Owed,
+  mail: Mail,
+  { onUnknown }: Pick<ReminderSettings, 'onUnknown'>,
+): Promise<Outcome<'sent' | 'failed'> | null> {
+  const { pool, log, mailer, pauses } = context;
+  const { table, id, recipient } = owed;
+  if (!(await beginSending(pool, table, owed))) return null;
+  let reply: string;
+  try {
+    reply = await mailer.send(mail);
+  } catch (error) {
+    if (error instanceof LeadsyncError) return undelivered(context, owed, error, onUnknown);
+    // Of the file system: the outbox could not be written.
+    await endSending(pool, table, id, 'scheduled', String(error));
+    throw error;
+  }
+  await endSending(pool, table, id, 'sent', reply);
+  if (pauses.mailSent()) log.info({ recipient }, 'mails can be sent again');
+  return { state: 'sent' };
+}
+
+async function undelivered(
+  { pool, log, clock, pauses }: DeliveryContext,
+  owed: Owed,
+  error: LeadsyncError,
+  onUnknown: ReminderSettings['onUnknown'],
+): Promise<Outcome<'failed'>> {
+  const { table, id, recipient, state } = owed;
+  const about = { [table]: id, recipient, code: error.code };
+  if (error.code === 'mail.outcome-unknown') {
+    if (state === 'sending' || owed.doubts > 0 || onUnknown === 'hold')
+      return inDoubt(pool, log, owed, error);
+    log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
+    return later(doubtMs);
+  }
+  if (error.retry === 'never') {
+    await endSending(pool, table, id, 'failed', error.message);
+    log.error(about, `a mail was not sent: ${error.message}`);
+    return { state: 'failed' };
+  }
+  // Certainly not sent this time.
+  await endSending(pool, table, id, 'scheduled', error.message);
+  const stop = pauses.stopsAllMail(error, recipient);
+  if (stop === 'no') {
+    log.warn(about, `${error.message}; it is tried again`);
+    return later(retryDelayMs(clock));
+  }
+  if (stop === 'first') {
+    log.error(
+      { ...about, help: error.help },
+      `no mail can be sent; all wait until it works: ${error.message}`,
+    );
+  }
+  return { againAfterMs: stoppedMs, wholeQueue: true };
+}
+
+async function inDoubt(
+  pool: pg.Pool,
+  log: Logger,
+  { table, id, recipient, doubts, state }: Owed,
+  error: LeadsyncError | null,
+): Promise<Outcome<'failed'>> {
+  const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
+  const twice = doubts > 0 || (error !== null && state === 'sending');
+  const note = `${why}; it ${twice ? 'was sent twice and is' : 'is'} not sent again`;
+  await endSending(pool, table, id, 'failed', note);
+  log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
+  return { state: 'failed' };
+}
+
+function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {
+  return { againAfterMs, wholeQueue: false };
+}

@@ -1,0 +1,64 @@
+import { followUpsOf } from '../store/follow-ups.ts';
+import { type DigestState, getDigest } from '../store/digests.ts';
+import { endSending } from '../store/sending.ts';
+import { composeDigest, groupFollowUps } from './compose-digest.ts';
+import { deliver, notNow, type Outcome, type Owed } from './deliver.ts';
+import { digestDays, localDateOf } from './digest-time.ts';
+import type { ReminderContext } from './send-reminder.ts';
+
+/** So many follow-ups are looked at for one mail, oldest first; the rest is counted. */
+const maxFollowUps = 1000;
+
+/**
+ * Sends the digest of a day to one recipient, from what both sides agreed on last, or tells when to try again. An empty
+ * one is `skipped`, one whose day is over is `missed`. Throws for faults of the database and of the disk alone.
+ */
+export async function sendDigest(
+  context: Omit<ReminderContext, 'leads'>,
+  digestId: number,
+  signal: AbortSignal,
+): Promise<Outcome<DigestState>> {
+  const { pool, connection, clock } = context;
+  const digest = await getDigest(pool, digestId);
+  const settings = connection.reminders;
+  if (digest === null || settings === undefined) return { state: 'skipped' };
+  const { state, recipient, localDate, sendAt } = digest;
+  if (state !== 'scheduled' && state !== 'sending') return { state };
+  const owed: Owed = { ...digest, table: 'digests' };
+  const blocked = await notNow(context, owed, settings);
+  if (blocked !== null) return blocked;
+  const now = clock.now();
+  const { timeZone } = settings.rules;
+  if (localDateOf(now, timeZone) !== localDate) {
+    await endSending(pool, 'digests', digestId, 'missed', 'it could not be sent on its day');
+    return { state: 'missed' };
+  }
+  const days = digestDays(localDate, timeZone);
+  const { items, total } = await followUpsOf(pool, connection.name, recipient, days.end, maxFollowUps);
+  const composed = composeDigest({
+    ...groupFollowUps(items, days),
+    total,
+    recipient,
+    fields: connection.fields,
+    timeZone,
+    now,
+    leadUrl: settings.leadUrl,
+    templates: context.templates,
+  });
+  if (composed === null) {
+    await endSending(pool, 'digests', digestId, 'skipped', 'nothing was due');
+    return { state: 'skipped' };
+  }
+  signal.throwIfAborted();
+  const thread = JSON.stringify(['digest', connection.name, recipient]);
+  const mail = {
+    key: JSON.stringify(['digest', connection.name, recipient, localDate]),
+    from: settings.from,
+    to: recipient,
+    ...composed,
+    thread,
+    date: sendAt,
+  };
+  const outcome = await deliver(context, owed, mail, settings);
+  return outcome ?? { state: 'sending' };
+}

@@ -1,0 +1,68 @@
+import { pino } from 'pino';
+import { planReminders } from '../../src/reminders/plan-reminders.ts';
+import { Pauses } from '../../src/reminders/pauses.ts';
+import type { ReminderRules } from '../../src/reminders/rules.ts';
+import { sendReminder, type ReminderContext } from '../../src/reminders/send-reminder.ts';
+import type { ReminderState } from '../../src/store/reminders.ts';
+import { connectionName, type Workspace } from './workspace.ts';
+
+const never = new AbortController().signal;
+
+export interface Told {
+  readonly level: number;
+  readonly code?: string;
+  readonly msg: string;
+}
+
+/** A synced connection whose reminders are sent by hand, on a clock that the test moves. */
+export async function reminderScene(workspace: Workspace) {
+  await using stack = new AsyncDisposableStack();
+  const app = stack.use(await workspace.openApp());
+  const context = app.contexts.get(connectionName);
+  const templates = app.templates.get(connectionName);
+  if (context === undefined || templates === undefined) throw new Error('the connection is not configured');
+  const log: Told[] = [];
+  let ahead = 0;
+  let sending: ReminderContext = {
+    ...context,
+    templates,
+    mailer: app.mailer,
+    pauses: new Pauses(),
+    log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
+    clock: { now: () => Date.now() + ahead, random: () => 0.5 },
+  };
+  const { pool } = app;
+  const owned = stack.move();
+  return {
+    app,
+    pool,
+    sending: () => sending,
+    /** Other rules from now on, for the sending alone. */
+    setRules: (rules: Partial<ReminderRules>) => {
+      const { connection } = sending;
+      if (connection.reminders === undefined) throw new Error('there are no reminders');
+      const reminders = { ...connection.reminders, rules: { ...connection.reminders.rules, ...rules } };
+      sending = { ...sending, connection: { ...connection, reminders } };
+    },
+    /** What was logged from `warn` on. */
+    log,
+    /** Plans, and returns what is due within two hours, soonest first. */
+    plan: () => planReminders(pool, context.connection),
+    /** Sends one by its id, as its job does. */
+    send: async (id: number, requestedAt = 0) => {
+      const { rows } = await pool.query<{ round: number }>(`select round from reminders where id = $1`, [id]);
+      return sendReminder(sending, { reminderId: id, round: rows[0]?.round ?? 0, requestedAt }, never);
+    },
+    /** Time passes, for the sending alone. */
+    pass: (ms: number) => {
+      ahead += ms;
+    },
+    states: async () => {
+      const { rows } = await pool.query<{ state: ReminderState; note: string | null; attempts: number }>(
+        `select state, note, attempts from reminders order by send_at, id`,
+      );
+      return rows;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
