@@ -4,6 +4,7 @@ import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { DemoOptions } from './demo.ts';
 import type { PlanOptions } from './plan.ts';
+import type { RemindersOptions } from './reminders.ts';
 import type { ResolveOptions } from './resolve.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
@@ -75,6 +76,12 @@ command('worker', 'runs the schedules, the jobs and the reminders until it is st
 command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
   async (options: CommonOptions) => (await import('./status.ts')).status(options),
 );
+command('reminders', 'lists coming, sent and failed reminders and digests')
+  .addOption(
+    new Option('--preview <lead>', 'print the mail about a lead; nothing is sent').conflicts('sendTest'),
+  )
+  .option('--send-test <address>', 'send a sample mail to this address')
+  .action(async (options: RemindersOptions) => (await import('./reminders.ts')).reminders(options));
 command('conflicts', 'lists what is held').action(async (options: CommonOptions) =>
   (await import('./conflicts.ts')).conflicts(options),
 );

@@ -1,11 +1,10 @@
-import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Cell, Value } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { type Deletion, deletionsOf, type FieldWrite, writesOf } from '../store/history.ts';
-import { countLeads, findLeadIds, firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
-import type { SyncContext } from '../sync/context.ts';
+import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
+import { type FoundLead, findLead } from './find-lead.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
@@ -36,11 +35,6 @@ export interface LeadStory {
   readonly since: string | null;
 }
 
-interface Found {
-  readonly context: SyncContext;
-  readonly leadId: string;
-}
-
 /** `leadsync why LEAD [FIELD]`: what the sides agree on, what is held, and who wrote what, when and by which rule. */
 export function why(lead: string, field: string | undefined, options: CommonOptions): Promise<void> {
   return withApp(options, async (app) => {
@@ -55,43 +49,7 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
   });
 }
 
-/** As people copy an id: whole, or so much of its beginning. */
-const shortestBeginning = 8;
-const candidatesShown = 5;
-
-async function findLead(app: App, lead: string): Promise<readonly Found[]> {
-  const found: Found[] = [];
-  for (const context of app.contexts.values()) {
-    const { pool, connection } = context;
-    const ids = await findLeadIds(pool, connection.name, lead, candidatesShown + 1);
-    const usable = ids.filter((id) => id === lead || lead.length >= shortestBeginning);
-    found.push(...usable.map((leadId) => ({ context, leadId })));
-  }
-  const exact = found.filter(({ leadId }) => leadId === lead);
-  if (exact.length > 0) return exact;
-  const ids = [...new Set(found.map(({ leadId }) => leadId))];
-  if (ids.length === 1) return found;
-  if (ids.length === 0) throw await unknownLead(app, lead);
-  const more = ids.length > candidatesShown ? ' and others' : '';
-  throw new LeadsyncError(
-    'usage.ambiguous-lead',
-    `several leads have an id that begins with ${lead}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
-    { help: 'Name more of the id.' },
-  );
-}
-
-async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
-  const known: string[] = [];
-  for (const { pool, connection } of app.contexts.values()) {
-    const leads = await countLeads(pool, connection.name);
-    known.push(`${leads} in ${connection.name} (its column ${connection.target.idColumn} holds the ids)`);
-  }
-  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${lead} is on record`, {
-    help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,
-  });
-}
-
-async function storyOf({ context, leadId }: Found): Promise<LeadStory> {
+async function storyOf({ context, leadId }: FoundLead): Promise<LeadStory> {
   const { pool, connection } = context;
   const { name, retentionDays } = connection;
   const record = await leadRecord(pool, name, leadId);

@@ -3,7 +3,7 @@ import type { FollowUp, ReminderRules } from './rules.ts';
 import { sendTime } from './send-time.ts';
 
 /** A mail that is owed to somebody for a follow-up. With connection, lead and due moment it is the reminder's key. */
-interface WantedReminder {
+export interface WantedReminder {
   readonly offsetText: string;
   /** Epoch ms. */
   readonly sendAt: number;

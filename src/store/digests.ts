@@ -22,6 +22,11 @@ export interface Digest {
   readonly updatedAt: number;
 }
 
+/** A digest as people look at it. */
+export interface ListedDigest extends Digest {
+  readonly note: string | null;
+}
+
 interface Day {
   readonly localDate: string;
   /** Epoch ms. */
@@ -119,4 +124,19 @@ export async function setDigestState(
     state,
     note,
   ]);
+}
+
+/** Digests in some states, the latest first. */
+export async function listDigests(
+  db: Queryable,
+  connection: string,
+  states: readonly DigestState[],
+  limit: number,
+): Promise<readonly ListedDigest[]> {
+  const { rows } = await db.query<ListedDigest>(
+    `select ${columns}, note from digests where connection = $1 and state = any($2)
+     order by send_at desc, id desc limit $3`,
+    [connection, states, limit],
+  );
+  return rows;
 }

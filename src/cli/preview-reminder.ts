@@ -1,0 +1,122 @@
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { leadCells } from '../lead/lead.ts';
+import type { Cells } from '../lead/value.ts';
+import type { Composed } from '../reminders/compose-reminder.ts';
+import { followUpField } from '../reminders/plan-reminders.ts';
+import { changesOf, composeFor } from '../reminders/send-reminder.ts';
+import { localTime } from '../reminders/local-time.ts';
+import { wantedReminders, type WantedReminder } from '../reminders/wanted.ts';
+import { basesOf } from '../store/pairs.ts';
+import { leadBackground } from '../store/sending.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { findLead } from './find-lead.ts';
+import { print, printJson } from './output.ts';
+import { noReminders } from './send-test-mail.ts';
+
+interface Preview {
+  readonly connection: string;
+  readonly leadId: string;
+  readonly from: string;
+  readonly timeZone: string;
+  /** Whom it goes to and when, by the settings and the lead as it is now. */
+  readonly mails: readonly WantedReminder[];
+  readonly mail: Composed & { readonly calendar?: string };
+}
+
+const never = new AbortController().signal;
+
+/** `leadsync reminders --preview LEAD`: the next mail about a lead as it is now. Sends and changes nothing. */
+export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
+  const found = await findLead(app, lead);
+  const usable = found.filter(({ context }) => context.connection.reminders !== undefined);
+  if (usable.length === 0) throw noReminders();
+  const previews: Preview[] = [];
+  for (const { context, leadId } of usable) previews.push(await previewOf(app, context, leadId));
+  const [only] = previews;
+  if (!json) return print(previews.map(describe).join('\n\n'));
+  printJson(
+    only !== undefined && previews.length === 1 ? previewJson(only) : { previews: previews.map(previewJson) },
+  );
+}
+
+async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
+  const { connection, pool, clock } = context;
+  const settings = connection.reminders;
+  const templates = app.templates.get(connection.name);
+  if (settings === undefined || templates === undefined) throw noReminders();
+  const { cells, note } = await cellsOf(context, leadId);
+  const due = cells[followUpField];
+  const dueAt = typeof due === 'string' ? Date.parse(due) : Number.NaN;
+  if (Number.isNaN(dueAt)) {
+    throw new LeadsyncError(
+      'usage.no-follow-up',
+      `the lead ${leadId} has no follow-up date: no mail is sent`,
+    );
+  }
+  const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
+  const now = clock.now();
+  const next = reminders.find(({ sendAt }) => sendAt > now) ?? reminders.at(-1);
+  const { before, row } = await leadBackground(pool, connection.name, leadId);
+  const mail = composeFor(
+    {
+      connection,
+      settings,
+      leadId,
+      cells,
+      dueAt,
+      offsetText: next?.offsetText ?? '0m',
+      sequence: 0,
+      changes: changesOf(before, cells),
+      row,
+      note,
+      now: Math.max(now, next?.sendAt ?? now),
+    },
+    templates,
+  );
+  const { timeZone } = settings.rules;
+  return { connection: connection.name, leadId, from: settings.from, timeZone, mails: reminders, mail };
+}
+
+/** The lead as the service has it now; as both sides agreed on it when the service cannot be asked. */
+async function cellsOf(
+  { leads, pool, connection }: SyncContext,
+  leadId: string,
+): Promise<{ readonly cells: Cells; readonly note: string | null }> {
+  try {
+    const lead = await leads.get(leadId, never);
+    if (lead !== null) return { cells: leadCells(lead, connection.fields), note: null };
+  } catch (error) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    const bases = await basesOf(pool, connection.name, [leadId]);
+    const base = bases.get(leadId);
+    if (base === undefined) throw error;
+    return { cells: base, note: 'The Leads service could not be asked: this is what was known last.' };
+  }
+  throw new LeadsyncError('usage.lead-gone', `the service has no lead ${leadId} any more: no mail is sent`);
+}
+
+function previewJson({ mails, mail, timeZone: _, ...rest }: Preview): object {
+  const to = mails.map(({ recipient, sendAt, offsetText }) => ({
+    recipient,
+    sendAt: new Date(sendAt).toISOString(),
+    before: offsetText,
+  }));
+  return { ...rest, mails: to, ...mail };
+}
+
+function describe({ from, mails, mail, timeZone, connection }: Preview): string {
+  const to = mails.map(({ recipient, sendAt, offsetText }) => {
+    const { day, time, zone } = localTime(sendAt, timeZone);
+    return `# ${day} ${time} ${zone}: to ${recipient} (${offsetText} before)`;
+  });
+  const nobody = '# nobody: by its stage or for want of an address, no mail about this lead is sent';
+  return [
+    `# ${connection}: a preview, nothing was sent. Mails by the settings:`,
+    ...(to.length === 0 ? [nobody] : to),
+    `From: ${from}`,
+    `Subject: ${mail.subject}`,
+    '',
+    mail.text.trimEnd(),
+  ].join('\n');
+}

@@ -1,0 +1,156 @@
+import type { Value } from '../lead/value.ts';
+import { localTime } from '../reminders/local-time.ts';
+import { type ListedDigest, listDigests } from '../store/digests.ts';
+import { basesOf } from '../store/pairs.ts';
+import { comingReminders, type ListedReminder, listReminders } from '../store/reminders.ts';
+import type { SyncContext } from '../sync/context.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { previewReminder } from './preview-reminder.ts';
+import { sendTestMail } from './send-test-mail.ts';
+import { withApp } from './with-app.ts';
+
+export interface RemindersOptions extends CommonOptions {
+  readonly preview?: string;
+  readonly sendTest?: string;
+}
+
+/** So many of each kind are listed. */
+const shown = 20;
+
+type Item = ListedReminder & { readonly company: Value };
+
+interface Mails {
+  readonly connection: string;
+  readonly timeZone: string;
+  readonly comingCount: number;
+  readonly coming: readonly Item[];
+  readonly sent: readonly Item[];
+  /** Failed and missed. */
+  readonly failed: readonly Item[];
+  readonly digests: readonly ListedDigest[];
+}
+
+/** `leadsync reminders`: what is to come, was sent, or failed; or one mail as it would be, or a sample that is sent. */
+export function reminders(options: RemindersOptions): Promise<void> {
+  return withApp(options, async (app) => {
+    if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
+    if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
+    const all = await Promise.all([...app.contexts.values()].map(mailsOf));
+    if (options.json) return printJson({ connections: all.map(json) });
+    print(all.map(describe).join('\n\n'));
+  });
+}
+
+async function mailsOf({ pool, connection }: SyncContext): Promise<Mails> {
+  const { name } = connection;
+  const list = (...states: Parameters<typeof listReminders>[2]) => listReminders(pool, name, states, shown);
+  const [coming, sent, failed] = await Promise.all([
+    list('scheduled', 'sending'),
+    list('sent'),
+    list('failed', 'missed'),
+  ]);
+  const ids = [...coming, ...sent, ...failed].map(({ leadId }) => leadId);
+  const bases = await basesOf(pool, name, [...new Set(ids)]);
+  const named = (items: readonly ListedReminder[]): readonly Item[] =>
+    items.map((item) => ({ ...item, company: bases.get(item.leadId)?.['companyName'] ?? null }));
+  const { count } = await comingReminders(pool, name, 1);
+  const digestStates = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed'] as const;
+  return {
+    connection: name,
+    timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
+    comingCount: Math.max(count, coming.length),
+    coming: named(coming),
+    sent: named(sent),
+    failed: named(failed),
+    digests: await listDigests(pool, name, digestStates, shown),
+  };
+}
+
+function json({ connection, comingCount, coming, sent, failed, digests }: Mails): object {
+  return {
+    connection,
+    comingCount,
+    coming: coming.map(reminderJson),
+    sent: sent.map(reminderJson),
+    failed: failed.map(reminderJson),
+    digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
+      id: String(id),
+      recipient,
+      date: localDate,
+      sendAt: iso(sendAt),
+      state,
+      note,
+      updatedAt: iso(updatedAt),
+    })),
+  };
+}
+
+function reminderJson(item: Item): object {
+  const { id, leadId, company, recipient, offsetText, state, attempts, note } = item;
+  return {
+    id: String(id),
+    leadId,
+    company,
+    dueAt: iso(item.dueAt),
+    before: offsetText,
+    sendAt: iso(item.sendAt),
+    recipient,
+    state,
+    attempts,
+    note,
+    updatedAt: iso(item.updatedAt),
+  };
+}
+
+function iso(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+function describe(mails: Mails): string {
+  const { coming, sent, failed, digests, comingCount, timeZone } = mails;
+  const time = (at: number): string => shownTime(at, timeZone);
+  const more = comingCount > coming.length ? `, the next ${coming.length}` : '';
+  return [
+    `${mails.connection} (times in ${timeZone})`,
+    ...section(
+      `coming: ${comingCount}${more}`,
+      coming.map((item) => `${time(item.sendAt)}  ${about(item, time)}${tried(item)}`),
+    ),
+    ...section(
+      'sent, the latest first',
+      sent.map((item) => `${time(item.updatedAt)}  ${about(item, time)}`),
+    ),
+    ...section(
+      'failed or missed, the latest first',
+      failed.map(
+        (item) => `${time(item.updatedAt)}  ${about(item, time)}\n      ${item.state}: ${item.note}`,
+      ),
+    ),
+    ...section(
+      'digests, the latest first',
+      digests.map(
+        ({ sendAt, recipient, state, note }) =>
+          `${time(sendAt)}  ${recipient}  ${state}${state === 'failed' || state === 'missed' ? `: ${note}` : ''}`,
+      ),
+    ),
+  ].join('\n');
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return [`  ${title}`, ...(lines.length === 0 ? ['    none'] : lines.map((line) => `    ${line}`))];
+}
+
+function about({ company, leadId, recipient, dueAt }: Item, time: (at: number) => string): string {
+  return `${recipient}  ${company ?? 'lead'} (${leadId}), due ${time(dueAt)}`;
+}
+
+function tried({ state, attempts, note }: Item): string {
+  if (state === 'sending') return '\n      being sent; when that was cut off, it is sent once more';
+  return attempts > 0 && note !== null ? `\n      tried ${attempts} times: ${note}` : '';
+}
+
+function shownTime(at: number, timeZone: string): string {
+  const { day, time } = localTime(Math.floor(at), timeZone);
+  return `${day} ${time}`;
+}

@@ -1,0 +1,70 @@
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { isEmailAddress } from '../lead/email-address.ts';
+import type { Cells } from '../lead/value.ts';
+import { followUpField } from '../reminders/plan-reminders.ts';
+import { composeFor } from '../reminders/send-reminder.ts';
+import { print, printJson } from './output.ts';
+
+/** Made up; the mail says so. */
+const sample: Cells = {
+  companyName: 'Sample & Söhne GmbH',
+  segment: 'Sample',
+  city: 'Lübeck',
+  region: 'SH',
+  stage: 'qualified',
+};
+
+/**
+ * `leadsync reminders --send-test ADDRESS`: a sample goes the way of every mail, with the sender, templates and settings
+ * of the first connection that has reminders. Tells where it went; throws what the mail server says.
+ */
+export async function sendTestMail(app: App, address: string, json: boolean): Promise<void> {
+  if (!isEmailAddress(address)) {
+    throw new LeadsyncError('usage.not-an-address', `${JSON.stringify(address)} is not one e-mail address`);
+  }
+  const context = [...app.contexts.values()].find(({ connection }) => connection.reminders !== undefined);
+  const settings = context?.connection.reminders;
+  const templates = context && app.templates.get(context.connection.name);
+  if (!context || !settings || !templates) throw noReminders();
+  const { connection, clock } = context;
+  const now = clock.now();
+  const composed = composeFor(
+    {
+      connection,
+      settings,
+      leadId: 'sample',
+      cells: { ...sample, [followUpField]: new Date(now).toISOString() },
+      dueAt: now,
+      offsetText: '0m',
+      sequence: 0,
+      changes: [],
+      row: null,
+      note: 'This is a test of leadsync. There is no such lead.',
+      now,
+    },
+    templates,
+  );
+  const key = JSON.stringify(['test', connection.name, address, now]);
+  const reply = await app.mailer.send({
+    key,
+    from: settings.from,
+    to: address,
+    ...composed,
+    thread: key,
+    date: now,
+  });
+  const { smtpUrl } = app.config;
+  if (json) return printJson({ to: address, from: settings.from, reply, sent: smtpUrl !== undefined });
+  print(
+    smtpUrl === undefined
+      ? `no SMTP_URL is set: the mail to ${address} was written to ${reply}`
+      : `the mail server took the mail from ${settings.from} to ${address}: ${reply}`,
+  );
+}
+
+export function noReminders(): LeadsyncError {
+  return new LeadsyncError('usage.no-reminders', 'the configuration has no reminders', {
+    help: 'Add `reminders` with `to` to a connection in leadsync.yaml, or set REMINDER_TO.',
+  });
+}
