@@ -1,0 +1,390 @@
+/**
+ * 10,000 leads due, mailed by the real worker: every mail once, in order of due time, how late, how long; beside a bare
+ * loop of a nodemailer pool that sends the same mails to the same server. Writes bench/reminders.md.
+ *
+ *     npx node bench/reminders.ts [leads] [kills]
+ *
+ * Three rounds, each on a fresh database with durable writes: all due before the worker starts (for the time it takes),
+ * due one after the other within a minute (for the lateness), and the same with `kills` times kill -9 (default 0: left out).
+ * Worker and loop are processes of their own; mail server and Leads service share this one.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { arch, cpus, loadavg, platform, release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createTransport } from 'nodemailer';
+import pg from 'pg';
+import { SMTPServer } from 'smtp-server';
+import { defaultFields } from '../src/lead/mapping.ts';
+import { composeReminder } from '../src/reminders/compose-reminder.ts';
+import { buildMessage } from '../src/reminders/message.ts';
+import { openTemplates } from '../src/reminders/templates.ts';
+import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { migrate } from '../src/store/migrate.ts';
+
+const [, script = '', first = '10000', second = '0'] = process.argv;
+const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
+
+if (first === 'loop') await bareLoop(Number(process.argv[3]), Number(process.argv[4]));
+else await main(Number(first), Number(second));
+
+/** The same mails without any of ours but the words: one render, then as fast as three connections take them. */
+async function bareLoop(port: number, count: number): Promise<void> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    pool: true,
+    maxConnections: 3,
+    maxMessages: 100,
+  });
+  const composed = composeReminder({
+    lead: { id: 'x', cells: { companyName: 'L00000 GmbH', stage: 'new', city: 'Ulm' } },
+    fields: defaultFields,
+    dueAt: Date.now(),
+    offsetText: '0m',
+    timeZone: 'UTC',
+    now: Date.now(),
+    changes: [],
+    row: { target: 'leads.csv', row: null },
+    leadUrl: null,
+    note: null,
+    templates: await openTemplates(null, () => {}),
+  });
+  const mail = (n: number) => ({
+    key: `bare ${n}`,
+    from: 'sales@example.com',
+    to: 'anna@example.com',
+    ...composed,
+    subject: composed.subject.replace('L00000', name(n)),
+    thread: String(n),
+    date: Date.now(),
+  });
+  await transport.verify();
+  const from = performance.now();
+  // The pool has a queue of its own; all at once is how it is fastest.
+  await Promise.all(Array.from({ length: count }, (_, n) => transport.sendMail(buildMessage(mail(n)))));
+  process.stdout.write(`${performance.now() - from}\n`);
+  transport.close();
+}
+
+interface Arrival {
+  readonly n: number;
+  readonly messageId: string;
+  readonly at: number;
+}
+
+interface Round {
+  readonly title: string;
+  readonly mails: number;
+  readonly missing: number;
+  readonly twice: number;
+  /** Of the second copies, those whose Message-ID is another one: must be 0. */
+  readonly otherId: number;
+  readonly states: string;
+  readonly planMs: number;
+  readonly sendMs: number;
+  readonly lateness: readonly number[];
+  readonly displaced: number;
+  readonly kills: number;
+  readonly inFlight: number;
+}
+
+async function main(count: number, kills: number): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o755);
+  const server = stack.adopt(await startEmbeddedPostgres(folder), (started) => started.close());
+  const arrivals: Arrival[] = [];
+  const mail = await mailServer(arrivals);
+  stack.defer(() => new Promise<void>((resolve) => mail.server.close(() => resolve())));
+  const round = (title: string, fromNow: number, spreadMs: number, times: number) =>
+    measure({
+      title,
+      count,
+      fromNow,
+      spreadMs,
+      kills: times,
+      folder,
+      postgres: server.connectionString,
+      mail,
+      arrivals,
+    });
+
+  const bare: number[] = [];
+  const loop = async (): Promise<void> => {
+    bare.push(await runLoop(mail.port, count));
+    arrivals.length = 0;
+  };
+  await loop();
+  const rounds = [await round('all due at once', -count, 0, 0)];
+  await loop();
+  rounds.push(await round('due within a minute', 25_000, 60_000, 0));
+  if (kills > 0)
+    rounds.push(await round(`due within a minute, ${kills} times kill -9`, 25_000, 60_000, kills));
+  await report(count, bare, rounds);
+}
+
+async function mailServer(arrivals: Arrival[]) {
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData(stream, _session, callback) {
+      let text = '';
+      stream.setEncoding('latin1');
+      stream.on('data', (chunk: string) => {
+        if (text.length < 4_000) text += chunk;
+      });
+      stream.on('end', () => {
+        const n = Number(/^Subject: .*?L(\d{5})/m.exec(text)?.[1] ?? -1);
+        const messageId = /^Message-ID: (.*)$/im.exec(text)?.[1]?.trim() ?? '';
+        arrivals.push({ n, messageId, at: Date.now() });
+        callback();
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.server.address() as AddressInfo).port };
+}
+
+async function runLoop(port: number, count: number): Promise<number> {
+  const child = spawn(process.execPath, [script, 'loop', String(port), String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(child, 'close');
+  return Number(text);
+}
+
+interface RoundOptions {
+  readonly title: string;
+  readonly count: number;
+  readonly fromNow: number;
+  readonly spreadMs: number;
+  readonly kills: number;
+  readonly folder: string;
+  readonly postgres: string;
+  readonly mail: { readonly port: number };
+  readonly arrivals: Arrival[];
+}
+
+async function measure(options: RoundOptions): Promise<Round> {
+  const { title, count, kills, arrivals } = options;
+  await using stack = new AsyncDisposableStack();
+  const database = await createDatabase(options.postgres);
+  const pool = stack.adopt(openDatabase({ connectionString: database }), (opened) => opened.end());
+  await migrate(pool);
+  const sandbox = stack.use(await startSandbox({ leads: 0 }));
+  const dues = await seed(pool, sandbox, options);
+  arrivals.length = 0;
+  const env = await settings(options, sandbox, database);
+  const started = performance.now();
+  let worker = startWorker(env, options.folder);
+  await worker.ready;
+  const planMs = performance.now() - started;
+  // Mails leave as soon as their queue is worked on, shortly before it says that it is ready.
+  const readyAt = arrivals[0]?.at ?? Date.now();
+  let inFlight = 0;
+  const open = async (): Promise<number> => {
+    const { rows } = await pool.query<{ count: number }>(
+      `select count(*)::int as count from reminders where state in ('scheduled', 'sending')`,
+    );
+    return rows[0]?.count ?? 0;
+  };
+  for (let kill = 0; kill < kills; kill++) {
+    const enough = Math.floor((count * (kill + 0.5)) / kills);
+    while (arrivals.length < enough) await sleep(5);
+    worker.child.kill('SIGKILL');
+    await once(worker.child, 'exit');
+    const { rows } = await pool.query<{ count: number }>(
+      `select count(*)::int as count from reminders where state = 'sending'`,
+    );
+    inFlight += rows[0]?.count ?? 0;
+    worker = startWorker(env, options.folder);
+    await worker.ready;
+  }
+  for (let left = await open(); left > 0; left = await open()) await sleep(200);
+  worker.child.kill('SIGTERM');
+  await once(worker.child, 'exit');
+
+  const { rows } = await pool.query<{ states: string }>(
+    `select string_agg(state || ' ' || n, ', ') as states from (select state, count(*) as n from reminders group by 1) s`,
+  );
+  const ids = new Map<number, string>();
+  let [twice, otherId] = [0, 0];
+  const lateness: number[] = [];
+  for (const { n, messageId, at } of arrivals) {
+    const known = ids.get(n);
+    if (known !== undefined) twice++;
+    else lateness.push(at - Math.max(dues[n] ?? 0, options.fromNow < 0 ? readyAt : 0));
+    if (known !== undefined && known !== messageId) otherId++;
+    if (known === undefined) ids.set(n, messageId);
+  }
+  const begin = options.spreadMs > 0 ? Math.min(...dues) : readyAt;
+  return {
+    title,
+    mails: arrivals.length,
+    missing: count - ids.size,
+    twice,
+    otherId,
+    states: rows[0]?.states ?? '',
+    planMs,
+    sendMs: Math.max(...arrivals.map(({ at }) => at)) - begin,
+    lateness: lateness.toSorted((a, b) => a - b),
+    displaced: Math.max(...arrivals.map(({ n }, index) => Math.abs(n - index))),
+    kills,
+    inFlight,
+  };
+}
+
+async function createDatabase(postgres: string): Promise<string> {
+  const client = new pg.Client({ connectionString: postgres });
+  await client.connect();
+  const database = `bench_${Date.now()}`;
+  await client.query(`create database ${database}`);
+  await client.end();
+  const url = new URL(postgres);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+function name(n: number): string {
+  return `L${String(n).padStart(5, '0')}`;
+}
+
+/** Leads on both sides, in step, and a sync that says so. Returns when each is due, in the order of their numbers. */
+async function seed(
+  pool: pg.Pool,
+  sandbox: Sandbox,
+  { count, fromNow, spreadMs }: RoundOptions,
+): Promise<readonly number[]> {
+  const now = Date.now();
+  const step = spreadMs > 0 ? spreadMs / count : 1;
+  const dues = Array.from({ length: count }, (_, n) => Math.floor(now + fromNow + n * step));
+  const leads = dues.map((due, n) => ({
+    companyName: `${name(n)} GmbH`,
+    segment: 'smb',
+    city: 'Ulm',
+    region: 'BW',
+    stage: 'new',
+    nextFollowUpAt: new Date(due).toISOString(),
+  }));
+  const ids = leads.map((lead) => sandbox.leads.add(lead).id);
+  await pool.query(
+    `insert into pairs (connection, lead_id, base) select 'main', * from unnest($1::text[], $2::jsonb[])`,
+    [ids, leads.map((lead) => JSON.stringify(lead))],
+  );
+  await pool.query(
+    `insert into runs (connection, mode, status, phase, base_url, settings_hash, finished_at)
+     values ('main', 'sync', 'succeeded', 'finish', $1, 'bench', now())`,
+    [sandbox.url],
+  );
+  await pool.query('analyze');
+  return dues;
+}
+
+async function settings(
+  { folder, mail }: RoundOptions,
+  sandbox: Sandbox,
+  database: string,
+): Promise<NodeJS.ProcessEnv> {
+  const main = {
+    leads: { baseUrl: sandbox.url, apiKey: '${LEADS_API_KEY}' },
+    target: { type: 'workbook', path: './leads.csv' },
+    sync: { schedule: '0 0 1 1 *' },
+    reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' },
+  };
+  await writeFile(join(folder, 'leadsync.yaml'), JSON.stringify({ connections: { main } }));
+  return {
+    // oxlint-disable-next-line node/no-process-env -- to find programs by
+    PATH: process.env['PATH'],
+    HOME: folder,
+    LEADS_API_KEY: sandbox.apiKey,
+    DATABASE_URL: database,
+    DATA_DIR: join(folder, 'data'),
+    SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+    PORT: '0',
+  };
+}
+
+function startWorker(env: NodeJS.ProcessEnv, cwd: string) {
+  const profile = process.argv.includes('--cpu-prof')
+    ? ['--cpu-prof', '--cpu-prof-dir=/tmp/leadsync-prof']
+    : [];
+  const child = spawn(process.execPath, [...profile, bin, 'worker'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+      if (log.includes('"worker is ready"')) resolve();
+    });
+    child.once('exit', () => reject(new Error(log)));
+  });
+  return { child, ready };
+}
+
+async function report(count: number, bare: readonly number[], rounds: readonly Round[]): Promise<void> {
+  const version = async (path: string): Promise<string> => {
+    const text = await readFile(new URL(`../node_modules/${path}/package.json`, import.meta.url), 'utf8');
+    return (JSON.parse(text) as { version: string }).version;
+  };
+  const versions = await Promise.all(
+    ['nodemailer', 'smtp-server', 'bullmq', 'pg'].map(async (path) => `${path} ${await version(path)}`),
+  );
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+  const best = Math.min(...bare);
+  const at = (values: readonly number[], part: number): string =>
+    String(values[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0);
+  const lines = rounds.map((round) =>
+    [
+      '',
+      round.title,
+      round.mails,
+      round.missing,
+      round.twice,
+      round.otherId,
+      seconds(round.planMs),
+      seconds(round.sendMs),
+      at(round.lateness, 0.5),
+      at(round.lateness, 0.99),
+      at(round.lateness, 1),
+      round.displaced,
+      round.kills === 0 ? '–' : round.inFlight,
+      round.states,
+      '',
+    ]
+      .join(' | ')
+      .trim(),
+  );
+  const [atOnce] = rounds;
+  const text = `# What was measured of reminders
+
+${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${cpus()[0]?.model ?? '?'}, shared with other work: load average ${loadavg()[0]?.toFixed(1)} at the end),
+${platform()} ${release()} ${arch()}, Node ${process.versions.node}, embedded Postgres with durable writes, ${versions.join(', ')}.
+
+${count} leads, one mail each: \`npx node bench/reminders.ts ${count} ${rounds.at(-1)?.kills ?? 0}\`
+
+| round | mails | missing | twice | of these another Message-ID | start and plan, s | send, s | late p50, ms | p99 | most | places out of order, most | in flight at the kills | states at the end |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+${lines.join('\n')}
+
+A bare nodemailer pool loop, which reads no lead and remembers nothing, sent the same ${count} mails to the same server in
+${bare.map(seconds).join(' s and ')} s (before and between the rounds). All due at once takes ${((atOnce?.sendMs ?? 0) / best).toFixed(1)} times the faster one; the goal was 1.3.
+`;
+  process.stdout.write(text);
+  await writeFile(new URL('reminders.md', import.meta.url), text);
+}
