@@ -39,7 +39,7 @@ interface JobQueue {
     payload: object,
     options?: { readonly id?: string; readonly delayMs?: number },
   ): Promise<AddedJob>;
-  /** Adds many jobs at once, in their order; otherwise as `add`. */
+  /** Adds many jobs at once, in their order. An id is known only until its job is finished: nobody waits for these. */
   addAll(
     name: string,
     jobs: readonly { readonly payload: object; readonly id: string; readonly delayMs: number }[],
@@ -134,7 +134,7 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
         jobs.map(({ payload, id, delayMs }) => ({
           name,
           data: payload,
-          opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: keepJobs, removeOnFail: keepJobs },
+          opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: true, removeOnFail: true },
         })),
       );
     },

@@ -60,7 +60,11 @@ export async function sendReminder(
   const blocked = await notNow(context, owed, settings);
   if (blocked !== null) return blocked;
 
-  const known = await currentCells(context, reminder, Math.max(sendAt, job.requestedAt) + unaskedMs, signal);
+  const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
+  const [known, { before, row }] = await Promise.all([
+    currentCells(context, reminder, deadline, signal),
+    leadBackground(pool, connection.name, leadId),
+  ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const { cells } = known;
   if (cells === null || !isWanted(cells, reminder, settings)) {
@@ -75,7 +79,6 @@ export async function sendReminder(
     return { state: 'cancelled' };
   }
   const now = context.clock.now();
-  const { before, row } = await leadBackground(pool, connection.name, leadId);
   const content = {
     connection,
     settings,

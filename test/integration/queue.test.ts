@@ -84,6 +84,35 @@ test('a delayed job is not taken earlier, also with a fraction of a ms', async (
   expect(requestedAt).toBeLessThanOrEqual(takenAt);
 });
 
+test('many jobs are added at once; as many as were asked for run at a time, in their order; one without asking', async () => {
+  const started: unknown[] = [];
+  let [running, most] = [0, 0];
+  const handlers = {
+    job: async (payload: unknown) => {
+      started.push(payload);
+      most = Math.max(most, ++running);
+      await until('as many run as may', () => most === expected || started.length === 12);
+      running--;
+      return { done: {} };
+    },
+  };
+  let expected = 4;
+  for (const concurrency of [4, undefined]) {
+    expected = concurrency ?? 1;
+    [started.length, most] = [0, 0];
+    const queue = queues.queue(`q${expected}`);
+    await queue.addAll(
+      'job',
+      Array.from({ length: 12 }, (_, nth) => ({ payload: { nth }, id: `job-${nth}`, delayMs: nth })),
+    );
+    await queue.addAll('job', [{ payload: { nth: 99 }, id: 'job-3', delayMs: 0 }]);
+    await using _worker = queue.work(handlers, concurrency);
+    await until('all have run', () => started.length === 12 && running === 0);
+    expect(most).toBe(expected);
+    expect(started).toEqual(Array.from({ length: 12 }, (_, nth) => ({ nth })));
+  }
+});
+
 describe('a job that goes back', () => {
   test.each([400, 250.6, 0.4])(
     'for itself is not taken again before %d ms; others go on meanwhile',
