@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
-import { isDatabaseOutage } from '../store/database.ts';
+import { isDatabaseOutage, transaction } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
   countRequests,
@@ -81,7 +81,9 @@ export async function advanceRun(
   const stopOrLost = AbortSignal.any([stop, lease.lost]);
   const step: StepContext = { ...context, lease, stop: stopOrLost, cut: cutAfter(stopOrLost) };
 
-  let run = await startOrResume(context, request);
+  const begun = await startOrResume(step, request);
+  if (begun === null) return { kind: 'again', afterMs: 1_000, why: 'busy' };
+  let run = begun;
   await resumeRun(pool, run.id);
   const before = { leads: context.leads.requests, target: context.target.requests };
   const count = async (): Promise<void> => {
@@ -115,8 +117,9 @@ export async function advanceRun(
   }
 }
 
-async function startOrResume(context: SyncContext, request: RunRequest): Promise<Run> {
-  const { pool, connection, log, clock } = context;
+/** Null when another process has taken the lease meanwhile and begun a run of its own. */
+async function startOrResume(context: StepContext, request: RunRequest): Promise<Run | null> {
+  const { pool, connection, log, clock, lease } = context;
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
@@ -127,7 +130,7 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     log.warn({ run: open.id }, message);
     await finish(context, open, new LeadsyncError('run.abandoned', message));
   }
-  return insertRun(pool, {
+  const wanted = {
     connection: connection.name,
     mode: request.mode,
     settingsHash,
@@ -135,6 +138,13 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     approval: request.approval ?? null,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
+  };
+  return transaction(pool, async (db) => {
+    await lease.assertHeld(db);
+    return insertRun(db, wanted);
+  }).catch((error: unknown) => {
+    if (lease.lost.aborted) return null;
+    throw error;
   });
 }
 
