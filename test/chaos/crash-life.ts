@@ -21,7 +21,7 @@ export interface LifeOptions {
   readonly sync: Partial<ConnectionConfig['sync']>;
 }
 
-export const connectionName = 'main';
+const connectionName = 'main';
 
 /** How long a run may take here (ms). */
 const patienceMs = 30_000;
