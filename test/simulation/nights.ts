@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { defaultOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
+import type { SyncReport } from '../../src/sync/report.ts';
 import { none, randomAnswers, randomCustoms, randomFate, randomFaults, randomSettings } from './customs.ts';
 import { judge } from './judge.ts';
 import { type Customs, People } from './people.ts';
@@ -35,6 +37,20 @@ export interface Verdict {
   readonly heldRows: number;
 }
 
+/** What there is to say of a world that failed: the line that repeats it, what is wrong, and the end of the trace. */
+export function tell(
+  { seed, faults, trace }: Verdict,
+  nights: number,
+  on: readonly Trouble[],
+  lines: number,
+): string {
+  const repeat = `npm run simulate -- --seed ${seed} --each ${nights} --nights ${nights} --with ${on.join(',')}`;
+  const [settings = '', ...rest] = trace;
+  return [repeat, ...faults.slice(0, 8).map((fault) => `  ${fault}`), settings, ...rest.slice(-lines)].join(
+    '\n',
+  );
+}
+
 /** Some nights in one world that the seed makes. */
 export async function simulate(
   database: SimDatabase,
@@ -64,9 +80,10 @@ export async function simulate(
     trace: note,
     heard: (operation) => void digest.update(`${operation} ${clock.now()}`),
   });
+  const { order, maxLimit, defaultLimit } = { ...defaultOptions, ...answers };
   const people = new People(random, world.sandbox, world.table, note);
   const customs = randomCustoms(random, on);
-  const scene: Scene = { world, people, customs, random, clock, on, note };
+  const scene: Scene = { database, world, people, customs, random, clock, on, note };
   let done = 0;
   let faults: readonly string[] = [];
   for (let count = 4 + random.below(14); count > 0; count--)
@@ -78,10 +95,10 @@ export async function simulate(
     faults = await oneNight(scene);
     if (faults.length > 0) break;
     await people.tidy();
-    world.sandbox.set({ faults: [], ...(answers.order === 'random-per-request' && { order: 'random' }) });
+    world.sandbox.set({ ...calm, ...(answers.order === 'random-per-request' && { order: 'random' }) });
     faults = await comeToRest(scene);
     faults = [...faults, ...(await judge(world, people, database.pool))];
-    if (answers.order !== undefined) world.sandbox.set({ order: answers.order });
+    world.sandbox.set({ order, maxLimit, defaultLimit });
     clock.pass(20 * 3_600_000);
     if (faults.length === 0) done++;
   }
@@ -97,6 +114,7 @@ async function heldNow(database: SimDatabase): Promise<string[]> {
 }
 
 interface Scene {
+  readonly database: SimDatabase;
   readonly world: World;
   readonly people: People;
   readonly customs: Customs;
@@ -105,6 +123,9 @@ interface Scene {
   readonly on: ReadonlySet<Trouble>;
   readonly note: (event: string) => void;
 }
+
+/** Answers in which a sync is quick. */
+const calm = { faults: [], maxLimit: 200, defaultLimit: 200 };
 
 const nobody = (): Promise<void> => Promise.resolve();
 
@@ -135,7 +156,7 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
 }
 
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world }: Scene): Promise<string[]> {
+async function comeToRest({ world, database }: Scene): Promise<string[]> {
   let still = 0;
   for (let count = 0; count < 9; count++) {
     const before = snapshot(world);
@@ -146,15 +167,26 @@ async function comeToRest({ world }: Scene): Promise<string[]> {
     if (end.kind === 'finished' && end.run.status === 'failed')
       return [`a quiet run failed: ${JSON.stringify(end.run.report)}`];
     still = snapshot(world) === before ? still + 1 : 0;
-    if (still === 3) return [];
+    if (still >= 3 || (still === 2 && !(await isCounting(database, end)))) return [];
   }
   return ['nine quiet syncs do not come to rest'];
 }
 
 function suspicious(end: End): string[] {
+  if (end.kind === 'threw')
+    return [
+      `a life threw ${end.error instanceof Error ? (end.error.stack ?? end.error.message) : JSON.stringify(end.error)}`,
+    ];
   if (end.kind !== 'finished') return [];
   const text = JSON.stringify(end.run.report);
   return /"(internal|run\.abandoned|guard\.[^"]*)"/.test(text) ? [`a run reports ${text}`] : [];
+}
+
+/** Whether something waits for another scan: a record that was missed once, an action that was put off. */
+async function isCounting({ pool }: SimDatabase, end: End): Promise<boolean> {
+  if (end.kind !== 'finished' || (end.run.report as SyncReport).putOff > 0) return true;
+  const { rows } = await pool.query(`select from pairs where lead_absences = 1 or row_absences = 1 limit 1`);
+  return rows.length > 0;
 }
 
 /** With nobody at work everything that was written is there. */

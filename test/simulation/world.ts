@@ -38,7 +38,10 @@ export interface WorldOptions {
   readonly heard: (operation: string) => void;
 }
 
-export type End = { readonly kind: 'finished'; readonly run: Run } | { readonly kind: 'crashed' | 'stopped' };
+export type End =
+  | { readonly kind: 'finished'; readonly run: Run }
+  | { readonly kind: 'crashed' | 'stopped' }
+  | { readonly kind: 'threw'; readonly error: unknown };
 
 export interface LifePlan {
   readonly name: string;
@@ -180,7 +183,7 @@ export class World implements AsyncDisposable {
       }
       throw new Error('the run does not end');
     } catch (error) {
-      if (!life.crashed) throw error;
+      if (!life.crashed) return { kind: 'threw', error };
       trace(
         `${name}: ${error instanceof Crash ? error.message : String(error)} (operation ${life.operations})`,
       );
