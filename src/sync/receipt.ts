@@ -43,7 +43,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
-  const { pool, connection } = context;
+  const { pool } = context;
   let after = 0;
   for (;;) {
     const page = await leadsToRead(pool, run, after, pageSize);
@@ -51,9 +51,20 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
     for (const written of page) {
       context.stop.throwIfAborted();
       after = written.actionId;
-      const lead = await context.leads.get(written.leadId, context.cut);
-      await record(context, run, [compare(written, lead && leadCells(lead, connection.fields))]);
+      await record(context, run, [await lookAtLead(context, written)]);
     }
+  }
+}
+
+async function lookAtLead(context: StepContext, written: Written): Promise<Look> {
+  try {
+    const lead = await context.leads.get(written.leadId, context.cut);
+    return compare(written, lead && leadCells(lead, context.connection.fields));
+  } catch (error) {
+    const code = error instanceof LeadsyncError ? error.code : '';
+    if (!['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code)) throw error;
+    // What the service does not show is not known to be there.
+    return { actionId: written.actionId, leadId: written.leadId, receipt: 'unexplained', lost: {} };
   }
 }
 
