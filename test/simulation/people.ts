@@ -12,6 +12,8 @@ export interface Edit {
   readonly field: Field;
   /** As it was typed. */
   readonly value: string;
+  /** While no process lived. */
+  readonly byDay: boolean;
 }
 
 const base = Date.UTC(2031, 0, 1);
@@ -42,6 +44,8 @@ export class People {
   readonly doubled = new Set<string>();
   /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
   readonly heldFields = new Set<string>();
+  /** What both sides showed when the last night had come to rest, by company and field. */
+  readonly settled = new Map<string, string>();
   /** Rows that were found held as a whole. */
   heldRows = 0;
   night = 0;
@@ -50,6 +54,7 @@ export class People {
   readonly #table: Table;
   readonly #trace: (event: string) => void;
   #next = 0;
+  #byDay = false;
 
   constructor(random: Random, sandbox: Sandbox, table: Table, trace: (event: string) => void) {
     this.#random = random;
@@ -59,6 +64,7 @@ export class People {
   }
 
   async do({ weights }: Customs, when: string): Promise<void> {
+    this.#byDay = when === 'day';
     const deeds = Object.entries(weights) as [Deed, number][];
     let at = this.#random.float() * deeds.reduce((sum, [, weight]) => sum + weight, 0);
     const deed = deeds.find(([, weight]) => (at -= weight) < 0)?.[0] ?? 'edit-row';
@@ -252,7 +258,8 @@ export class People {
   }
 
   #note(side: Side, name: string, field: Field, value: string): void {
-    this.edits.push({ night: this.night, side, entity: entityOf(name) ?? '', field, value });
+    const [night, byDay] = [this.night, this.#byDay];
+    this.edits.push({ night, side, entity: entityOf(name) ?? '', field, value, byDay });
   }
 
   #forget(text: string): void {

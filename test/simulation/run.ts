@@ -24,6 +24,8 @@ const { values } = parseArgs({
     /** Lines shown of the trace of a world that failed. */
     trace: { type: 'string', default: '60' },
     digest: { type: 'boolean', default: false },
+    /** A Postgres to use; else one is started. */
+    server: { type: 'string' },
   },
 });
 const on = values.with.split(',').filter((name): name is Trouble => troubles.some((known) => known === name));
@@ -36,7 +38,10 @@ await chmod(folder, 0o755);
 const started = performance.now();
 let done = 0;
 const failed: number[] = [];
-const server = await startEmbeddedPostgres(folder, { durable: false });
+const server =
+  values.server === undefined
+    ? await startEmbeddedPostgres(folder, { durable: false })
+    : { connectionString: values.server, close: () => Promise.resolve() };
 try {
   const threads = Array.from({ length: jobs }, (_, index) => start(index));
   await Promise.all(threads.map((thread) => once(thread, 'exit')));

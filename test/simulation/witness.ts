@@ -12,7 +12,7 @@ interface Absence {
  */
 export class Witness {
   readonly faults: string[] = [];
-  /** Which run it is: counted up when one has finished. */
+  /** Which run it is: counted up when one begins. */
   run = 0;
   readonly #isFiltered: boolean;
   readonly #leads = new Map<string, Absence>();

@@ -132,7 +132,10 @@ export class World implements AsyncDisposable {
         witness: this.witness,
         tick: plan.tick,
         steal: () => this.#stealLease(),
-        heard: this.#options.heard,
+        heard: (operation) => {
+          if (operation.startsWith('insert into runs')) this.witness.run++;
+          this.#options.heard(operation);
+        },
       };
       return { plan, life: new Life(plan.fate, around) };
     });
@@ -170,7 +173,6 @@ export class World implements AsyncDisposable {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);
         if (result.kind === 'finished') {
-          this.witness.run++;
           trace(`${name}: run ${result.run.id} after ${life.operations} operations: ${brief(result.run)}`);
           await planReminders(pool, this.connection);
           return { kind: 'finished', run: result.run };
