@@ -32,7 +32,7 @@ export interface Written {
  */
 export async function leadsToRead(
   db: Queryable,
-  run: RoundRef,
+  run: RoundRef & { readonly connection: string },
   after: number,
   limit: number,
 ): Promise<readonly Written[]> {
@@ -43,13 +43,13 @@ export async function leadsToRead(
      left join lateral (
        select jsonb_object_agg(field, jsonb_strip_nulls(jsonb_build_object('base', base)) || jsonb_build_object('before', before, 'after', after)) as fields
        from (select distinct on (field) field, base, before, after from history
-             where run_id = $1 and lead_id = a.lead_id and side = 'lead' order by field, id desc) last) h
+             where connection = $5 and lead_id = a.lead_id and run_id = $1 and side = 'lead' order by field, id desc) last) h
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
        and (a.receipt is null or a.receipt = 'unexplained') and a.id > $3
        and coalesce(a.lead_id, i.lead_id) is not null
      order by a.id limit $4`,
-    [run.id, run.round, after, limit],
+    [run.id, run.round, after, limit, run.connection],
   );
   return rows;
 }
