@@ -104,12 +104,16 @@ describe('what a reviewed line covers of an action', () => {
     }
   });
 
-  test('the fields that were reviewed, when others were edited since', () => {
-    expect(coveredBy(update, line(only(update, 'stage')))).toEqual({
-      covered: only(update, 'stage'),
-      rest: only(update, 'city'),
-    });
-  });
+  test.each(['update-lead', 'update-row'] as const)(
+    'the fields of an %s that were reviewed, when others were edited since',
+    (kind) => {
+      const now = { ...update, kind };
+      expect(coveredBy(now, line(only(now, 'stage')))).toEqual({
+        covered: only(now, 'stage'),
+        rest: only(now, 'city'),
+      });
+    },
+  );
 
   test.each<[string, PlannedAction, PlannedAction]>([
     ['a field that was reviewed is not to be written any more', only(update, 'stage'), update],
