@@ -6,6 +6,7 @@ import { SimDatabase } from './sim-database.ts';
 export interface Job {
   readonly server: string;
   readonly name: string;
+  readonly folder: string;
   readonly first: number;
   readonly step: number;
   readonly worlds: number;
@@ -13,9 +14,9 @@ export interface Job {
   readonly on: readonly Trouble[];
 }
 
-const { server, name, first, step, worlds, nights, on } = workerData as Job;
+const { server, name, folder, first, step, worlds, nights, on } = workerData as Job;
 await using database = await SimDatabase.open(server, name);
 for (let world = 0; world < worlds; world++) {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- this is a thread, not a window
-  parentPort?.postMessage(await simulate(database, first + world * step, nights, new Set(on)));
+  parentPort?.postMessage(await simulate(database, first + world * step, nights, new Set(on), folder));
 }

@@ -28,7 +28,9 @@ const { values } = parseArgs({
     server: { type: 'string' },
   },
 });
-const on = values.with.split(',').filter((name): name is Trouble => troubles.some((known) => known === name));
+const on = values.with
+  .split(',')
+  .filter((name): name is Trouble => [...troubles, 'restless'].some((known) => known === name));
 const each = Number(values.each);
 const worlds = Math.ceil(Number(values.nights) / each);
 const jobs = Math.min(Number(values.jobs), worlds);
@@ -49,6 +51,7 @@ try {
   function start(index: number): Worker {
     const workerData: Job = {
       server: server.connectionString,
+      folder,
       name: `sim_${process.pid}_${index}`,
       first: Number(values.seed) + index,
       step: jobs,

@@ -1,7 +1,6 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
@@ -26,6 +25,7 @@ import { XlsxTable } from './xlsx-table.ts';
 
 export interface WorldOptions {
   readonly database: SimDatabase;
+  readonly folder: string;
   readonly clock: SimClock;
   readonly random: Random;
   readonly sandbox: Partial<SandboxOptions>;
@@ -51,9 +51,6 @@ export interface LifePlan {
 }
 
 const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
-
-/** In memory where there is such a folder: nothing here outlives the process. */
-const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A service, a file and a database, on which processes live one after the other, or at once. */
 export class World implements AsyncDisposable {
@@ -81,7 +78,7 @@ export class World implements AsyncDisposable {
 
   static async open(options: WorldOptions): Promise<World> {
     await using stack = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(scratch, 'leadsync-night-'));
+    const folder = await mkdtemp(join(options.folder, 'leadsync-night-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
@@ -191,6 +188,22 @@ export class World implements AsyncDisposable {
       );
       return { kind: 'crashed' };
     }
+  }
+
+  /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
+  openInEditor(): boolean {
+    if (existsSync(this.#lock)) return false;
+    writeFileSync(this.#lock, ',anna,desk,,;');
+    return true;
+  }
+
+  closeInEditor(): void {
+    rmSync(this.#lock, { force: true });
+  }
+
+  get #lock(): string {
+    const { path } = this.connection.target;
+    return join(dirname(path), `.~lock.${basename(path)}#`);
   }
 
   async #stealLease(): Promise<void> {
