@@ -67,6 +67,10 @@ export function describePlan(run: Run, actions: readonly Action[]): string {
     const why = action.kind === 'report' ? (action.message ?? action.reason) : action.reason;
     const kind = action.kind === 'report' ? 'left alone' : action.kind;
     lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
+    if (action.kind === 'delete-lead' || action.kind === 'remove-row') {
+      const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
+      lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);
+    }
     for (const [field, { from, to }] of Object.entries(action.changes)) {
       const sign = action.kind === 'hold' ? 'lead/row' : 'change';
       lines.push(

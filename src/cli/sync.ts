@@ -1,7 +1,7 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { type AppliedPlan, failedReport, type RunReceipt, type SyncReport } from '../sync/report.ts';
+import { type AppliedPlan, failedReport, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
@@ -66,7 +66,7 @@ export function describeReport(report: SyncReport): string {
     `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
   ];
   // A run of an older version has none.
-  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report.receipt)}`);
+  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report)}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
   if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
   for (const problem of report.problems.slice(0, problemsShown))
@@ -89,9 +89,11 @@ export function describeReport(report: SyncReport): string {
 }
 
 /** What was written was read again: how many records are as they should be. */
-function describeReceipt({ records, equal, held, putOff, left, unexplained }: RunReceipt): string {
+function describeReceipt({ receipt, undoOf }: SyncReport): string {
+  const { records, equal, held, putOff, left, unexplained } = receipt;
+  const whole = undoOf === undefined ? 'records equal on both sides' : 'writes put back';
   const parts = [
-    `${equal} of ${records} records equal on both sides`,
+    `${equal} of ${records} ${whole}`,
     held > 0 && `${held} held`,
     putOff > 0 && `${putOff} put off`,
     left > 0 && `${left} left as they are`,

@@ -42,7 +42,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       .map((action) => ({ ...action, id: String(action.id) }));
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
     if (options.json) printJson(report);
-    else print(describeReport(report));
+    else print(`${describeReport(report)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report.status]);
   });
 }
@@ -70,7 +70,11 @@ function howToGoOn(id: string, connection: string, out: string | undefined): str
     out === undefined
       ? `To carry it out: leadsync undo ${id} --connection ${connection} --yes`
       : `To carry it out, or some of it: leadsync apply ${out} [--only ID,ID]`,
-    'What is put back is an edit like any other: the next sync carries it to the other side. A row that is taken away',
-    'comes back with the next sync while its lead is there (sync.onRowDeleted: restore).',
+    whatFollows,
   ].join('\n');
 }
+
+const whatFollows = [
+  'What is put back is an edit like any other: the next sync carries it to the other side. A row that is taken away',
+  'comes back with the next sync while its lead is there (sync.onRowDeleted: restore).',
+].join('\n');

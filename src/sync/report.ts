@@ -30,6 +30,8 @@ export interface SyncReport {
   readonly waitedMs: number;
   readonly durationMs: number;
   readonly receipt: RunReceipt;
+  /** Only of a run that put another one back: there `equal` means as it was put back, on the side that was written. */
+  readonly undoOf?: string;
   /** Only of a run that carries out a reviewed plan. */
   readonly plan?: AppliedPlan;
 }
@@ -120,6 +122,7 @@ export async function buildReport(
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: receiptOf(run, fates),
+    ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     ...(run.approval !== null && { plan: await appliedPlan(db, run.approval, stale) }),
   };
 }
