@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { playWith } from './play-planted.ts';
 import { type PlantedBug, plantedBugs } from './planted-bugs.ts';
 
 const { values } = parseArgs({
@@ -18,7 +17,6 @@ const { values } = parseArgs({
   },
 });
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const folder = await mkdtemp(join(scratch, 'leadsync-planted-'));
 await chmod(folder, 0o755);
@@ -37,48 +35,17 @@ try {
 }
 process.exitCode = missed > 0 ? 1 : 0;
 
-/** Plants one mistake in a copy of the sources and plays nights until they find it. */
-async function look({ name, file, from, to }: PlantedBug): Promise<void> {
-  const tree = await mkdtemp(join(scratch, 'leadsync-planted-'));
-  try {
-    for (const part of ['src', 'test/simulation', 'package.json'])
-      await cp(join(root, part), join(tree, part), { recursive: true });
-    await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
-    const text = await readFile(join(tree, file), 'utf8');
-    if (text.split(from).length !== 2) throw new Error(`${name}: the text to replace is not once in ${file}`);
-    await writeFile(
-      join(tree, file),
-      text.replace(from, () => to),
-    );
-    const { code, output } = await run(tree);
-    const [, repeat] = /^npm run simulate -- (--seed .*)$/m.exec(output) ?? [];
-    const [summary] = /^\d+ nights.*$/m.exec(output) ?? [output.slice(-600)];
-    if (code === 0 || repeat === undefined) missed++;
-    const [fault = ''] = /^ {2}.*$/m.exec(output) ?? [];
-    console.log(
-      code !== 0 && repeat !== undefined
-        ? `found in ${summary}  ${name}\n    ${repeat}\n  ${fault.slice(0, 200)}`
-        : `NOT FOUND ${summary}  ${name}`,
-    );
-  } finally {
-    await rm(tree, { recursive: true, force: true });
-  }
-}
-
-function run(tree: string): Promise<{ code: number | null; output: string }> {
-  const args = [
-    '--nights',
-    values.nights,
-    '--seed',
-    values.seed,
-    '--trace',
-    '0',
-    '--server',
-    server.connectionString,
-  ];
-  const child = spawn(process.execPath, [join(tree, 'test/simulation/run.ts'), ...args], { cwd: tree });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+async function look(bug: PlantedBug): Promise<void> {
+  const [nights, seed] = [Number(values.nights), Number(values.seed)];
+  const { code, output } = await playWith(bug, { server: server.connectionString, nights, seed });
+  const [, repeat] = /^npm run simulate -- (--seed .*)$/m.exec(output) ?? [];
+  const [summary] = /^\d+ nights.*$/m.exec(output) ?? [output.slice(-600)];
+  const [fault = ''] = /^ {2}.*$/m.exec(output) ?? [];
+  const isFound = code !== 0 && repeat !== undefined;
+  if (!isFound) missed++;
+  console.log(
+    isFound
+      ? `found in ${summary}  ${bug.name}\n    ${repeat}\n  ${fault.slice(0, 200)}`
+      : `NOT FOUND ${summary}  ${bug.name}`,
+  );
 }
