@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test.each(mixes)('%s', { timeout: 180_000 }, async (name, on, worlds) => {
+test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
   const first = 1000 * (1 + mixes.findIndex(([other]) => other === name));
   for (let seed = first; seed < first + worlds; seed++) {
     const verdict = await simulate(database, seed, nights, new Set(on));
@@ -30,7 +30,7 @@ test.each(mixes)('%s', { timeout: 180_000 }, async (name, on, worlds) => {
   }
 });
 
-test('the same seed plays the same nights, operation by operation', { timeout: 60_000 }, async () => {
+test('the same seed plays the same nights, operation by operation', { timeout: 240_000 }, async () => {
   const seeds = [71, 72, 73, 74];
   const play = async () => {
     const digests: string[] = [];
