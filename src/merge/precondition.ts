@@ -11,7 +11,8 @@ const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-ro
 export function precondition(action: PlannedAction): string {
   const { kind, leadId, rowKey, changes, expect } = action;
   const fields = byField(changes, fieldHash);
-  if (updateKinds.includes(kind)) return fields.map(([field, hash]) => `${field}:${hash}`).join(' ');
+  if (updateKinds.includes(kind))
+    return fields.map(([field, hash]) => `${encodeURIComponent(field)}:${hash}`).join(' ');
   return shortHash(JSON.stringify([kind, leadId, rowKey, fields, byField(expect, canonicalJson)]));
 }
 
@@ -32,7 +33,7 @@ export function coveredBy(
   // The one hash of any other kind is no field's: it covers nothing.
   const wanted = new Set(line.precondition.split(' '));
   const isCovered = ([field, change]: [string, Change]): boolean =>
-    wanted.has(`${field}:${fieldHash(change)}`);
+    wanted.has(`${encodeURIComponent(field)}:${fieldHash(change)}`);
   const covered = only(action, isCovered);
   if (Object.keys(covered.changes).length < wanted.size) return null;
   return { covered, rest: only(action, (entry) => !isCovered(entry)) };

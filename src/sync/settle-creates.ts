@@ -2,7 +2,14 @@ import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
-import { agreedContent, findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
+import {
+  agreedContent,
+  findIntentRows,
+  type Intent,
+  isOver,
+  settle,
+  speaksAgainst,
+} from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
 import { abandonIntents, countScanWithout, intentCreated, openIntents, rowSeen } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
@@ -33,7 +40,7 @@ export async function settleCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  weight: number,
+  { weight, filtered }: { readonly weight: number; readonly filtered: boolean },
 ): Promise<SettledCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
@@ -97,6 +104,14 @@ export async function settleCreates(
           intent,
           row.row,
           `the lead may be ${settlement.candidates.length > 1 ? 'one of ' : ''}${candidates}: write its id into the row, or when it is another one, delete the row, sync, and add it again`,
+        ),
+      );
+    } else if (settlement.kind === 'wait' && filtered && isOver(intent, run.scanStartedAt)) {
+      actions.push(
+        held(
+          intent,
+          row.row,
+          'it is not in the scan, but leads.query hides leads: look for it in the service. If it is there, write its id into the row. If not, delete the row, sync, and add it again',
         ),
       );
     } else if (settlement.kind === 'unrecognised') {

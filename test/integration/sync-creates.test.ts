@@ -129,3 +129,26 @@ test('nothing twice: somebody goes on typing into a new row each time its id is 
   expect(made).toMatchObject([{ city: 'Bonn', segment: 'large', region: 'NRW', stage: 'won' }]);
   expect(here.sheet.rows().filter(isOurs)).toHaveLength(1);
 });
+
+test('a create that got no reply, behind a filter that hides leads: a person is asked, and nothing is made again', async () => {
+  await using here = await Workspace.open({
+    sandbox: { leads: 5 },
+    connection: { leads: { query: { stage: 'new' } } },
+  });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: parseFaults('reset:every=1,on=POST') });
+  expect(await here.sync()).toMatchObject({ status: 'partial', putOff: 1 });
+  here.sandbox.set({ faults: [] });
+  await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+
+  const report = await here.sync();
+
+  expect(report).toMatchObject({ status: 'partial', held: 1, putOff: 0 });
+  expect(report.problems).toMatchObject([
+    { code: 'create.in-doubt', message: expect.stringContaining('leads.query') },
+  ]);
+  expect(here.sandbox.leads.size).toBe(5);
+  // A filtered scan proves nothing: there is no use in scanning again and again.
+  expect(report.requests.leads).toBe(1);
+});

@@ -43,6 +43,13 @@ describe('the precondition of an action', () => {
     expect(precondition(turned)).toBe(precondition(update));
   });
 
+  test('of a field whose name has blanks is one field: an edit of another one does not make it stale', () => {
+    const { stage = { from: null, to: null }, city = { from: null, to: null } } = update.changes;
+    const whole = { ...update, changes: { 'pipeline stage': stage, city } };
+    const reviewed = line({ ...whole, changes: { 'pipeline stage': stage } });
+    expect(coveredBy(whole, reviewed)?.covered.changes).toEqual({ 'pipeline stage': stage });
+  });
+
   test('of anything else is one short text', () => {
     expect(precondition(created)).toMatch(/^[\w-]{27}$/);
     const more = { ...created, changes: { ...created.changes, city: { from: null, to: 'Ulm' } } };
