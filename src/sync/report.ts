@@ -41,7 +41,7 @@ export interface SyncReport {
  * without anything to be done now (the settings want it so, its deletion is not proven yet, or it is no line of the
  * reviewed plan). `unexplained`: does not show what was written.
  */
-export interface RunReceipt {
+interface RunReceipt {
   readonly records: number;
   readonly equal: number;
   readonly held: number;
