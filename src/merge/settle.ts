@@ -21,6 +21,8 @@ export interface Intent {
   /** What was sent. */
   readonly content: Values;
   readonly leadId: string | null;
+  /** It was finished, but its row does not carry the id any more: the row is to get it again. */
+  readonly lostItsRow: boolean;
   /** The service said that it made the lead, but not which one it is: it is looked for and never made again. */
   readonly answered: boolean;
   /** Epoch ms of the last attempt. */

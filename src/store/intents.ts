@@ -33,13 +33,25 @@ export async function intentOfAction(db: Queryable, actionId: number): Promise<n
   return rows[0]?.id ?? null;
 }
 
-/** Intents that are not finished, oldest first. */
-export async function openIntents(db: Queryable, connection: string): Promise<readonly Intent[]> {
+/**
+ * Intents that are not finished, oldest first, and those whose row has lost its id again: the lead is in the scan, no
+ * row carries its id, and a row without one shows what the lead was made of (an older copy of the table, for example).
+ */
+export async function openIntents(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+): Promise<readonly Intent[]> {
   const { rows } = await db.query<Intent>(
     `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId", answered,
-       floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt"
-     from intents where connection = $1 and state in ('in-doubt', 'created') order by id`,
-    [connection],
+       floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
+       state = 'linked' as "lostItsRow"
+     from intents i
+     where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
+       and exists (select from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
+       and exists (select from staged_leads where run_id = $2 and lead_id = i.lead_id)
+       and not exists (select from staged_rows where run_id = $2 and lead_id = i.lead_id))
+     order by id`,
+    [run.connection, run.id],
   );
   return rows;
 }
@@ -91,4 +103,9 @@ export async function countScanWithout(db: Queryable, ids: readonly number[], we
     ids,
     weight,
   ]);
+}
+
+/** The lead that the service said it had made is not there: its row is nobody's. */
+export async function intentRefuted(db: Queryable, actionId: number): Promise<void> {
+  await db.query(`update intents set state = 'abandoned' where action_id = $1`, [actionId]);
 }

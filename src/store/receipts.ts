@@ -39,7 +39,7 @@ export async function leadsToRead(
   const { rows } = await db.query<Written>(
     `select a.id as "actionId", a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
      from actions a
-     left join intents i on i.action_id = a.id and i.state in ('created', 'linked')
+     left join intents i on i.action_id = a.id and i.lead_id is not null
      left join lateral (
        select jsonb_object_agg(field, jsonb_strip_nulls(jsonb_build_object('base', base)) || jsonb_build_object('before', before, 'after', after)) as fields
        from (select distinct on (field) field, base, before, after from history

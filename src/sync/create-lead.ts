@@ -144,6 +144,8 @@ function commit(
     if (sameCell(lead, row)) {
       agreed[field] = lead;
     } else if (field in content && !sameButSpelling(lead, row)) {
+      // Nobody's edit: the service made it of what was sent.
+      agreed[field] = lead;
       const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made: it stored ${showCell(lead)}. It is not sent again until it changes`;
       held.push({
         ...heldRecord(action),
@@ -155,6 +157,7 @@ function commit(
         rowValue: row,
       });
     } else {
+      if (field in content) agreed[field] = lead;
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
   }

@@ -2,7 +2,8 @@ import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { transaction } from '../store/database.ts';
-import { restoreBase } from '../store/pairs.ts';
+import { intentRefuted } from '../store/intents.ts';
+import { forgetPairs, restoreBase } from '../store/pairs.ts';
 import {
   countUnexplained,
   leadsToRead,
@@ -64,7 +65,7 @@ async function lookAtLead(context: StepContext, written: Written): Promise<Look>
     const code = error instanceof LeadsyncError ? error.code : '';
     if (!['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code)) throw error;
     // What the service does not show is not known to be there.
-    return { actionId: written.actionId, leadId: written.leadId, receipt: 'unexplained', lost: {} };
+    return { ...written, receipt: 'unexplained', lost: {} };
   }
 }
 
@@ -87,6 +88,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
 interface Look {
   readonly actionId: number;
+  readonly kind: Written['kind'];
   readonly leadId: string;
   readonly receipt: Receipt;
   readonly lost: Readonly<Record<string, Value | undefined>>;
@@ -94,7 +96,13 @@ interface Look {
 
 /** Whether a side shows what was written; `cells` null: the record is not there. */
 function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | null): Look {
-  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ actionId, leadId, receipt, lost });
+  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({
+    actionId,
+    kind,
+    leadId,
+    receipt,
+    lost,
+  });
   const isRemoval = kind === 'remove-row' || kind === 'delete-lead';
   if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
   const differing = Object.entries(fields).filter(
@@ -114,8 +122,12 @@ async function record(context: StepContext, run: Run, looks: readonly Look[]): P
     await context.lease.assertHeld(db);
     await storeReceipts(db, looks);
     if (run.undoOf !== null) return;
-    for (const { leadId, lost } of looks) {
+    for (const { actionId, kind, leadId, receipt, lost } of looks) {
       if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
+      if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
+      // A row with the id of a lead that never was is an orphan, and no deletion.
+      await forgetPairs(db, run.connection, [leadId]);
+      await intentRefuted(db, actionId);
     }
   });
 }

@@ -138,17 +138,30 @@ function receiptOf(run: Run, { held, putOff, unexplained, left }: RecordCounts):
 const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
 
 function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
-  const side = ['update-lead', 'create-lead', 'delete-lead'].includes(kind) ? 'lead' : 'row';
-  const message =
-    receipt === 'changed'
-      ? `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`
-      : `the ${side} does not show what was written (${kind}), though it was confirmed: an older copy may have been saved over it; the next run writes it again`;
   return {
     code: `receipt.${receipt}`,
-    message,
+    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
   };
+}
+
+function changedMessage(kind: ActionKind): string {
+  const side = kind === 'update-lead' ? 'lead' : 'row';
+  return `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`;
+}
+
+function unexplainedMessage(kind: ActionKind): string {
+  switch (kind) {
+    case 'create-lead':
+      return 'the service said that it made this lead, but does not show it: its row is held by the next run. Clear the id in the row to have the lead made again';
+    case 'update-lead':
+      return 'the service confirmed a change of this lead, but does not show it; the next run writes it again';
+    case 'delete-lead':
+      return 'the service confirmed that this lead was deleted, but still shows it; the next run looks again';
+    default:
+      return `the row does not show what was written (${kind}): an older copy of the table was saved over it, perhaps; the next run writes it again`;
+  }
 }
 
 interface LinesNotFound {

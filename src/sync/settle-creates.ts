@@ -49,7 +49,7 @@ export async function settleCreates(
   const seen: SettledCreates['seen'][number][] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
-  const intents = await openIntents(db, run.connection);
+  const intents = await openIntents(db, run);
   if (intents.length === 0) return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
@@ -134,6 +134,8 @@ export async function settleCreates(
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
 function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
+  // The row shows what it showed then, so whatever has changed since is the lead's.
+  if (intent.lostItsRow) return intent.content;
   return base ?? (lead === null ? intent.content : agreedContent(intent, lead));
 }
 

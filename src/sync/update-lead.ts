@@ -123,13 +123,15 @@ function commit(
   refused: ReadonlyMap<string, string>,
 ): Promise<void> {
   const written: Record<string, Change> = {};
-  const agreed: Record<string, Value> = {};
+  // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
+  const base: Record<string, Value> = {};
   const backToRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
   for (const [field, change] of Object.entries(action.changes)) {
     const now = stored[field] ?? null;
-    if (!isUnreadable(now) && sameCell(now, change.to)) {
-      agreed[field] = now;
+    const isWritten = sameCell(now, change.to) || !sameCell(now, was[field] ?? null);
+    if (isWritten && !isUnreadable(now)) base[field] = now;
+    if (sameCell(now, change.to)) {
       written[field] = { ...change, from: was[field] ?? null };
     } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
       held.push(refusal(action, field, change, now, refused.get(field)));
@@ -156,7 +158,7 @@ function commit(
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: written }]);
     // What an undo puts back is an edit like any other: the next sync carries it to the other side.
     if (run.undoOf === null) {
-      if (Object.keys(agreed).length > 0) await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+      if (Object.keys(base).length > 0) await moveBase(db, run.connection, [{ leadId, values: base }]);
       if (Object.keys(backToRow).length > 0)
         await insertActions(db, run, [storedOtherwise(action, backToRow)]);
     }
