@@ -27,7 +27,12 @@ export interface SettledCreates {
   /** Row numbers that belong to a create: not planned as new ones. */
   readonly rows: ReadonlySet<number>;
   /** `base`: what row and lead agree on. */
-  readonly found: readonly { readonly intent: Intent; readonly leadId: string; readonly base: Values }[];
+  readonly found: readonly {
+    readonly intent: Intent;
+    readonly leadId: string;
+    readonly base: Values;
+    readonly isPair: boolean;
+  }[];
   /** Rows that were edited since the create began: what they show now is what they are recognised by next time. */
   readonly seen: readonly { readonly intentId: number; readonly row: Cells }[];
   readonly abandoned: readonly number[];
@@ -70,7 +75,7 @@ export async function settleCreates(
     const lead = settlement.kind === 'found' ? (leads.get(settlement.leadId) ?? null) : null;
     const base = agreed(intent, lead, settlement.kind === 'found' ? bases.get(settlement.leadId) : undefined);
     if (settlement.kind === 'found') {
-      found.push({ intent, leadId: settlement.leadId, base });
+      found.push({ intent, leadId: settlement.leadId, base, isPair: bases.has(settlement.leadId) });
       leadIds.add(settlement.leadId);
     } else if (speaksAgainst(intent, scan) > 0) {
       unseen.push(intent.id);
@@ -136,15 +141,15 @@ export async function settleCreates(
 function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
   // The row shows what it showed then, so whatever has changed since is the lead's.
   if (intent.lostItsRow) return intent.content;
-  return base ?? (lead === null ? intent.content : agreedContent(intent, lead));
+  // What the service made of it is not known before the lead is seen.
+  return base ?? (lead === null ? {} : agreedContent(intent, lead));
 }
 
 /** Stores what was found out; in the transaction that stores the plan. */
 export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
-  for (const { intent, leadId, base } of settled.found) {
-    if (intent.leadId !== null) continue;
-    await intentCreated(db, intent.id, leadId);
-    await moveBase(db, run.connection, [{ leadId, values: base }]);
+  for (const { intent, leadId, base, isPair } of settled.found) {
+    if (intent.leadId === null) await intentCreated(db, intent.id, leadId);
+    if (!isPair) await moveBase(db, run.connection, [{ leadId, values: base }]);
   }
   for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
   await abandonIntents(db, settled.abandoned);

@@ -152,3 +152,24 @@ test('a create that got no reply, behind a filter that hides leads: a person is 
   // A filtered scan proves nothing: there is no use in scanning again and again.
   expect(report.requests.leads).toBe(1);
 });
+
+test('no edit is lost: a new lead that cannot be read back, and of which the service ignores a field, empties no cell', async () => {
+  await using here = await Workspace.open({
+    sandbox: { leads: 2, createReply: 'location', ignoredFields: ['region'] },
+  });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: parseFaults('503:every=1,on=get') });
+  await here.sync();
+  here.sandbox.set({ faults: [] });
+
+  const report = await here.sync();
+
+  expect(report).toMatchObject({ held: 1, problems: [{ code: 'lead.field-refused', field: 'region' }] });
+  expect(here.sandbox.leads.size).toBe(3);
+  expect(here.sheet.rows().find((row) => row['Company']?.includes('Acme Handels'))).toMatchObject({
+    Region: 'BW',
+    City: 'Ulm',
+    'Lead ID': expect.stringMatching(/./),
+  });
+});
