@@ -89,10 +89,23 @@ export async function restoreBase(
   leadId: string,
   values: Readonly<Record<string, Value | undefined>>,
 ): Promise<void> {
+  if (Object.keys(values).length === 0) return;
   await db.query(
     `update pairs set base = (base - $3::text[]) || $4::jsonb where connection = $1 and lead_id = $2 and base is not null`,
     [connection, leadId, Object.keys(values), JSON.stringify(values)],
   );
+}
+
+/** Forgets the baselines of some leads: they are leads that never had a row, or rows that never had a lead. */
+export async function neverInStep(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  await db.query(`update pairs set base = null where connection = $1 and lead_id = any($2)`, [
+    connection,
+    leadIds,
+  ]);
 }
 
 /** Remembers that a lead's deletion was carried out on the row. */

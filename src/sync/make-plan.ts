@@ -71,7 +71,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
 }
 
 async function planUndoing(run: Run, undoOf: number, reader: pg.PoolClient, plan: PlanWriter): Promise<void> {
-  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id: run.id, undoOf })) {
+  const { id, connection } = run;
+  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id, undoOf, connection })) {
     await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
   }
   await plan.flush();

@@ -1,16 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell, Cells, Values } from '../../src/lead/value.ts';
-import { type Deeds, planUndo, type Present } from '../../src/merge/undo.ts';
+import { type Deeds, type FieldDeed, planUndo, type Present } from '../../src/merge/undo.ts';
 import { told } from './pair-state.ts';
 
 const soon: Cell = { unreadable: 'soon' };
 const acme: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
 const row = (cells: Cells) => ({ row: 7, cells });
-const wrote = (side: 'lead' | 'row', field: string, before: Cell, after: Cell) => ({
+const wrote = (
+  side: 'lead' | 'row',
+  field: string,
+  before: Cell,
+  after: Cell,
+  more: Partial<FieldDeed> = {},
+): FieldDeed => ({
   side,
   field,
   before,
   after,
+  rule: `${side === 'row' ? 'lead' : 'row'}-edited`,
+  later: null,
+  ...more,
 });
 
 function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
@@ -18,6 +27,8 @@ function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
     leadId: 'lead-1',
     written: [],
     leadMade: null,
+    rowLinked: null,
+    later: null,
     rowMade: null,
     rowRemoved: null,
     rowMarked: false,
@@ -51,6 +62,43 @@ describe('what a run wrote over', () => {
       both,
       ['update-lead (undone); stage: won > new'],
     ],
+    [
+      'in the lead, where the row still has what the lead was to get',
+      [wrote('lead', 'stage', 'new', 'wo', { wanted: 'won' })],
+      { lead: { ...acme, stage: 'wo' }, row: both.row ?? null },
+      ['update-lead (undone); stage: wo > new'],
+    ],
+    [
+      'in the lead, and the row was edited since',
+      [wrote('lead', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'lost' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'in the row, and the lead was edited since',
+      [wrote('row', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'lost' }, row: row({ ...acme, stage: 'won' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'in the lead, which has no row',
+      [wrote('lead', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'won' } },
+      ['update-lead (undone); stage: won > new'],
+    ],
+    [
+      'written by a later run too',
+      [wrote('lead', 'stage', 'new', 'won', { later: 8 }), wrote('lead', 'companyName', 'Acne', 'Acme')],
+      both,
+      ['update-lead (undone); companyName: Acme > Acne', 'report (undo.written-since)'],
+    ],
+    [
+      'put back by an undo, which is undone',
+      [wrote('lead', 'stage', 'won', 'new', { rule: 'undone' })],
+      { lead: { ...acme, stage: 'new' }, row: row({ ...acme, stage: 'won' }) },
+      ['update-lead (undone); stage: new > won'],
+    ],
+    ['as it was before, by a later run', [wrote('lead', 'stage', 'won', 'lost', { later: 8 })], both, []],
     ['as it was before, by hand', [wrote('lead', 'stage', 'won', 'lost')], both, []],
     ['edited since', [wrote('lead', 'stage', 'new', 'lost')], both, ['report (undo.edited-since)']],
     [
@@ -90,6 +138,42 @@ describe('what a run wrote over', () => {
     ]);
     expect(undo({ written: [wrote('lead', 'stage', 'new', 'won')] }, both)[0]?.row).toBeNull();
   });
+
+  test.each(['row-edited', 'lead-edited', 'undone', 'reopened'])(
+    'after %s it is an edit like any other: the baseline stays',
+    (rule) => {
+      const deed = wrote('lead', 'stage', 'new', 'won', { rule, base: 'new' });
+      const [action] = undo({ written: [deed] }, { lead: both.lead ?? null });
+      expect(action?.changes).toEqual({ stage: { from: 'won', to: 'new', rule: 'undone' } });
+    },
+  );
+
+  test.each(['leads-win', 'target-wins', 'resolved', 'fills-empty', 'one-way'])(
+    'after %s the baseline goes back, so that what was decided is open again',
+    (rule) => {
+      const change = { from: 'won', to: 'new', rule: 'reopened' };
+      const stage = (base: object) => {
+        const [action] = undo({ written: [wrote('row', 'stage', 'new', 'won', { rule, ...base })] }, both);
+        return action?.changes['stage'];
+      };
+      expect(stage({ base: 'old' })).toStrictEqual({ ...change, base: 'old' });
+      expect(stage({ base: null })).toStrictEqual({ ...change, base: null });
+      expect(stage({})).toStrictEqual(change);
+    },
+  );
+
+  test('nothing is put back once a later run made, marked or took away the record', () => {
+    const written = [wrote('lead', 'stage', 'new', 'won')];
+    expect(undo({ written, later: 9 }, both)).toMatchObject([
+      { kind: 'report', message: 'run 9 wrote stage since; stage of the lead was left alone' },
+    ]);
+    expect(undone({ rowMade: acme, later: 9 }, { row: row(acme) })).toEqual(['report (undo.written-since)']);
+    expect(undone({ leadMade: acme, later: 9 }, { lead: acme })).toEqual(['report (undo.written-since)']);
+    expect(undone({ rowRemoved: acme, later: 9 })).toEqual(['report (undo.written-since)']);
+    expect(undone({ rowMarked: true, later: 9 }, { row: row(acme) })).toEqual([
+      'report (undo.written-since)',
+    ]);
+  });
 });
 
 describe('a lead that a run made', () => {
@@ -117,7 +201,13 @@ describe('a lead that a run made', () => {
       { lead: { ...acme, nextFollowUpAt: soon } },
       ['report (undo.edited-since)'],
     ],
-    ['gone', { leadMade }, { row: row(acme) }, ['report (undo.gone)']],
+    ['gone', { leadMade }, {}, ['report (undo.gone)']],
+    [
+      'gone, and its row edited since',
+      { leadMade, rowLinked: acme },
+      { row: row({ ...acme, stage: 'won' }) },
+      ['report (undo.gone)'],
+    ],
     [
       'and then wrote to',
       { leadMade, written: [wrote('lead', 'stage', 'new', 'won')] },
@@ -126,12 +216,32 @@ describe('a lead that a run made', () => {
     ],
     [
       'and the service filled in, of which the row was told',
-      { leadMade, written: [wrote('row', 'nextFollowUpAt', null, 'x')] },
+      { leadMade, rowLinked: acme, written: [wrote('row', 'nextFollowUpAt', null, 'x')] },
       { lead: { ...acme, nextFollowUpAt: 'x' }, row: row({ ...acme, nextFollowUpAt: 'x' }) },
-      ['delete-lead (undone)', 'update-row (undone); nextFollowUpAt: x > -'],
+      ['delete-lead (undone)', 'unlink (undone); nextFollowUpAt: x > -'],
+    ],
+    [
+      'and its row was edited since',
+      { leadMade, rowLinked: acme },
+      { lead: acme, row: row({ ...acme, stage: 'won' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'deleted already, but its row still has the id',
+      { leadMade, rowLinked: acme },
+      { row: row(acme) },
+      ['unlink (undone)'],
     ],
   ])('%s', (_, deeds, present, expected) => {
     expect(undone(deeds, present)).toEqual(expected);
+  });
+
+  test('its row gives back the id only while it shows what it shows now', () => {
+    expect(undo({ leadMade, rowLinked: acme }, { lead: acme, row: row(acme) })[1]).toMatchObject({
+      kind: 'unlink',
+      row: 7,
+      expect: acme,
+    });
   });
 
   test('is deleted only while it shows what it shows now', () => {
