@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type ApprovedLine, approve } from '../store/approvals.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { whatFollows } from './after-undo.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { approvedLines, assertSameSettings, readPlanFile } from './plan-file.ts';
@@ -41,6 +42,7 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
     );
     if (options.json) printJson(report);
     else print(describeReport(report));
+    if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
     process.exitCode = exitCodeFor([report.status]);
   });
 }

@@ -27,6 +27,7 @@ const lineSchema = z.object({
     'delete-lead',
     'hold',
     'link',
+    'unlink',
     'report',
   ]),
   leadId: z.string().optional(),

@@ -53,8 +53,8 @@ function plain(cell: Action['changes'][string]['from']): string | null {
   return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
 }
 
-/** Each change field by field, for people. */
-export function describePlan(run: Run, actions: readonly Action[]): string {
+/** Each change field by field, for people. `goesOn`: it is carried out at once. */
+export function describePlan(run: Run, actions: readonly Action[], { goesOn = false } = {}): string {
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
   const lines = [
     `${run.connection}: ${what}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
@@ -85,6 +85,6 @@ export function describePlan(run: Run, actions: readonly Action[]): string {
     for (const { code, message } of (run.report as SyncReport).problems)
       lines.push(`  ! ${message} [${code}]`);
   }
-  lines.push('  nothing was written');
+  if (!goesOn) lines.push('  nothing was written');
   return lines.join('\n');
 }

@@ -134,10 +134,11 @@ export interface ActionCount {
   readonly count: number;
 }
 
-/** How many actions a run has, by kind, state, reason and round. */
+/** How many actions a run has, by kind, state, reason and round; a mark that had no column to go to is none. */
 export async function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
   const { rows } = await db.query<ActionCount>(
-    `select kind, state, reason, round, count(*)::int as count from actions where run_id = $1 group by 1, 2, 3, 4`,
+    `select kind, state, reason, round, count(*)::int as count from actions
+     where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4`,
     [runId],
   );
   return rows;

@@ -79,11 +79,13 @@ export async function buildReport(
           count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
       )
       .reduce((total, { count }) => total + count, 0);
-  const inDoubt = (await unsettledAttempts(db, run.connection)).length;
+  // An undo looks at what it puts back alone: neither at creates of before nor at what is held since before.
+  const heldBy = run.undoOf === null ? null : run.id;
+  const inDoubt = run.undoOf === null ? (await unsettledAttempts(db, run.connection)).length : 0;
   const putOffActions = counts
     .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
     .reduce((total, { count }) => total + count, 0);
-  const held = await countHeld(db, run.connection);
+  const held = await countHeld(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
@@ -95,7 +97,7 @@ export async function buildReport(
     ...run.problems,
     ...strange.map(strangeProblem),
     ...stale.refused.map(staleProblem),
-    ...(await heldProblems(db, run)),
+    ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
   const incomplete = held + putOff + run.problems.length > 0;
@@ -113,7 +115,7 @@ export async function buildReport(
     pulled: run.pulled,
     targetRows: run.targetRows,
     created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },
-    updated: { leads: done(['update-lead']), rows: done(['update-row', 'mark-row']) },
+    updated: { leads: done(['update-lead']), rows: done(['update-row', 'mark-row', 'unlink']) },
     deleted: { leads: done(['delete-lead']), rows: done(['remove-row']) },
     held,
     putOff,
@@ -200,8 +202,8 @@ function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLin
   return { code: 'plan.stale', message, ...place };
 }
 
-async function heldProblems(db: pg.Pool, run: Run): Promise<Problem[]> {
-  const items = await listHeld(db, run.connection, maxProblems);
+async function heldProblems(db: pg.Pool, run: Run, heldBy: number | null): Promise<Problem[]> {
+  const items = await listHeld(db, run.connection, maxProblems, heldBy);
   return items.map((item) => ({
     code: item.code,
     message: item.message,
