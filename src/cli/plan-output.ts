@@ -3,6 +3,7 @@ import type { Refusal } from '../merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { describeProblem } from './output.ts';
 
 /** One action of a plan to the letter of the contract (DESIGN 8). */
 interface PlanLine {
@@ -56,6 +57,11 @@ function plain(cell: Action['changes'][string]['from']): string | null {
 /** Each change field by field, for people. `goesOn`: it is carried out at once. */
 export function describePlan(run: Run, actions: readonly Action[], { goesOn = false } = {}): string {
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
+  if (run.status === 'failed') {
+    const { problems } = run.report as SyncReport;
+    const said = problems.map((problem) => `  ! ${describeProblem(problem)}`);
+    return [`${run.connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
+  }
   const lines = [
     `${run.connection}: ${what}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
   ];
@@ -81,10 +87,6 @@ export function describePlan(run: Run, actions: readonly Action[], { goesOn = fa
   if (actions.length === 0) lines.push('  nothing to do');
   for (const refusal of run.refusals)
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
-  if (run.status === 'failed') {
-    for (const { code, message } of (run.report as SyncReport).problems)
-      lines.push(`  ! ${message} [${code}]`);
-  }
   if (!goesOn) lines.push('  nothing was written');
   return lines.join('\n');
 }

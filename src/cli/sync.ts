@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type AppliedPlan, failedReport, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
-import { exitCodeFor, print, printJson } from './output.ts';
+import { describeProblem, exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
 import { stopSignal, withApp } from './with-app.ts';
@@ -18,9 +18,10 @@ export function sync(options: SyncOptions): Promise<void> {
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];
     for (const name of app.contexts.keys()) {
-      const report = await syncNow(app, name, options.allow ?? [], stop);
+      const allow = options.allow ?? [];
+      const report = await syncNow(app, name, allow, stop);
       reports.push(report);
-      if (!options.json) print(describeReport(report));
+      if (!options.json) print(describeReport(report, [syncCommand(report), ...allowed(allow)].join(' ')));
     }
     const unsent = await sendDueReminders(app, stop);
     if (unsent > 0)
@@ -53,8 +54,15 @@ async function syncNow(
 
 const problemsShown = 20;
 
-/** A report for people: what was done, what was not, and the command that helps. */
-export function describeReport(report: SyncReport): string {
+const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
+
+/** What overrides these refusals of the guard. */
+export function allowed(codes: readonly string[]): readonly string[] {
+  return codes.map((code) => `--allow ${code}`);
+}
+
+/** A report for people: what was done, what was not, and what helps. `command`: the one that made it. */
+export function describeReport(report: SyncReport, command = syncCommand(report)): string {
   const { created, updated, deleted } = report;
   const lines = [
     `${report.connection}: ${report.status} (run ${report.runId}, ${(report.durationMs / 1000).toFixed(1)} s)`,
@@ -70,20 +78,16 @@ export function describeReport(report: SyncReport): string {
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
   if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
   for (const problem of report.problems.slice(0, problemsShown))
-    lines.push(`  ! ${problem.message} [${problem.code}]`);
+    lines.push(`  ! ${describeProblem(problem)}`);
   const more = report.problems.length - problemsShown;
-  if (more > 0) lines.push(`  ! and ${more} more (leadsync sync --json shows all)`);
+  if (more > 0) lines.push(`  ! and ${more} more (--json lists them)`);
   const guards = report.problems.flatMap(({ code }) =>
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
   );
   if (report.status === 'stopped') {
-    const allowed = guards.filter((code) => !code.startsWith('target.')).map((code) => ` --allow ${code}`);
+    const options = allowed(guards.filter((code) => !code.startsWith('target.')));
     lines.push('  nothing was written to either side. leadsync plan shows what would be done');
-    if (allowed.length > 0) {
-      lines.push(
-        `  if that is what you want: leadsync sync --connection ${report.connection}${allowed.join('')}`,
-      );
-    }
+    if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
   }
   return lines.join('\n');
 }

@@ -58,6 +58,12 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
 /** As people copy an id: whole, or so much of its beginning. */
 const shortestBeginning = 8;
 const candidatesShown = 5;
+/** Characters of what was typed that a message repeats. */
+const longestEcho = 60;
+
+function short(typed: string): string {
+  return typed.length > longestEcho ? `${typed.slice(0, longestEcho)}…` : typed;
+}
 
 async function findLead(app: App, lead: string): Promise<readonly Found[]> {
   const found: Found[] = [];
@@ -75,7 +81,7 @@ async function findLead(app: App, lead: string): Promise<readonly Found[]> {
   const more = ids.length > candidatesShown ? ' and others' : '';
   throw new LeadsyncError(
     'usage.ambiguous-lead',
-    `several leads have an id that begins with ${lead}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
+    `several leads have an id that begins with ${short(lead)}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
     { help: 'Name more of the id.' },
   );
 }
@@ -86,7 +92,7 @@ async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
     const leads = await countLeads(pool, connection.name);
     known.push(`${leads} in ${connection.name} (its column ${connection.target.idColumn} holds the ids)`);
   }
-  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${lead} is on record`, {
+  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${short(lead)} is on record`, {
     help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,
   });
 }
@@ -135,7 +141,7 @@ function onlyField(stories: readonly LeadStory[], name: string): readonly LeadSt
   });
   if (told.length > 0) return told;
   const known = [...new Set(stories.flatMap(({ fields }) => fields.map(({ field }) => field)))];
-  throw new LeadsyncError('usage.unknown-field', `there is no field ${name}`, {
+  throw new LeadsyncError('usage.unknown-field', `there is no field ${short(name)}`, {
     help: `Fields are: ${known.join(', ')}. leadsync why ${stories[0]?.leadId ?? 'LEAD'} shows all of them.`,
   });
 }

@@ -2,7 +2,13 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
-import { countApproved, editedByHand, type StaleLine, staleLines } from '../store/approvals.ts';
+import {
+  countApproved,
+  countDoneLines,
+  editedByHand,
+  type StaleLine,
+  staleLines,
+} from '../store/approvals.ts';
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import {
@@ -11,7 +17,7 @@ import {
   type StrangeReceipt,
   strangeReceipts,
 } from '../store/receipts.ts';
-import type { Run, RunStatus } from '../store/runs.ts';
+import type { Phase, Run, RunStatus } from '../store/runs.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
 export interface SyncReport {
@@ -50,7 +56,10 @@ interface RunReceipt {
   readonly unexplained: number;
 }
 
-/** What became of the lines of a reviewed plan. `stale`: refused, because what they saw is not so any more. */
+/**
+ * What became of the lines of a reviewed plan; of those that are in no number nothing came: put off, held, or the run
+ * did not come so far. `stale`: refused, because what they saw is not so any more.
+ */
 export interface AppliedPlan {
   readonly lines: number;
   readonly done: number;
@@ -125,7 +134,7 @@ export async function buildReport(
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: receiptOf(run, fates),
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
-    ...(run.approval !== null && { plan: await appliedPlan(db, run.approval, stale) }),
+    ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
 }
 
@@ -171,20 +180,29 @@ interface LinesNotFound {
   readonly doneBefore: number;
 }
 
+/** Until these are over, it is not known what a run finds. */
+const phasesBeforePlan: readonly Phase[] = ['pull', 'read', 'plan'];
+
 async function linesNotFound(
   db: pg.Pool,
-  { id, connection, approval, records }: Run,
+  { id, connection, approval, phase, round, refusals }: Run,
 ): Promise<LinesNotFound> {
-  if (approval === null || records === 0) return { refused: [], doneBefore: 0 };
+  if (approval === null) return { refused: [], doneBefore: 0 };
   const lines = await staleLines(db, { id, connection, approval });
-  const refused = lines.filter(({ doneBy }) => doneBy === null);
-  return { refused, doneBefore: lines.length - refused.length };
+  const notFound = lines.filter(({ doneBy }) => doneBy === null);
+  const isPlanned = refusals.length === 0 && (round > 1 || !phasesBeforePlan.includes(phase));
+  return { refused: isPlanned ? notFound : [], doneBefore: lines.length - notFound.length };
 }
 
-async function appliedPlan(db: pg.Pool, approval: string, stale: LinesNotFound): Promise<AppliedPlan> {
+async function appliedPlan(
+  db: pg.Pool,
+  id: number,
+  approval: string,
+  { doneBefore, refused }: LinesNotFound,
+): Promise<AppliedPlan> {
   const lines = await countApproved(db, approval);
-  const { doneBefore, refused } = stale;
-  return { lines, done: lines - doneBefore - refused.length, doneBefore, stale: refused.length };
+  const done = await countDoneLines(db, { id, approval });
+  return { lines, done, doneBefore, stale: refused.length };
 }
 
 function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLine): Problem {
