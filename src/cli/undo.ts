@@ -34,7 +34,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     if (!options.json) print(describePlan(run, actions, { goesOn: options.yes === true }));
     if (!options.yes || run.status === 'failed') {
       if (options.json) printJson(planJson(run, actions));
-      else if (run.status !== 'failed') print(howToGoOn(id, connection, out));
+      else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
       process.exitCode = exitCodeFor([made.status]);
       return;
     }

@@ -25,7 +25,13 @@ export async function* stagedDeeds(
        where state = 'done' and lead_id is not null and kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink')
          and outcome_code is distinct from 'target.no-status-column'
          and (run_id = $2 or run_id in (select id from runs where connection = $3 and id > $2 and undo_of is distinct from $2))),
-     mine as (select * from done where run_id = $2),
+     mine as (
+       select lead_id, bool_or(kind = 'mark-row') as row_marked,
+         (array_agg((select coalesce(jsonb_object_agg(key, value->'to'), '{}') from json_each(changes)))
+           filter (where kind = 'create-row'))[1] as row_made,
+         (array_agg(expect) filter (where kind = 'remove-row'))[1] as row_removed,
+         (array_agg(expect) filter (where kind = 'delete-lead'))[1] as lead_deleted
+       from done where run_id = $2 group by 1),
      since as (select lead_id, max(run_id) as run from done where run_id <> $2 group by 1),
      made as (
        select i.lead_id, i.content, i.row_cells from intents i join actions a on a.id = i.action_id
@@ -51,12 +57,10 @@ export async function* stagedDeeds(
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        coalesce(w.list, '[]') as written, m.content as "leadMade", m.row_cells as "rowLinked", since.run as later,
-       (select (select jsonb_object_agg(key, value->'to') from json_each(d.changes)) from mine d
-        where d.lead_id = k.lead_id and d.kind = 'create-row' limit 1) as "rowMade",
-       (select expect from mine d where d.lead_id = k.lead_id and d.kind = 'remove-row' limit 1) as "rowRemoved",
-       (select expect from mine d where d.lead_id = k.lead_id and d.kind = 'delete-lead' limit 1) as "leadDeleted",
-       exists (select from mine d where d.lead_id = k.lead_id and d.kind = 'mark-row') as "rowMarked"
+       mine.row_made as "rowMade", mine.row_removed as "rowRemoved", mine.lead_deleted as "leadDeleted",
+       coalesce(mine.row_marked, false) as "rowMarked"
      from (select lead_id from mine union select lead_id from made union select lead_id from written) k
+     left join mine using (lead_id)
      left join since using (lead_id)
      left join made m using (lead_id)
      left join written w using (lead_id)
