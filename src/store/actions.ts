@@ -27,7 +27,7 @@ export interface Action extends PlannedAction {
 export interface NewAction extends PlannedAction {
   readonly intentId?: number;
   readonly state?: 'planned' | 'left-out';
-  /** The reviewed line that it carries out; see `OpenLine`. */
+  /** The reviewed line that it carries out; its plan's run and its id. */
   readonly planLine?: string;
 }
 

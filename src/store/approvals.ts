@@ -51,7 +51,7 @@ interface ApprovedRun {
 }
 
 /** A line that is still to be carried out. */
-export interface OpenLine extends ApprovedLine {
+interface OpenLine extends ApprovedLine {
   /** By which it is known for good, and across all runs: the plan's run and the line's id. */
   readonly planLine: string;
 }
