@@ -95,6 +95,8 @@ export class People {
         const old = lead[field] ?? '';
         const value = this.#value(field, lead.companyName, 'web');
         if (value === null) return;
+        // A field that is emptied before the row has the lead's id is filled again: a known limit (README, promise 1).
+        if (value === '' && !(await this.#isLinked(lead.id))) return;
         this.#forget(old);
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
         const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
@@ -195,6 +197,10 @@ export class People {
       });
       records.splice(0, records.length, ...kept);
     });
+  }
+
+  async #isLinked(leadId: string): Promise<boolean> {
+    return ((await this.#table.grid()) ?? []).some((record) => record.includes(leadId));
   }
 
   async #showsRow(entity: string): Promise<boolean> {

@@ -32,6 +32,8 @@ export class Witness {
   }
 
   page(cursor: string | null, page: LeadPage): void {
+    // A process that dies before it stored a page asks for it again.
+    if (cursor === null) this.#scans.clear();
     const before = cursor === null ? { ids: [], torn: this.#rejected } : this.#scans.get(cursor);
     this.#rejected = false;
     const own = page.leads.map(({ id }) => id);
@@ -43,7 +45,6 @@ export class Witness {
       this.#scans.set(page.nextCursor, { ids, torn });
       return;
     }
-    this.#scans.clear();
     if (!torn && !this.#isFiltered && ids.length > 0) this.#miss(this.#leads, ids);
   }
 
