@@ -71,7 +71,7 @@ export function describeReport(report: SyncReport, command = syncCommand(report)
     `  updated  ${updated.leads} leads, ${updated.rows} rows`,
     `  deleted  ${deleted.leads} leads, ${deleted.rows} rows`,
     `  held     ${report.held}${report.held > 0 ? '   (leadsync conflicts lists them)' : ''}`,
-    `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
+    `  put off  ${report.putOff}${report.putOff > 0 ? `   (${whoLooksAgain(report)} looks again)` : ''}`,
   ];
   // A run of an older version has none.
   if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report)}`);
@@ -90,6 +90,10 @@ export function describeReport(report: SyncReport, command = syncCommand(report)
     if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
   }
   return lines.join('\n');
+}
+
+function whoLooksAgain({ undoOf }: SyncReport): string {
+  return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
 }
 
 /** What was written was read again: how many records are as they should be. */
