@@ -4,14 +4,11 @@ export interface PlantedBug {
   readonly file: string;
   readonly from: string;
   readonly to: string;
-  /** Of a world of three nights that finds it. */
-  readonly seed?: number;
 }
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'merge: the policies are swapped',
-    seed: 13,
     file: 'src/merge/merge-field.ts',
     from: `  if (policy.onConflict === 'leads-win') return toRow('leads-win');
   if (policy.onConflict === 'target-wins') return toLead('target-wins');`,
@@ -20,7 +17,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
-    seed: 11,
     file: 'src/sync/update-lead.ts',
     from: `  const after = await patch(context, leadId, body, refused);`,
     to: `  await transaction(context.pool, (db) =>
@@ -32,7 +28,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
-    seed: 3,
     file: 'src/sync/push-rows.ts',
     from: `    await transaction(context.pool, (db) => context.lease.assertHeld(db));
     const outcomes`,
@@ -49,7 +44,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'intent journal: the intent is committed after the POST',
-    seed: 27,
     file: 'src/sync/create-lead.ts',
     from: `  const intentId = await transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
