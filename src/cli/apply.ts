@@ -1,12 +1,20 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { type ApprovedLine, approve } from '../store/approvals.ts';
+import { getRun } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { whatFollows } from './after-undo.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
-import { approvedLines, assertSameSettings, readPlanFile } from './plan-file.ts';
+import {
+  approvedLines,
+  assertOnRecord,
+  assertSameSettings,
+  type PlanFile,
+  readPlanFile,
+} from './plan-file.ts';
 import { runJob } from './run-job.ts';
-import { describeReport } from './sync.ts';
+import { allowed, describeReport } from './sync.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface ApplyOptions extends CommonOptions {
@@ -28,21 +36,35 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
   }
   const lines = approvedLines(plan, options.only ?? null);
   return withApp({ ...options, connection }, async (app) => {
-    const context = app.contexts.get(connection);
-    if (context !== undefined) assertSameSettings(plan, context.connection);
-    const undoOf = plan.undoOf === undefined ? undefined : Number(plan.undoOf);
-    const report = await applyLines(
-      app,
-      connection,
-      Number(plan.planId),
-      lines,
-      { ...options, undoOf },
-      stop,
-    );
+    const report = await applyPlan(app, plan, lines, options.allow ?? [], stop);
     if (options.json) printJson(report);
-    else print(describeReport(report));
+    else print(describeReport(report, commandOf(file, options)));
+    if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
     process.exitCode = exitCodeFor([report.status]);
   });
+}
+
+function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
+  const lines = only === undefined ? [] : [`--only ${only.join(',')}`];
+  return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
+}
+
+/** Carries out these lines of a plan file, unless it was made under other settings or is not on record any more. */
+export async function applyPlan(
+  app: App,
+  plan: PlanFile,
+  lines: readonly ApprovedLine[],
+  allow: readonly string[],
+  stop: AbortSignal,
+): Promise<SyncReport> {
+  const { connection } = plan;
+  const context = app.contexts.get(connection);
+  if (context === undefined) throw new Error(`connection ${connection} is not configured`);
+  assertSameSettings(plan, context.connection);
+  const planId = Number(plan.planId);
+  assertOnRecord(plan, await getRun(app.pool, planId), context.connection.retentionDays);
+  const undoOf = plan.undoOf === undefined ? undefined : Number(plan.undoOf);
+  return applyLines(app, connection, planId, lines, { allow, undoOf }, stop);
 }
 
 /** Carries out these lines of a plan in a run of their own. */

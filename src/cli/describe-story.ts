@@ -108,6 +108,8 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   'lead-deleted': () => 'the lead had been deleted: the row was taken away',
   'stored-otherwise': () => "the service stored the row's value otherwise: the row got what is stored",
   undone: ({ side }) => `a run was undone: the ${side} got back what it had before`,
+  reopened: ({ side }) =>
+    `a run was undone: the ${side} got back what it had before, and what the run had decided is open again`,
 };
 
 function explainRule(write: FieldWrite): string {

@@ -33,7 +33,7 @@ export async function findLead(app: App, lead: string): Promise<readonly FoundLe
   const more = ids.length > candidatesShown ? ' and others' : '';
   throw new LeadsyncError(
     'usage.ambiguous-lead',
-    `several leads have an id that begins with ${lead}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
+    `several leads have an id that begins with ${short(lead)}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
     { help: 'Name more of the id.' },
   );
 }
@@ -44,7 +44,14 @@ async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
     const leads = await countLeads(pool, connection.name);
     known.push(`${leads} in ${connection.name} (its column ${connection.target.idColumn} holds the ids)`);
   }
-  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${lead} is on record`, {
+  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${short(lead)} is on record`, {
     help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,
   });
+}
+
+/** Characters of what was typed that a message repeats. */
+const longestEcho = 60;
+
+function short(typed: string): string {
+  return typed.length > longestEcho ? `${typed.slice(0, longestEcho)}…` : typed;
 }

@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
 
 /** Exit codes of the contract (DESIGN 8). */
@@ -33,6 +33,18 @@ export function exitCodeFor(statuses: readonly RunStatus[]): number {
 /** Prints a result line to stdout. */
 export function print(line = ''): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** A problem for people: what, where as far as the sentence does not say it already, and the code. */
+export function describeProblem({ code, message, leadId, row, field }: Problem): string {
+  const places = [leadId ?? '', row === undefined ? '' : `row ${row}`, field ?? ''];
+  const unsaid = places.filter((place) => place !== '' && !saysWord(message, place));
+  return `${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
+}
+
+/** Whether the text has the word as a whole: "row 12" does not say "row 1". */
+function saysWord(text: string, word: string): boolean {
+  return new RegExp(`(?<![\\w-])${word.replaceAll(/\W/g, String.raw`\$&`)}(?![\\w-])`).test(text);
 }
 
 /** Prints the one JSON object of `--json`. */

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionConfig } from '../config/config.ts';
@@ -9,6 +8,7 @@ import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
+import { assertCanWrite, replaceFile } from './out-file.ts';
 import { planJson } from './plan-output.ts';
 
 /** Goes up with each change of the file that an older version would misunderstand. */
@@ -27,6 +27,7 @@ const lineSchema = z.object({
     'delete-lead',
     'hold',
     'link',
+    'unlink',
     'report',
   ]),
   leadId: z.string().optional(),
@@ -46,6 +47,7 @@ const fileSchema = z.object({
     .regex(/^\d{1,15}$/)
     .optional(),
   service: z.string(),
+  target: z.string(),
   settings: z.object({ leads: z.string(), target: z.string(), fields: z.string(), sync: z.string() }),
   actions: z.array(lineSchema),
 });
@@ -86,9 +88,7 @@ export async function writePlanFile(
   );
   const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, precondition: seal(line) })}`);
   const text = ['{', ...keys, `  "actions": [`, actionLines.join(',\n'), '  ]', '}', ''].join('\n');
-  const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, text);
-  await rename(temporary, path);
+  await replaceFile(path, text);
 }
 
 /** What the plan saw, with a check of the line itself, so that a value changed by hand is not taken for a reviewed one. */
@@ -96,8 +96,9 @@ function seal({ precondition, ...line }: Line | (Omit<Line, 'kind'> & { readonly
   return `${precondition}.${shortHash(JSON.stringify([precondition, line])).slice(0, 8)}`;
 }
 
-/** Throws `usage.plan-out-exists` when another kind of file would be overwritten. */
+/** Throws `usage.plan-out` when no file can be written there, `usage.plan-out-exists` when it is there and no plan. */
 export function refuseToOverwrite(path: string): void {
+  assertCanWrite(path);
   if (!existsSync(path)) return;
   try {
     readPlanFile(path);
@@ -120,7 +121,9 @@ export function refuseToOverwrite(path: string): void {
 export function readPlanFile(path: string): PlanFile {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    // A device or a pipe may never end.
+    if (!statSync(path).isFile()) throw new Error('it is no regular file');
+    json = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw refused('unreadable', `${path} cannot be read as a plan: ${reason}`, cause);
@@ -144,27 +147,67 @@ export function readPlanFile(path: string): PlanFile {
 
 const settingNames = {
   leads: 'another service or leads.query',
-  target: 'another target',
-  fields: 'another mapping of the fields',
+  target: 'another target (path, sheet, columns or time zone)',
+  fields: 'other fields (mapping or direction)',
   sync: 'other rules (sync: direction, conflicts, deletions, limits)',
 } as const;
 
-/** Throws `usage.plan-settings` when the plan was made under other settings than those of now, naming which. */
+/**
+ * Throws `usage.plan-settings` when the plan was made under other settings than those of now, naming which, and
+ * `usage.plan-edited` when it tells its reader another service or target than the one it was made for.
+ */
 export function assertSameSettings(file: PlanFile, connection: ConnectionConfig): void {
   const now = settingsHashes(connection);
   const other = (['leads', 'target', 'fields', 'sync'] as const).filter(
     (part) => file.settings[part] !== now[part],
   );
-  if (other.length === 0) return;
-  const names = other.map((part) => settingNames[part]).join(', ');
-  throw refused('settings', `the plan ${file.planId} of ${file.connection} was made for ${names}`);
+  if (other.length > 0) {
+    const names = other.map((part) => settingNames[part]).join(', ');
+    throw refused('settings', `the plan ${file.planId} of ${file.connection} was made for ${names}`);
+  }
+  if (file.service !== connection.leads.baseUrl) throw changedByHand('service', connection.leads.baseUrl);
+  if (file.target !== connection.target.path) throw changedByHand('target', connection.target.path);
+}
+
+/**
+ * Throws `usage.plan-unknown` unless `run` is the one that made the plan, and `usage.plan-too-old` when runs of its age
+ * are not kept any more: it could not be told which lines were carried out. `now`: epoch ms.
+ */
+export function assertOnRecord(
+  file: PlanFile,
+  run: Run | null,
+  retentionDays: number,
+  now = Date.now(),
+): void {
+  if (run === null || run.mode !== 'plan' || run.connection !== file.connection) {
+    throw refused(
+      'unknown',
+      `the plan ${file.planId} of ${file.connection} is not on record: it was made with another database, or its run was pruned`,
+    );
+  }
+  if (now - run.createdAt >= retentionDays * 24 * 3_600_000)
+    throw refused(
+      'too-old',
+      `the plan ${file.planId} is older than the ${retentionDays} days of sync.retention`,
+    );
+  const undoOf = run.undoOf === null ? undefined : String(run.undoOf);
+  if (file.undoOf !== undoOf) throw changedByHand('undoOf', undoOf ?? 'none');
+}
+
+function changedByHand(key: string, made: string): LeadsyncError {
+  return refused('edited', `${key} was changed by hand in the file: the plan was made for ${made}`);
 }
 
 /**
  * The lines to carry out; `only` picks some by their ids. What is held has nothing to carry out. Throws
- * `usage.plan-line` for an id that is not in the plan or is held.
+ * `usage.plan-line` for an id that is not in the plan or is held, `usage.plan-doubled` for one that is there twice.
  */
 export function approvedLines(file: PlanFile, only: readonly string[] | null): readonly ApprovedLine[] {
+  const ids = new Set<string>();
+  for (const { id } of file.actions) {
+    if (ids.has(id)) throw refused('doubled', `plan ${file.planId} has two lines ${id}`);
+    ids.add(id);
+  }
   const idle = (line: Line): boolean => line.kind === 'hold' || line.kind === 'report';
   for (const id of only ?? []) {
     const line = file.actions.find((one) => one.id === id);

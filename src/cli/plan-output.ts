@@ -3,6 +3,7 @@ import type { Refusal } from '../merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { describeProblem } from './output.ts';
 
 /** One action of a plan to the letter of the contract (DESIGN 8). */
 interface PlanLine {
@@ -53,9 +54,14 @@ function plain(cell: Action['changes'][string]['from']): string | null {
   return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
 }
 
-/** Each change field by field, for people. */
-export function describePlan(run: Run, actions: readonly Action[]): string {
+/** Each change field by field, for people. `goesOn`: it is carried out at once. */
+export function describePlan(run: Run, actions: readonly Action[], { goesOn = false } = {}): string {
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
+  if (run.status === 'failed') {
+    const { problems } = run.report as SyncReport;
+    const said = problems.map((problem) => `  ! ${describeProblem(problem)}`);
+    return [`${run.connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
+  }
   const lines = [
     `${run.connection}: ${what}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
   ];
@@ -67,6 +73,10 @@ export function describePlan(run: Run, actions: readonly Action[]): string {
     const why = action.kind === 'report' ? (action.message ?? action.reason) : action.reason;
     const kind = action.kind === 'report' ? 'left alone' : action.kind;
     lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
+    if (action.kind === 'delete-lead' || action.kind === 'remove-row') {
+      const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
+      lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);
+    }
     for (const [field, { from, to }] of Object.entries(action.changes)) {
       const sign = action.kind === 'hold' ? 'lead/row' : 'change';
       lines.push(
@@ -77,10 +87,6 @@ export function describePlan(run: Run, actions: readonly Action[]): string {
   if (actions.length === 0) lines.push('  nothing to do');
   for (const refusal of run.refusals)
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
-  if (run.status === 'failed') {
-    for (const { code, message } of (run.report as SyncReport).problems)
-      lines.push(`  ! ${message} [${code}]`);
-  }
-  lines.push('  nothing was written');
+  if (!goesOn) lines.push('  nothing was written');
   return lines.join('\n');
 }

@@ -1,9 +1,9 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { type AppliedPlan, failedReport, type RunReceipt, type SyncReport } from '../sync/report.ts';
+import { type AppliedPlan, failedReport, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
-import { exitCodeFor, print, printJson } from './output.ts';
+import { describeProblem, exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
 import { stopSignal, withApp } from './with-app.ts';
@@ -18,9 +18,10 @@ export function sync(options: SyncOptions): Promise<void> {
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];
     for (const name of app.contexts.keys()) {
-      const report = await syncNow(app, name, options.allow ?? [], stop);
+      const allow = options.allow ?? [];
+      const report = await syncNow(app, name, allow, stop);
       reports.push(report);
-      if (!options.json) print(describeReport(report));
+      if (!options.json) print(describeReport(report, [syncCommand(report), ...allowed(allow)].join(' ')));
     }
     const unsent = await sendDueReminders(app, stop);
     if (unsent > 0)
@@ -56,8 +57,15 @@ async function syncNow(
 
 const problemsShown = 20;
 
-/** A report for people: what was done, what was not, and the command that helps. */
-export function describeReport(report: SyncReport): string {
+const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
+
+/** What overrides these refusals of the guard. */
+export function allowed(codes: readonly string[]): readonly string[] {
+  return codes.map((code) => `--allow ${code}`);
+}
+
+/** A report for people: what was done, what was not, and what helps. `command`: the one that made it. */
+export function describeReport(report: SyncReport, command = syncCommand(report)): string {
   const { created, updated, deleted } = report;
   const lines = [
     `${report.connection}: ${report.status} (run ${report.runId}, ${(report.durationMs / 1000).toFixed(1)} s)`,
@@ -66,35 +74,37 @@ export function describeReport(report: SyncReport): string {
     `  updated  ${updated.leads} leads, ${updated.rows} rows`,
     `  deleted  ${deleted.leads} leads, ${deleted.rows} rows`,
     `  held     ${report.held}${report.held > 0 ? '   (leadsync conflicts lists them)' : ''}`,
-    `  put off  ${report.putOff}${report.putOff > 0 ? '   (the next sync looks again)' : ''}`,
+    `  put off  ${report.putOff}${report.putOff > 0 ? `   (${whoLooksAgain(report)} looks again)` : ''}`,
   ];
   // A run of an older version has none.
-  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report.receipt)}`);
+  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report)}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
   if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
   for (const problem of report.problems.slice(0, problemsShown))
-    lines.push(`  ! ${problem.message} [${problem.code}]`);
+    lines.push(`  ! ${describeProblem(problem)}`);
   const more = report.problems.length - problemsShown;
-  if (more > 0) lines.push(`  ! and ${more} more (leadsync sync --json shows all)`);
+  if (more > 0) lines.push(`  ! and ${more} more (--json lists them)`);
   const guards = report.problems.flatMap(({ code }) =>
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
   );
   if (report.status === 'stopped') {
-    const allowed = guards.filter((code) => !code.startsWith('target.')).map((code) => ` --allow ${code}`);
+    const options = allowed(guards.filter((code) => !code.startsWith('target.')));
     lines.push('  nothing was written to either side. leadsync plan shows what would be done');
-    if (allowed.length > 0) {
-      lines.push(
-        `  if that is what you want: leadsync sync --connection ${report.connection}${allowed.join('')}`,
-      );
-    }
+    if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
   }
   return lines.join('\n');
 }
 
+function whoLooksAgain({ undoOf }: SyncReport): string {
+  return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
+}
+
 /** What was written was read again: how many records are as they should be. */
-function describeReceipt({ records, equal, held, putOff, left, unexplained }: RunReceipt): string {
+function describeReceipt({ receipt, undoOf }: SyncReport): string {
+  const { records, equal, held, putOff, left, unexplained } = receipt;
+  const whole = undoOf === undefined ? 'records equal on both sides' : 'writes put back';
   const parts = [
-    `${equal} of ${records} records equal on both sides`,
+    `${equal} of ${records} ${whole}`,
     held > 0 && `${held} held`,
     putOff > 0 && `${putOff} put off`,
     left > 0 && `${left} left as they are`,

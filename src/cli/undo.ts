@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { silentKinds } from '../merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
+import { whatFollows } from './after-undo.ts';
 import { applyLines } from './apply.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
@@ -18,7 +19,7 @@ export interface UndoOptions extends CommonOptions {
 
 /**
  * `leadsync undo RUN`: shows what would be put back, on both sides; writes nothing unless `--yes`. Whatever was edited
- * after the run is left alone.
+ * after the run, or written by another one, is left alone.
  */
 export function undo(id: string, options: UndoOptions): Promise<void> {
   const stop = stopSignal();
@@ -30,10 +31,10 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     const made = await makePlanNow(app, connection, { undoOf: undone.id }, stop);
     const { run, actions } = made;
     if (out !== undefined) await keepPlan(app, made, out, { json: true });
-    if (!options.json) print(describePlan(run, actions));
+    if (!options.json) print(describePlan(run, actions, { goesOn: options.yes === true }));
     if (!options.yes || run.status === 'failed') {
       if (options.json) printJson(planJson(run, actions));
-      else if (run.status !== 'failed') print(howToGoOn(id, connection, out));
+      else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
       process.exitCode = exitCodeFor([made.status]);
       return;
     }
@@ -42,7 +43,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       .map((action) => ({ ...action, id: String(action.id) }));
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
     if (options.json) printJson(report);
-    else print(describeReport(report));
+    else print(`${describeReport(report)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report.status]);
   });
 }
@@ -70,7 +71,6 @@ function howToGoOn(id: string, connection: string, out: string | undefined): str
     out === undefined
       ? `To carry it out: leadsync undo ${id} --connection ${connection} --yes`
       : `To carry it out, or some of it: leadsync apply ${out} [--only ID,ID]`,
-    'What is put back is an edit like any other: the next sync carries it to the other side. A row that is taken away',
-    'comes back with the next sync while its lead is there (sync.onRowDeleted: restore).',
+    whatFollows,
   ].join('\n');
 }

@@ -93,7 +93,7 @@ function onlyField(stories: readonly LeadStory[], name: string): readonly LeadSt
   });
   if (told.length > 0) return told;
   const known = [...new Set(stories.flatMap(({ fields }) => fields.map(({ field }) => field)))];
-  throw new LeadsyncError('usage.unknown-field', `there is no field ${name}`, {
+  throw new LeadsyncError('usage.unknown-field', `there is no field ${short(name)}`, {
     help: `Fields are: ${known.join(', ')}. leadsync why ${stories[0]?.leadId ?? 'LEAD'} shows all of them.`,
   });
 }

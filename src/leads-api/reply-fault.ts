@@ -37,14 +37,14 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
   if (status === 401) {
     return new LeadsApiError(
       'leads.unauthenticated',
-      `The Leads service does not accept the key (${named}): it is missing, mistyped, revoked or expired. Nothing was changed.`,
+      `The Leads service does not accept the key (${named}): it is missing, mistyped, revoked or expired. This request was not carried out.`,
       { ...reply, help: 'Create a key in the app under Settings, API keys, and set it as LEADS_API_KEY.' },
     );
   }
   if (status === 403) {
     return new LeadsApiError(
       'leads.forbidden',
-      `The key lacks ${permissions[operation]} (${named}). Nothing was changed.`,
+      `The key lacks ${permissions[operation]} (${named}). This request was not carried out.`,
       { ...reply, help: `Use a key that has ${permissions[operation]}.` },
     );
   }

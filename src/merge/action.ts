@@ -2,7 +2,7 @@ import type { Cell, Cells, Value } from '../lead/value.ts';
 import type { Rule } from './merge-field.ts';
 
 /**
- * What one action does. The first nine are the contract (DESIGN 8). The others write to neither side: `agree` moves
+ * What one action does. The first ten are the contract (DESIGN 8). The others write to neither side: `agree` moves
  * the baseline, `forget` drops a pair that is gone on both sides, `report` only tells.
  */
 export type ActionKind =
@@ -15,6 +15,7 @@ export type ActionKind =
   | 'delete-lead'
   | 'hold'
   | 'link'
+  | 'unlink'
   | 'agree'
   | 'forget'
   | 'report';
@@ -51,7 +52,14 @@ export interface PlannedAction {
 }
 
 /** Kinds that write to the target. */
-export const rowKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link', 'mark-row', 'remove-row'];
+export const rowKinds: readonly ActionKind[] = [
+  'create-row',
+  'update-row',
+  'link',
+  'unlink',
+  'mark-row',
+  'remove-row',
+];
 
 /** Kinds that are no part of the plan that is shown. */
 export const silentKinds: readonly ActionKind[] = ['agree', 'forget', 'report'];

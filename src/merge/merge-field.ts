@@ -11,7 +11,10 @@ export type Rule =
   | 'target-wins'
   | 'one-way'
   | 'resolved'
-  | 'undone';
+  /** Put back; the baseline stays, so that the value travels like any other edit. */
+  | 'undone'
+  /** Put back, and the baseline with it: what the run had decided is open again. */
+  | 'reopened';
 
 export type HoldCode =
   | 'conflict.both-edited'

@@ -1,6 +1,5 @@
 import { shortHash } from '../lead/fingerprint.ts';
 import { canonicalJson } from '../lead/lead.ts';
-import type { Cells } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 
 const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-row'];
@@ -11,10 +10,10 @@ const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-ro
  */
 export function precondition(action: PlannedAction): string {
   const { kind, leadId, rowKey, changes, expect } = action;
-  const fields = Object.entries(changes).map(([field, change]) => [field, fieldHash(change)] as const);
-  const sorted = fields.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  if (updateKinds.includes(kind)) return sorted.map(([field, hash]) => `${field}:${hash}`).join(' ');
-  return shortHash(JSON.stringify([kind, leadId, rowKey, sorted, cellsJson(expect)]));
+  const fields = byField(changes, fieldHash);
+  if (updateKinds.includes(kind))
+    return fields.map(([field, hash]) => `${encodeURIComponent(field)}:${hash}`).join(' ');
+  return shortHash(JSON.stringify([kind, leadId, rowKey, fields, byField(expect, canonicalJson)]));
 }
 
 /**
@@ -31,10 +30,10 @@ export function coveredBy(
 ): { readonly covered: PlannedAction; readonly rest: PlannedAction | null } | null {
   if (action.kind !== line.kind || action.leadId !== line.leadId) return null;
   if (precondition(action) === line.precondition) return { covered: action, rest: null };
-  if (!updateKinds.includes(action.kind)) return null;
+  // The one hash of any other kind is no field's: it covers nothing.
   const wanted = new Set(line.precondition.split(' '));
   const isCovered = ([field, change]: [string, Change]): boolean =>
-    wanted.has(`${field}:${fieldHash(change)}`);
+    wanted.has(`${encodeURIComponent(field)}:${fieldHash(change)}`);
   const covered = only(action, isCovered);
   if (Object.keys(covered.changes).length < wanted.size) return null;
   return { covered, rest: only(action, (entry) => !isCovered(entry)) };
@@ -51,8 +50,12 @@ function fieldHash({ base, from, to }: Change): string {
   return shortHash(JSON.stringify(seen)).slice(0, 16);
 }
 
-function cellsJson(cells: Cells): readonly (readonly string[])[] {
-  return Object.entries(cells)
-    .map(([field, cell]) => [field, canonicalJson(cell)])
-    .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
+/** A text for each field, in the order of the fields' names. */
+function byField<T>(
+  record: Readonly<Record<string, T>>,
+  text: (one: T) => string,
+): readonly (readonly [string, string])[] {
+  return Object.entries(record)
+    .map(([field, one]) => [field, text(one)] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -21,6 +21,8 @@ export interface Intent {
   /** What was sent. */
   readonly content: Values;
   readonly leadId: string | null;
+  /** It was finished, but its row does not carry the id any more: the row is to get it again. */
+  readonly lostItsRow: boolean;
   /** The service said that it made the lead, but not which one it is: it is looked for and never made again. */
   readonly answered: boolean;
   /** Epoch ms of the last attempt. */
@@ -69,7 +71,12 @@ export interface ScanProof {
 
 /** How much a scan that does not show the lead of this intent speaks against its existence. */
 export function speaksAgainst(intent: Intent, scan: ScanProof): number {
-  return scan.startedAt >= intent.attemptedAt + attemptOverAfter ? scan.weight : 0;
+  return isOver(intent, scan.startedAt) ? scan.weight : 0;
+}
+
+/** Whether the service had acted on the last attempt by then (epoch ms), or never will. */
+export function isOver(intent: Intent, at: number): boolean {
+  return at >= intent.attemptedAt + attemptOverAfter;
 }
 
 type Matches = (lead: UnknownLead, intent: Intent) => boolean;
@@ -102,7 +109,9 @@ export function settle(
     if (settled.has(intent.id)) continue;
     const namesakes = unknown.filter(
       (lead) =>
-        isYoung(lead, intent) && (intent.answered || isNamesake(lead, intent)) && !isGiven(lead, settled),
+        isYoung(lead, intent) &&
+        (isNamesake(lead, intent) || (intent.answered && isOfThatTime(lead, intent))) &&
+        !isGiven(lead, settled),
     );
     if (namesakes.length > 0) {
       settled.set(intent.id, { kind: 'ambiguous', candidates: namesakes.map((lead) => lead.id).toSorted() });
@@ -146,6 +155,12 @@ function assign(
       taken.add(first);
     }
   }
+}
+
+/** Whether a lead was made by the time that the service had answered the attempt; one without a time in its id may be. */
+function isOfThatTime(lead: UnknownLead, intent: Intent): boolean {
+  const madeAt = leadIdTime(lead.id);
+  return madeAt === null || madeAt <= intent.attemptedAt + attemptOverAfter + clockMargin;
 }
 
 function isYoung(lead: UnknownLead, intent: Intent): boolean {

@@ -5,28 +5,44 @@ import {
   sameButSpelling,
   sameCell,
   showCell,
+  type Value,
   type Values,
 } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
+import { isPutBack, putBack } from './put-back.ts';
+import { editedSince, gone, report, writtenSince } from './undo-reports.ts';
+
+/** One field that a run wrote on one side. */
+export interface FieldDeed {
+  readonly side: 'lead' | 'row';
+  readonly field: string;
+  /** Before the run's first and after its last write. */
+  readonly before: Cell;
+  readonly after: Cell;
+  /** Of the first write, and what both sides had last agreed on then; absent when they were never in step. */
+  readonly rule: string;
+  readonly base?: Value;
+  /** What was to be written: what the other side shows, also where this one made something else of it. */
+  readonly wanted?: Cell;
+  /** The last run since that wrote this field, on either side. */
+  readonly later: number | null;
+}
 
 /** What a run did to one lead and its row, as the history has it. */
 export interface Deeds {
   readonly leadId: string;
-  /** What was written over: for each side and field the value before the run's first and after its last write. */
-  readonly written: readonly {
-    readonly side: 'lead' | 'row';
-    readonly field: string;
-    readonly before: Cell;
-    readonly after: Cell;
-  }[];
-  /** What the lead was made of. */
+  readonly written: readonly FieldDeed[];
+  /** What the lead was made of, and what the row showed that it was made of. */
   readonly leadMade: Values | null;
+  readonly rowLinked: Cells | null;
   /** What the new row was given. */
   readonly rowMade: Cells | null;
   /** What the row showed when it was taken away. */
   readonly rowRemoved: Cells | null;
   readonly rowMarked: boolean;
   readonly leadDeleted: Cells | null;
+  /** The last run since that made, marked or took away the lead or its row. */
+  readonly later: number | null;
 }
 
 /** What both sides show now. */
@@ -36,8 +52,8 @@ export interface Present {
 }
 
 /**
- * The way back from what a run did to one lead and its row: one action for each thing that still is as the run left it.
- * Whatever was edited since stays as it is and is reported. Pure.
+ * The way back from what a run did to one lead and its row: one action for each thing that still is, on both sides, as
+ * the run left it. Whatever was edited, or written by another run, since then stays as it is and is reported. Pure.
  */
 export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction[] {
   return [
@@ -62,31 +78,51 @@ function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction
   ];
 }
 
-function undoLeadMade({ leadId, leadMade, written }: Deeds, { lead }: Present): readonly PlannedAction[] {
+function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAction[] {
+  const { leadId, leadMade, rowLinked, written, later } = deeds;
   if (leadMade === null) return [];
-  if (lead === null) return [gone(leadId, 'lead')];
+  if (later !== null) return [writtenSince(leadId, later, 'the lead was not deleted')];
+  const inRow = lastWritten(written, 'row');
+  const rowEdited = row === null ? [] : fieldsThatDiffer(row.cells, { ...rowLinked, ...inRow }, sameCell);
+  if (lead === null && (row === null || rowEdited.length > 0)) return [gone(leadId, 'lead')];
   // What the service filled in by itself is known from what the row was told of it.
-  const left = { ...lastWritten(written, 'row'), ...leadMade, ...lastWritten(written, 'lead') };
-  const edited = fieldsThatDiffer(lead, left, sameButSpelling);
-  if (edited.length > 0) return [editedSince(leadId, 'lead', edited, 'it was not deleted')];
-  return [action('delete-lead', leadId, null, {}, lead)];
+  const left = { ...inRow, ...leadMade, ...lastWritten(written, 'lead') };
+  const leadEdited = lead === null ? [] : fieldsThatDiffer(lead, left, sameButSpelling);
+  if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, 'it was not deleted')];
+  if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, 'its lead was not deleted')];
+  return [
+    ...(lead === null ? [] : [action('delete-lead', leadId, null, {}, lead)]),
+    ...(row === null ? [] : [unlink(deeds, row)]),
+  ];
 }
 
-function undoRowMade({ leadId, rowMade, written }: Deeds, { row }: Present): readonly PlannedAction[] {
+/** The row as its user had typed it: without the id, and without what was filled in with it. */
+function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present['row']>): PlannedAction {
+  const changes = written.flatMap(({ side, field, before }) => {
+    const from = cells[field] ?? null;
+    if (side !== 'row' || isUnreadable(before) || sameCell(from, before)) return [];
+    return [[field, { from, to: before, rule: 'undone' }] as const];
+  });
+  return action('unlink', leadId, row, Object.fromEntries(changes), cells);
+}
+
+function undoRowMade({ leadId, rowMade, written, later }: Deeds, { row }: Present): readonly PlannedAction[] {
   if (rowMade === null) return [];
   if (row === null) return [gone(leadId, 'row')];
+  if (later !== null) return [writtenSince(leadId, later, 'the row was not taken away')];
   const left = { ...rowMade, ...lastWritten(written, 'row') };
   const edited = fieldsThatDiffer(row.cells, left, sameCell);
   if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it was not taken away')];
   return [action('remove-row', leadId, row.row, {}, row.cells)];
 }
 
-function undoRowRemoved({ leadId, rowRemoved }: Deeds, { row }: Present): readonly PlannedAction[] {
+function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present): readonly PlannedAction[] {
   if (rowRemoved === null) return [];
   if (row !== null)
     return [
       report(leadId, 'undo.row-exists', `row ${row.row} carries this id again; no second one was added`),
     ];
+  if (later !== null) return [writtenSince(leadId, later, 'the row was not brought back')];
   const readable = Object.entries(rowRemoved).filter(
     ([, cell]) => !isUnreadable(cell) && !sameCell(cell, null),
   );
@@ -96,42 +132,49 @@ function undoRowRemoved({ leadId, rowRemoved }: Deeds, { row }: Present): readon
   return [action('create-row', leadId, null, changes, {})];
 }
 
-function undoRowMarked({ leadId, rowMarked }: Deeds, { row }: Present): readonly PlannedAction[] {
-  return rowMarked && row !== null ? [action('mark-row', leadId, row.row, {}, row.cells)] : [];
+function undoRowMarked({ leadId, rowMarked, later }: Deeds, { row }: Present): readonly PlannedAction[] {
+  if (!rowMarked || row === null) return [];
+  if (later !== null) return [writtenSince(leadId, later, 'the mark was left')];
+  return [action('mark-row', leadId, row.row, {}, row.cells)];
 }
 
 function undoWritten(deeds: Deeds, present: Present): readonly PlannedAction[] {
-  const { leadId, written } = deeds;
+  const { written } = deeds;
   // What was made or taken away as a whole is put back as a whole.
   const wholeLead = deeds.leadMade !== null || deeds.leadDeleted !== null;
-  const wholeRow = deeds.rowMade !== null || deeds.rowRemoved !== null;
+  const wholeRow = deeds.rowMade !== null || deeds.rowRemoved !== null || deeds.leadMade !== null;
   const onLead = wholeLead ? [] : written.filter(({ side }) => side === 'lead');
   // Where a run wrote both, the row was only given what the lead had made of the row's value.
   const onRow = written.filter(
     ({ side, field }) => side === 'row' && !wholeRow && onLead.every((one) => one.field !== field),
   );
-  return [
-    ...undoSide(leadId, 'lead', onLead, present.lead, null),
-    ...undoSide(leadId, 'row', onRow, present.row?.cells ?? null, present.row?.row ?? null),
-  ];
+  return [...undoSide(deeds, 'lead', onLead, present), ...undoSide(deeds, 'row', onRow, present)];
 }
 
 function undoSide(
-  leadId: string,
+  deeds: Deeds,
   side: 'lead' | 'row',
-  written: Deeds['written'],
-  cells: Cells | null,
-  row: number | null,
+  written: readonly FieldDeed[],
+  present: Present,
 ): readonly PlannedAction[] {
+  const { leadId } = deeds;
+  const sides = { lead: present.lead, row: present.row?.cells ?? null };
+  const cells = sides[side];
   if (written.length === 0) return [];
   if (cells === null) return [gone(leadId, side)];
+  const other = side === 'lead' ? 'row' : 'lead';
   const changes: Record<string, Change> = {};
-  const edited: string[] = [];
+  const edited = { lead: [] as string[], row: [] as string[] };
   const reports: PlannedAction[] = [];
-  for (const { field, before, after } of written) {
+  for (const deed of written) {
+    const { field, before, after } = deed;
     const now = cells[field] ?? null;
+    const later = Math.max(deed.later ?? 0, deeds.later ?? 0);
     if (sameCell(now, before)) continue;
-    if (!sameCell(now, after)) edited.push(field);
+    if (later > 0) reports.push(writtenSince(leadId, later, `${field} of the ${side} was left alone`, field));
+    else if (!sameCell(now, after)) edited[side].push(field);
+    else if (sides[other] && !sameCell(sides[other][field] ?? null, leftOnOther(deeds, deed, other)))
+      edited[other].push(field);
     else if (isUnreadable(before)) {
       reports.push(
         report(
@@ -140,12 +183,29 @@ function undoSide(
           `${field} of the ${side} was ${showCell(before)}, which is no value that can be written: type it again if you want it`,
         ),
       );
-    } else changes[field] = { from: now, to: before, rule: 'undone' };
+    } else changes[field] = putBack(deed, now, before);
   }
-  if (edited.length > 0) reports.push(editedSince(leadId, side, edited, 'the edit was left alone'));
+  for (const where of [side, other] as const) {
+    const then = where === side ? 'the edit was left alone' : `the ${side} was left alone`;
+    if (edited[where].length > 0) reports.push(editedSince(leadId, where, edited[where], then));
+  }
   if (Object.keys(changes).length === 0) return reports;
   const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
+  const row = side === 'lead' ? null : (present.row?.row ?? null);
   return [action(side === 'lead' ? 'update-lead' : 'update-row', leadId, row, changes, expect), ...reports];
+}
+
+/** What the run left on the side that it did not write: that which it took the value from, or before an undo shared it with. */
+function leftOnOther(
+  { written, rowMade }: Deeds,
+  { field, rule, before, after, wanted }: FieldDeed,
+  other: 'lead' | 'row',
+): Cell {
+  const there = written.find((one) => one.side === other && one.field === field);
+  if (there !== undefined) return there.after;
+  if (isPutBack(rule)) return before;
+  if (other === 'row' && rowMade !== null) return rowMade[field] ?? null;
+  return wanted === undefined ? after : wanted;
 }
 
 /** The fields of either record that are not the same in the other; one that a record does not have is empty there. */
@@ -168,25 +228,4 @@ function action(
   expect: Cells,
 ): PlannedAction {
   return { kind, leadId, row, rowKey: '', changes, expect, reason: 'undone' };
-}
-
-function editedSince(
-  leadId: string,
-  side: 'lead' | 'row',
-  fields: readonly string[],
-  then: string,
-): PlannedAction {
-  return report(
-    leadId,
-    'undo.edited-since',
-    `${fields.join(', ')} of the ${side} was edited after the run; ${then}`,
-  );
-}
-
-function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
-  return report(leadId, 'undo.gone', `the ${side} is not there any more; there is nothing to put back`);
-}
-
-function report(leadId: string, reason: string, message: string): PlannedAction {
-  return { kind: 'report', leadId, row: null, rowKey: '', changes: {}, expect: {}, reason, message };
 }

@@ -27,6 +27,8 @@ export interface Action extends PlannedAction {
 export interface NewAction extends PlannedAction {
   readonly intentId?: number;
   readonly state?: 'planned' | 'left-out';
+  /** The reviewed line that it carries out; its plan's run and its id. */
+  readonly planLine?: string;
 }
 
 const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
@@ -39,9 +41,9 @@ export async function insertActions(
 ): Promise<void> {
   await db.query(
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
-       precondition, state)
+       precondition, state, plan_line)
      select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
-       $10::text[], $11::bigint[], $12::text[], $13::text[])`,
+       $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[])`,
     [
       run.id,
       run.round,
@@ -56,6 +58,7 @@ export async function insertActions(
       actions.map((action) => action.intentId ?? null),
       actions.map(precondition),
       actions.map((action) => action.state ?? 'planned'),
+      actions.map((action) => action.planLine ?? null),
     ],
   );
 }
@@ -134,10 +137,11 @@ export interface ActionCount {
   readonly count: number;
 }
 
-/** How many actions a run has, by kind, state, reason and round. */
+/** How many actions a run has, by kind, state, reason and round; a mark that had no column to go to is none. */
 export async function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
   const { rows } = await db.query<ActionCount>(
-    `select kind, state, reason, round, count(*)::int as count from actions where run_id = $1 group by 1, 2, 3, 4`,
+    `select kind, state, reason, round, count(*)::int as count from actions
+     where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4`,
     [runId],
   );
   return rows;

@@ -46,22 +46,45 @@ export async function approve(
 interface ApprovedRun {
   readonly id: number;
   readonly round: number;
+  readonly connection: string;
   readonly approval: string;
 }
 
+/** A line that is still to be carried out. */
+interface OpenLine extends ApprovedLine {
+  /** By which it is known for good, and across all runs: the plan's run and the line's id. */
+  readonly planLine: string;
+}
+
+const planLine = `p.plan_id || '/' || p.line`;
+
+/** A create that was begun may have been carried out. */
+const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
+
 /**
- * The approved lines that are still to be carried out: less those that an earlier round of the run has carried out, or
- * has begun when it is a create.
+ * The last run but $1 that has carried out line `p`: in its name, or, since the plan was made, in no name or in that of
+ * another plan, which did the same to the same record.
  */
-export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly ApprovedLine[]> {
-  const { rows } = await db.query<ApprovedLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition
-     from (select *, row_number() over (partition by precondition order by line) as nth from approvals where batch = $3) p
-     left join (select precondition, count(*) as lines from actions a where run_id = $1 and round < $2
-                  and (state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))
-                group by 1) d using (precondition)
-     where p.nth > coalesce(d.lines, 0) order by p.line`,
-    [run.id, run.round, run.approval],
+const doneBy = `greatest(
+  (select max(a.run_id) from actions a
+   where a.plan_line = ${planLine} and a.precondition = p.precondition and a.run_id <> $1 and ${isBegun}),
+  (select max(a.run_id) from actions a join runs r on r.id = a.run_id
+   where a.precondition = p.precondition and a.state = 'done' and a.kind = p.kind
+     and (a.kind = 'create-lead' or a.lead_id is not distinct from p.lead_id)
+     and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
+     and (a.plan_line is null or a.plan_line not like p.plan_id || '/%')))`;
+
+/**
+ * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or
+ * an earlier round of this one, has carried out, or has begun when it is a create.
+ */
+export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly OpenLine[]> {
+  const { rows } = await db.query<OpenLine>(
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${planLine} as "planLine"
+     from approvals p where p.batch = $3 and ${doneBy} is null
+       and not exists (select from actions a where a.plan_line = ${planLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
+     order by p.line`,
+    [run.id, run.connection, run.approval, run.round],
   );
   return rows;
 }
@@ -91,24 +114,33 @@ export interface StaleLine {
 /** The approved lines for which the run had no action. */
 export async function staleLines(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string; readonly approval: string },
+  run: Omit<ApprovedRun, 'round'>,
 ): Promise<readonly StaleLine[]> {
   const { rows } = await db.query<StaleLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition,
-       (select max(a.run_id) from actions a join runs r on r.id = a.run_id
-        where a.precondition = p.precondition and a.state = 'done' and a.run_id > p.plan_id and a.run_id <> $1
-          and r.connection = $2) as "doneBy",
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${doneBy} as "doneBy",
        i.kind as instead
-     from (select *, row_number() over (partition by precondition order by line) as nth from approvals where batch = $3) p
-     left join (select precondition, count(*) as lines from actions where run_id = $1 and round = 1 and state <> 'left-out'
-                group by 1) h using (precondition)
+     from approvals p
      left join (select lead_id, min(kind) as kind from actions where run_id = $1 and round = 1 and state = 'left-out'
                 group by 1) i using (lead_id)
-     where p.nth > coalesce(h.lines, 0)
+     where p.batch = $3 and not exists (select from actions a where a.run_id = $1 and a.plan_line = ${planLine})
      order by p.line`,
     [run.id, run.connection, run.approval],
   );
   return rows;
+}
+
+/** How many lines of a batch the run has carried out; a create only when its lead is known. */
+export async function countDoneLines(
+  db: Queryable,
+  { id, approval }: { readonly id: number; readonly approval: string },
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from approvals p where p.batch = $2 and exists (
+       select from actions a where a.run_id = $1 and a.plan_line = ${planLine} and (a.state = 'done' or exists (
+         select from intents i where i.action_id = a.id and i.state in ('created', 'linked'))))`,
+    [id, approval],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** How many lines a batch has. */

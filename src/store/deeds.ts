@@ -10,38 +10,64 @@ export interface StagedDeeds extends Deeds {
   readonly rowNumber: number | null;
 }
 
-/** Streams what the run `undoOf` did, lead by lead in the order of their ids, with what is staged for run `id`. */
+/**
+ * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what is staged for run `id`. What
+ * other runs did since is told; what an earlier undo of the same run did is not: it is what is to be gone on with.
+ */
 export async function* stagedDeeds(
   db: pg.PoolClient,
-  { id, undoOf }: { readonly id: number; readonly undoOf: number },
+  { id, undoOf, connection }: { readonly id: number; readonly undoOf: number; readonly connection: string },
 ): AsyncIterable<StagedDeeds> {
   const query = new QueryStream(
+    // A mark that had no column to go to is none.
     `with done as (
-       select lead_id, kind, expect, changes from actions
-       where run_id = $2 and state = 'done' and lead_id is not null and kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead')),
+       select run_id, lead_id, kind, expect, changes from actions
+       where state = 'done' and lead_id is not null and kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink')
+         and outcome_code is distinct from 'target.no-status-column'
+         and (run_id = $2 or run_id in (select id from runs where connection = $3 and id > $2 and undo_of is distinct from $2))),
+     mine as (
+       select lead_id, bool_or(kind = 'mark-row') as row_marked,
+         (array_agg((select coalesce(jsonb_object_agg(key, value->'to'), '{}') from json_each(changes)))
+           filter (where kind = 'create-row'))[1] as row_made,
+         (array_agg(expect) filter (where kind = 'remove-row'))[1] as row_removed,
+         (array_agg(expect) filter (where kind = 'delete-lead'))[1] as lead_deleted
+       from done where run_id = $2 group by 1),
+     since as (select lead_id, max(run_id) as run from done where run_id <> $2 group by 1),
      made as (
-       select i.lead_id, i.content from intents i join actions a on a.id = i.action_id
-       where a.run_id = $2 and i.state in ('created', 'linked')),
+       select i.lead_id, i.content, i.row_cells from intents i join actions a on a.id = i.action_id
+       where a.run_id = $2 and i.lead_id is not null),
      written as (
-       select lead_id, jsonb_agg(jsonb_build_object('side', side, 'field', field, 'before', before, 'after', after) order by first) as list
+       select f.lead_id, jsonb_agg(jsonb_build_object('side', f.side, 'field', f.field, 'before', f.before, 'after', f.after,
+           'rule', f.rule, 'later', later.run)
+         || case when f.base is null then '{}' else jsonb_build_object('base', f.base) end
+         || case when planned.wanted is null then '{}' else jsonb_build_object('wanted', planned.wanted) end
+         order by f.first) as list
        from (select lead_id, side, field, min(id) as first, (array_agg(before order by id))[1] as before,
-               (array_agg(after order by id desc))[1] as after
-             from history where run_id = $2 group by 1, 2, 3) fields
-       group by lead_id)
+               (array_agg(after order by id desc))[1] as after, (array_agg(base order by id))[1] as base,
+               (array_agg(rule order by id))[1] as rule
+             from history where run_id = $2 group by 1, 2, 3) f
+       left join lateral (
+         select max(h.run_id) as run from history h join runs r on r.id = h.run_id
+         where h.connection = $3 and h.lead_id = f.lead_id and h.field = f.field and h.run_id > $2
+           and r.undo_of is distinct from $2) later on true
+       left join lateral (
+         select (a.changes->f.field->'to')::jsonb as wanted from actions a
+         where f.side = 'lead' and a.run_id = $2 and a.lead_id = f.lead_id and a.kind = 'update-lead'
+           and a.changes->f.field is not null order by a.id desc limit 1) planned on true
+       group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
-       coalesce(w.list, '[]') as written, m.content as "leadMade",
-       (select (select jsonb_object_agg(key, value->'to') from json_each(d.changes)) from done d
-        where d.lead_id = k.lead_id and d.kind = 'create-row' limit 1) as "rowMade",
-       (select expect from done d where d.lead_id = k.lead_id and d.kind = 'remove-row' limit 1) as "rowRemoved",
-       (select expect from done d where d.lead_id = k.lead_id and d.kind = 'delete-lead' limit 1) as "leadDeleted",
-       exists (select from done d where d.lead_id = k.lead_id and d.kind = 'mark-row') as "rowMarked"
-     from (select lead_id from done union select lead_id from made union select lead_id from written) k
+       coalesce(w.list, '[]') as written, m.content as "leadMade", m.row_cells as "rowLinked", since.run as later,
+       mine.row_made as "rowMade", mine.row_removed as "rowRemoved", mine.lead_deleted as "leadDeleted",
+       coalesce(mine.row_marked, false) as "rowMarked"
+     from (select lead_id from mine union select lead_id from made union select lead_id from written) k
+     left join mine using (lead_id)
+     left join since using (lead_id)
      left join made m using (lead_id)
      left join written w using (lead_id)
      left join staged_leads l on l.run_id = $1 and l.lead_id = k.lead_id
      left join staged_rows t on t.run_id = $1 and t.lead_id = k.lead_id and not t.duplicate
      order by k.lead_id`,
-    [id, undoOf],
+    [id, undoOf, connection],
     { batchSize: 500 },
   );
   yield* db.query(query) as AsyncIterable<StagedDeeds>;

@@ -102,22 +102,28 @@ const columns = `id, connection, lead_id as "leadId", row_key as "rowKey", field
   lead_value as lead, row_value as "rowValue", resolution,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
+/** What is held, oldest first; of `lastRun` alone when it is given. */
 export async function listHeld(
   db: Queryable,
   connection: string,
   limit: number | null = null,
+  lastRun: number | null = null,
 ): Promise<readonly Held[]> {
   const { rows } = await db.query<Held>(
-    `select ${columns} from held where connection = $1 order by id limit $2`,
-    [connection, limit],
+    `select ${columns} from held where connection = $1 and ($3::bigint is null or last_run = $3) order by id limit $2`,
+    [connection, limit, lastRun],
   );
   return rows;
 }
 
-export async function countHeld(db: Queryable, connection: string): Promise<number> {
+export async function countHeld(
+  db: Queryable,
+  connection: string,
+  lastRun: number | null = null,
+): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from held where connection = $1`,
-    [connection],
+    `select count(*)::int as count from held where connection = $1 and ($2::bigint is null or last_run = $2)`,
+    [connection, lastRun],
   );
   return rows[0]?.count ?? 0;
 }

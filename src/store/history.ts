@@ -11,6 +11,24 @@ export interface HistoryEntry {
   readonly changes: Changes;
 }
 
+/**
+ * Keeps what a lead shows before it is written over, and after the write what became of it instead. A write whose fate
+ * is never known leaves the line that says what may be gone.
+ */
+export async function recordLeadWrite(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  leadId: string,
+  fields: readonly string[],
+  changes: Changes,
+): Promise<void> {
+  await db.query(
+    `delete from history where run_id = $1 and connection = $2 and lead_id = $3 and side = 'lead' and field = any($4)`,
+    [run.id, run.connection, leadId, fields],
+  );
+  await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
+}
+
 /** Keeps both values of each written field, so that what a policy overwrote can be found again. */
 export async function recordHistory(
   db: Queryable,
@@ -122,7 +140,7 @@ function fieldWrite(line: Line): FieldWrite {
     written: after,
   };
   // What is put back is no value that the other side has.
-  if (rule === 'undone') return { ...known, [side]: before };
+  if (rule === 'undone' || rule === 'reopened') return { ...known, [side]: before };
   const wanted = line.hasPlanned ? line.planned : after;
   if (side === 'lead') return { ...known, lead: before, row: line.kind === 'delete-lead' ? null : wanted };
   return { ...known, lead: line.kind === 'remove-row' ? null : after, row: before };

@@ -33,13 +33,25 @@ export async function intentOfAction(db: Queryable, actionId: number): Promise<n
   return rows[0]?.id ?? null;
 }
 
-/** Intents that are not finished, oldest first. */
-export async function openIntents(db: Queryable, connection: string): Promise<readonly Intent[]> {
+/**
+ * Intents that are not finished, oldest first, and those whose row has lost its id again: the lead is in the scan, no
+ * row carries its id, and a row without one shows what the lead was made of (an older copy of the table, for example).
+ */
+export async function openIntents(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+): Promise<readonly Intent[]> {
   const { rows } = await db.query<Intent>(
     `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId", answered,
-       floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt"
-     from intents where connection = $1 and state in ('in-doubt', 'created') order by id`,
-    [connection],
+       floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
+       state = 'linked' as "lostItsRow"
+     from intents i
+     where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
+       and exists (select from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
+       and exists (select from staged_leads where run_id = $2 and lead_id = i.lead_id)
+       and not exists (select from staged_rows where run_id = $2 and lead_id = i.lead_id))
+     order by id`,
+    [run.connection, run.id],
   );
   return rows;
 }
@@ -91,4 +103,54 @@ export async function countScanWithout(db: Queryable, ids: readonly number[], we
     ids,
     weight,
   ]);
+}
+
+/** The lead that the service said it had made is not there: its row is nobody's. */
+export async function intentRefuted(db: Queryable, actionId: number): Promise<void> {
+  await db.query(`update intents set state = 'abandoned' where action_id = $1`, [actionId]);
+}
+
+/** What was made of these leads' rows is put back: nothing links them any more. */
+export async function abandonIntentsOf(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  await db.query(`update intents set state = 'abandoned' where connection = $1 and lead_id = any($2)`, [
+    connection,
+    leadIds,
+  ]);
+}
+
+/** Remembers what a lead that the run made has in fields that are not mapped; of any other lead nothing. */
+export async function storeOthers(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  leadId: string,
+  others: string,
+): Promise<void> {
+  await db.query(
+    `update intents set others = $4 where connection = $2 and lead_id = $3
+       and action_id in (select id from actions where run_id = $1)`,
+    [run.id, run.connection, leadId, others],
+  );
+}
+
+/** What a lead had in fields that are not mapped when it was made; null when that was not seen. */
+export async function othersOf(db: Queryable, connection: string, leadId: string): Promise<string | null> {
+  const { rows } = await db.query<{ others: string | null }>(
+    `select others from intents where connection = $1 and lead_id = $2 order by id desc limit 1`,
+    [connection, leadId],
+  );
+  return rows[0]?.others ?? null;
+}
+
+/** Leads that the run made and found again by a scan: nobody has read them as they were made. */
+export async function unreadCreates(db: Queryable, runId: number): Promise<readonly string[]> {
+  const { rows } = await db.query<{ leadId: string }>(
+    `select i.lead_id as "leadId" from intents i join actions a on a.id = i.action_id
+     where a.run_id = $1 and i.state = 'linked' and i.lead_id is not null and i.others is null order by i.id`,
+    [runId],
+  );
+  return rows.map(({ leadId }) => leadId);
 }

@@ -89,10 +89,23 @@ export async function restoreBase(
   leadId: string,
   values: Readonly<Record<string, Value | undefined>>,
 ): Promise<void> {
+  if (Object.keys(values).length === 0) return;
   await db.query(
     `update pairs set base = (base - $3::text[]) || $4::jsonb where connection = $1 and lead_id = $2 and base is not null`,
     [connection, leadId, Object.keys(values), JSON.stringify(values)],
   );
+}
+
+/** Forgets the baselines of some leads: they are leads that never had a row, or rows that never had a lead. */
+export async function neverInStep(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  await db.query(`update pairs set base = null where connection = $1 and lead_id = any($2)`, [
+    connection,
+    leadIds,
+  ]);
 }
 
 /** Remembers that a lead's deletion was carried out on the row. */
@@ -129,10 +142,14 @@ export async function basesOf(
   return new Map(rows.map((row) => [row.id, row.base]));
 }
 
-/** Leads that were found to be deleted in the service and whose rows are still there. */
+/** Leads that were found to be deleted in the service and whose rows are still there: not missed, nor taken away. */
 export async function listDeleted(db: Queryable, connection: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select lead_id as id from pairs where connection = $1 and lead_deleted_at is not null order by lead_id`,
+    `select lead_id as id from pairs p where connection = $1 and lead_deleted_at is not null and row_absences = 0
+       and (select a.kind from actions a join runs r on r.id = a.run_id
+            where r.connection = $1 and a.lead_id = p.lead_id and a.state = 'done' and a.kind in ('create-row', 'remove-row')
+            order by a.id desc limit 1) is distinct from 'remove-row'
+     order by lead_id`,
     [connection],
   );
   return rows.map((row) => row.id);

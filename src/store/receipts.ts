@@ -32,24 +32,25 @@ export interface Written {
  */
 export async function leadsToRead(
   db: Queryable,
-  run: RoundRef,
+  run: RoundRef & { readonly connection: string },
   after: number,
   limit: number,
 ): Promise<readonly Written[]> {
   const { rows } = await db.query<Written>(
     `select a.id as "actionId", a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
      from actions a
-     left join intents i on i.action_id = a.id and i.state in ('created', 'linked')
+     left join intents i on i.action_id = a.id and i.lead_id is not null
      left join lateral (
-       select jsonb_object_agg(field, jsonb_strip_nulls(jsonb_build_object('base', base)) || jsonb_build_object('before', before, 'after', after)) as fields
+       select jsonb_object_agg(field, case when base is null then '{}' else jsonb_build_object('base', base) end
+         || jsonb_build_object('before', before, 'after', after)) as fields
        from (select distinct on (field) field, base, before, after from history
-             where run_id = $1 and lead_id = a.lead_id and side = 'lead' order by field, id desc) last) h
+             where connection = $5 and lead_id = a.lead_id and run_id = $1 and side = 'lead' order by field, id desc) last) h
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
        and (a.receipt is null or a.receipt = 'unexplained') and a.id > $3
        and coalesce(a.lead_id, i.lead_id) is not null
      order by a.id limit $4`,
-    [run.id, run.round, after, limit],
+    [run.id, run.round, after, limit, run.connection],
   );
   return rows;
 }
@@ -103,10 +104,10 @@ export async function storeReceipts(
   );
 }
 
-/** After the whole target was read: a row that was not met is gone, as it should be when it was taken away. */
+/** After the whole target was read: a row that was not met is gone, as it should be when it, or its id, was taken away. */
 export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<void> {
   await db.query(
-    `update actions set receipt = case when kind = 'remove-row' then 'equal' else 'unexplained' end
+    `update actions set receipt = case when kind in ('remove-row', 'unlink') then 'equal' else 'unexplained' end
      where run_id = $1 and round = $2 and state = 'done' and kind = any($3) and receipt is null`,
     [run.id, run.round, rowKinds],
   );
@@ -148,7 +149,7 @@ export interface RecordCounts {
   readonly unexplained: number;
   readonly held: number;
   readonly putOff: number;
-  /** Differ without anything to be done, or were left out of the reviewed plan. */
+  /** Differ without anything to be done or a column to mark them in, or were left out of the reviewed plan. */
   readonly left: number;
 }
 
@@ -160,6 +161,9 @@ export async function countRecordsByFate(
   const { rows } = await db.query<RecordCounts>(
     `with fates as (
        select coalesce(nullif(lead_id, ''), row_key) as record, 3 as gravity from held where connection = $3 and ($4 or last_run = $1)
+       union all
+       select lead_id as record, 1 as gravity from actions
+       where run_id = $1 and round = $2 and kind = 'mark-row' and outcome_code = 'target.no-status-column'
        union all
        select coalesce(a.lead_id, i.lead_id, a.row_key) as record,
          case when a.kind = 'report' then 1 when a.receipt = 'unexplained' then 4 when a.receipt = 'changed' or a.state in ('planned', 'proven', 'put-off') then 2

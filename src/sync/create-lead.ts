@@ -9,7 +9,7 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import type { Change } from '../merge/action.ts';
+import type { Change, Changes } from '../merge/action.ts';
 import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
@@ -27,6 +27,9 @@ import { moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
+
+const notReadBack =
+  'the lead was made, but could not be read back; the next complete scan shows what became of it';
 
 const inDoubt = 'the reply does not tell whether, or which, lead was made; the next complete scan settles it';
 
@@ -60,15 +63,11 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     return putOff(context, action, 'create.in-doubt', inDoubt);
   }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
-  await commit(
-    context,
-    run,
-    action,
-    intentId,
-    reply.id,
-    lead && leadCells(lead, context.connection.fields),
-    content,
-  );
+  if (lead === null) {
+    await intentCreated(context.pool, intentId, reply.id);
+    return putOff(context, action, 'create.in-doubt', notReadBack);
+  }
+  await commit(context, run, action, intentId, lead.id, leadCells(lead, context.connection.fields), content);
 }
 
 /** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
@@ -119,14 +118,14 @@ function commit(
   action: Action,
   intentId: number,
   leadId: string,
-  stored: Cells | null,
+  stored: Cells,
   content: Values,
 ): Promise<void> {
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
   for (const [field, row] of Object.entries(action.expect)) {
-    const lead = stored?.[field] ?? (stored === null ? (content[field] ?? null) : null);
+    const lead = stored[field] ?? null;
     if (isUnreadable(lead)) continue;
     if (isUnreadable(row)) {
       const code = 'row.unreadable';
@@ -144,6 +143,8 @@ function commit(
     if (sameCell(lead, row)) {
       agreed[field] = lead;
     } else if (field in content && !sameButSpelling(lead, row)) {
+      // Nobody's edit: the service made it of what was sent.
+      agreed[field] = lead;
       const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made: it stored ${showCell(lead)}. It is not sent again until it changes`;
       held.push({
         ...heldRecord(action),
@@ -155,6 +156,7 @@ function commit(
         rowValue: row,
       });
     } else {
+      if (field in content) agreed[field] = lead;
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
   }
@@ -164,12 +166,21 @@ function commit(
     await settleActions(db, [{ actionId: action.id, state: 'done' }]);
     await moveBase(db, run.connection, [{ leadId, values: agreed }]);
     await hold(db, run, held);
-    await recordHistory(db, run, [{ leadId, side: 'lead', changes: action.changes }]);
+    await recordHistory(db, run, [{ leadId, side: 'lead', changes: asStored(action.changes, stored) }]);
     await insertActions(db, run, [
       { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId, state: 'planned' },
     ]);
     await updateRun(db, run.id, { tries: 0 });
   });
+}
+
+/** What the lead got of what was sent: a field that it does not show was ignored. */
+function asStored(changes: Changes, stored: Cells): Changes {
+  const shown = Object.entries(changes).flatMap(([field, change]) => {
+    const to = stored[field] ?? null;
+    return to === null ? [] : [[field, { ...change, to }] as const];
+  });
+  return Object.fromEntries(shown);
 }
 
 function heldRecord(action: Action) {

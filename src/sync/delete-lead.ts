@@ -1,13 +1,19 @@
 import { leadCells } from '../lead/lead.ts';
+import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { sameCell } from '../lead/value.ts';
 import { type Action, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { recordHistory } from '../store/history.ts';
+import { abandonIntentsOf, othersOf } from '../store/intents.ts';
+import { neverInStep } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
 
-/** Deletes the lead of a row that a person deleted, unless the lead was edited meanwhile. */
+/**
+ * Deletes the lead of a row that a person deleted, or one that the run made which is put back, unless the lead was
+ * edited meanwhile; the latter also not when any other field of it is not as it was made.
+ */
 export async function deleteLead(context: StepContext, run: Run, action: Action): Promise<void> {
   const leadId = action.leadId ?? '';
   const lead = await context.leads.get(leadId, context.cut);
@@ -22,6 +28,11 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
       'the lead was edited since the plan was made; it was not deleted',
     );
   }
+  if (lead && run.undoOf !== null) {
+    const asMade = await othersOf(context.pool, run.connection, leadId);
+    if (asMade !== unmappedHash(lead, context.connection.fields))
+      return putOff(context, action, 'lead.changed', othersChanged(asMade));
+  }
   if (cells) await context.leads.delete(leadId, context.cut);
   const rule = run.undoOf === null ? 'row-edited' : 'undone';
   const changes = Object.fromEntries(
@@ -31,8 +42,21 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
     await context.lease.assertHeld(db);
     await settleActions(db, [{ actionId: action.id, state: 'done' }]);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
+    if (run.undoOf !== null) {
+      // The row is no deleted lead's: it is not marked or removed, also when it cannot be given back now.
+      await neverInStep(db, run.connection, [leadId]);
+      await abandonIntentsOf(db, run.connection, [leadId]);
+    }
     await updateRun(db, run.id, { tries: 0 });
   });
+}
+
+function othersChanged(asMade: string | null): string {
+  const why =
+    asMade === null
+      ? 'it is not known what the lead had beside the mapped fields when it was made'
+      : 'the lead was changed since it was made, in fields that have no column';
+  return `${why}; it was not deleted. Look at it in the service, and delete it there if nobody needs it`;
 }
 
 /**
@@ -46,7 +70,9 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
       context,
       action,
       'lead.still-there',
-      'two scans missed the lead, but it is still there; nothing was deleted',
+      action.kind === 'unlink'
+        ? 'the lead that was made of this row is still there, so the row keeps its id'
+        : 'two scans missed the lead, but it is still there; nothing was deleted',
     );
   }
   await settleActions(context.pool, [{ actionId: action.id, state: 'proven' }]);

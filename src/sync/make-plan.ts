@@ -44,7 +44,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       }
       const isProof = absenceProof(context, run);
       const policy = readablePolicy(context, run);
-      const creates = await settleCreates(db, run, policy, scanWeight(context, run));
+      const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
+      const creates = await settleCreates(db, run, policy, scan);
       await plan.add(...creates.actions);
       const leftAlone = await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
@@ -70,7 +71,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
 }
 
 async function planUndoing(run: Run, undoOf: number, reader: pg.PoolClient, plan: PlanWriter): Promise<void> {
-  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id: run.id, undoOf })) {
+  const { id, connection } = run;
+  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id, undoOf, connection })) {
     await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
   }
   await plan.flush();
@@ -86,9 +88,12 @@ function absenceProof(context: StepContext, run: Run): AbsenceProof {
 
 /** What the scan proves by not showing a lead; see ScanProof. */
 function scanWeight(context: StepContext, run: Run): number {
-  const filtered = Object.keys(context.connection.leads.query).length > 0;
-  if (filtered || run.pulled === 0) return 0;
+  if (isFiltered(context) || run.pulled === 0) return 0;
   return run.scanTorn ? 0.5 : 1;
+}
+
+function isFiltered({ connection }: StepContext): boolean {
+  return Object.keys(connection.leads.query).length > 0;
 }
 
 /** The policy without the fields whose column is missing: they are left out of this run on both sides. */

@@ -32,8 +32,8 @@ const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-
 
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
 function kindsOf({ undoOf }: Run): readonly ActionKind[] {
-  // What an undo takes away was made by a run: there is no deletion to prove.
-  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : leadKinds;
+  // The mark or the row that an undo takes away was made by a run: there is no deletion to prove.
+  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : [...leadKinds, 'unlink'];
 }
 
 /**

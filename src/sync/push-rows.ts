@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
+import { reopenedBases } from '../merge/put-back.ts';
 import {
   type Action,
   type ActionOutcome,
@@ -10,8 +12,8 @@ import {
 import { transaction } from '../store/database.ts';
 import { hold } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
-import { intentsLinked } from '../store/intents.ts';
-import { markLeadDeleted, moveBase } from '../store/pairs.ts';
+import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
+import { forgetPairs, markLeadDeleted, moveBase, neverInStep, restoreBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
 import type { StepContext } from './context.ts';
@@ -27,14 +29,14 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'receipt' });
     await transaction(context.pool, (db) => context.lease.assertHeld(db));
     const outcomes = await context.target.write(
-      actions.map((action) => rowChange(action, run.undoOf === null ? deletedText(context.clock.now()) : '')),
+      actions.map((action) => rowChange(run, action, deletedText(context.clock.now()))),
       context.stop,
     );
     await commit(context, run, actions, outcomes);
   }
 }
 
-function rowChange(action: Action, deleted: string): RowChange {
+function rowChange({ undoOf }: Run, action: Action, deleted: string): RowChange {
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
@@ -45,9 +47,11 @@ function rowChange(action: Action, deleted: string): RowChange {
     case 'link':
       return { kind: 'link', key, leadId, expect, values };
     case 'mark-row':
-      return { kind: 'mark', key, leadId, expect, text: deleted };
+      return { kind: 'mark', key, leadId, expect, text: undoOf === null ? deleted : '' };
     case 'remove-row':
-      return { kind: 'remove', key, leadId, expect };
+      return { kind: 'remove', key, leadId, expect, bare: undoOf !== null };
+    case 'unlink':
+      return { kind: 'unlink', key, leadId, expect, values };
     default:
       return { kind: 'update', key, leadId, expect, values };
   }
@@ -71,8 +75,11 @@ function commit(
     if (outcome === undefined) throw new Error(`the target gave no outcome for action ${action.id}`);
     if (outcome.status === 'done') return { actionId: action.id, state: 'done' };
     // A table without a status column cannot be marked: the row stays as it is and the deletion is remembered here.
-    if (outcome.code === 'target.no-status-column') return { actionId: action.id, state: 'done' };
-    return { actionId: action.id, state: outcome.status, code: outcome.code, message: outcome.message };
+    const { code, message } = outcome;
+    if (code === 'target.no-status-column') return { actionId: action.id, state: 'done', code };
+    // Nothing is wrong with the row: only the undo cannot have it.
+    const state = code === 'row.has-own-cells' ? 'put-off' : outcome.status;
+    return { actionId: action.id, state, code, message };
   });
   const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));
   const done = actions.filter((action) => doneIds.has(action.id));
@@ -99,7 +106,6 @@ function commit(
       edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(run, action) })),
     );
     await intentsLinked(db, linked);
-    // What an undo puts back is an edit like any other: the next sync carries it to the other side.
     if (run.undoOf === null) {
       await moveBase(
         db,
@@ -114,9 +120,25 @@ function commit(
         run.connection,
         deleted.map((action) => action.leadId ?? ''),
       );
-    }
+    } else await undone(db, run, done);
     await updateRun(db, run.id, { tries: 0 });
   });
+}
+
+/**
+ * What an undo puts back is an edit like any other, but for what the run had decided: that is open again. A row that was
+ * taken away was never there; one whose lead was taken away never had it.
+ */
+async function undone(db: pg.PoolClient, { connection }: Run, done: readonly Action[]): Promise<void> {
+  const leadIds = (kind: Action['kind']): readonly string[] =>
+    done.flatMap((action) => (action.kind === kind && action.leadId !== null ? [action.leadId] : []));
+  for (const { kind, leadId, changes } of done) {
+    if (kind === 'update-row' && leadId !== null)
+      await restoreBase(db, connection, leadId, reopenedBases(changes));
+  }
+  await neverInStep(db, connection, leadIds('remove-row'));
+  await forgetPairs(db, connection, leadIds('unlink'));
+  await abandonIntentsOf(db, connection, leadIds('unlink'));
 }
 
 /** A removed row is kept in the history cell by cell. */

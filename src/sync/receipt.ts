@@ -1,8 +1,10 @@
 import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
+import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { transaction } from '../store/database.ts';
-import { restoreBase } from '../store/pairs.ts';
+import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
+import { forgetPairs, restoreBase } from '../store/pairs.ts';
 import {
   countUnexplained,
   leadsToRead,
@@ -29,6 +31,7 @@ const timesRead = 3;
 export async function takeReceipt(context: StepContext, run: Run): Promise<Run> {
   await readLeadsAgain(context, run);
   await readRowsAgain(context, run);
+  await readCreatesAgain(context, run);
   const unexplained = await countUnexplained(context.pool, run);
   if (unexplained > 0 && run.tries + 1 < timesRead) {
     throw new LeadsyncError(
@@ -43,7 +46,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
-  const { pool, connection } = context;
+  const { pool } = context;
   let after = 0;
   for (;;) {
     const page = await leadsToRead(pool, run, after, pageSize);
@@ -51,8 +54,40 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
     for (const written of page) {
       context.stop.throwIfAborted();
       after = written.actionId;
-      const lead = await context.leads.get(written.leadId, context.cut);
-      await record(context, run, [compare(written, lead && leadCells(lead, connection.fields))]);
+      await record(context, run, [await lookAtLead(context, written)]);
+    }
+  }
+}
+
+async function lookAtLead(context: StepContext, written: Written): Promise<Look> {
+  try {
+    const lead = await context.leads.get(written.leadId, context.cut);
+    const { fields } = context.connection;
+    const look = compare(written, lead && leadCells(lead, fields));
+    return lead === null ? look : { ...look, others: unmappedHash(lead, fields) };
+  } catch (error) {
+    if (!isOfThisLead(error)) throw error;
+    // What the service does not show is not known to be there.
+    return { ...written, receipt: 'unexplained', lost: {} };
+  }
+}
+
+/** The service does not show this lead; it may well show others. */
+function isOfThisLead(error: unknown): boolean {
+  const code = error instanceof LeadsyncError ? error.code : '';
+  return ['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code);
+}
+
+/** A lead that a scan found again was never read since it was made: an undo asks whether it is still like that. */
+async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
+  const { pool, connection } = context;
+  for (const leadId of await unreadCreates(pool, run.id)) {
+    context.stop.throwIfAborted();
+    try {
+      const lead = await context.leads.get(leadId, context.cut);
+      if (lead !== null) await storeOthers(pool, run, leadId, unmappedHash(lead, connection.fields));
+    } catch (error) {
+      if (!isOfThisLead(error)) throw error;
     }
   }
 }
@@ -76,15 +111,24 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
 interface Look {
   readonly actionId: number;
+  readonly kind: Written['kind'];
   readonly leadId: string;
   readonly receipt: Receipt;
   readonly lost: Readonly<Record<string, Value | undefined>>;
+  /** Of a lead: see `unmappedHash`. */
+  readonly others?: string;
 }
 
 /** Whether a side shows what was written; `cells` null: the record is not there. */
 function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | null): Look {
-  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ actionId, leadId, receipt, lost });
-  const isRemoval = kind === 'remove-row' || kind === 'delete-lead';
+  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({
+    actionId,
+    kind,
+    leadId,
+    receipt,
+    lost,
+  });
+  const isRemoval = kind === 'remove-row' || kind === 'unlink' || kind === 'delete-lead';
   if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
   const differing = Object.entries(fields).filter(
     ([field, { after }]) => !sameCell(cells[field] ?? null, after),
@@ -103,8 +147,13 @@ async function record(context: StepContext, run: Run, looks: readonly Look[]): P
     await context.lease.assertHeld(db);
     await storeReceipts(db, looks);
     if (run.undoOf !== null) return;
-    for (const { leadId, lost } of looks) {
+    for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
+      if (others !== undefined) await storeOthers(db, run, leadId, others);
       if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
+      if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
+      // A row with the id of a lead that never was is an orphan, and no deletion.
+      await forgetPairs(db, run.connection, [leadId]);
+      await intentRefuted(db, actionId);
     }
   });
 }

@@ -2,7 +2,13 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
-import { countApproved, editedByHand, type StaleLine, staleLines } from '../store/approvals.ts';
+import {
+  countApproved,
+  countDoneLines,
+  editedByHand,
+  type StaleLine,
+  staleLines,
+} from '../store/approvals.ts';
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import {
@@ -11,7 +17,7 @@ import {
   type StrangeReceipt,
   strangeReceipts,
 } from '../store/receipts.ts';
-import type { Run, RunStatus } from '../store/runs.ts';
+import type { Phase, Run, RunStatus } from '../store/runs.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
 export interface SyncReport {
@@ -30,6 +36,8 @@ export interface SyncReport {
   readonly waitedMs: number;
   readonly durationMs: number;
   readonly receipt: RunReceipt;
+  /** Only of a run that put another one back: there `equal` means as it was put back, on the side that was written. */
+  readonly undoOf?: string;
   /** Only of a run that carries out a reviewed plan. */
   readonly plan?: AppliedPlan;
 }
@@ -39,7 +47,7 @@ export interface SyncReport {
  * without anything to be done now (the settings want it so, its deletion is not proven yet, or it is no line of the
  * reviewed plan). `unexplained`: does not show what was written.
  */
-export interface RunReceipt {
+interface RunReceipt {
   readonly records: number;
   readonly equal: number;
   readonly held: number;
@@ -48,7 +56,10 @@ export interface RunReceipt {
   readonly unexplained: number;
 }
 
-/** What became of the lines of a reviewed plan. `stale`: refused, because what they saw is not so any more. */
+/**
+ * What became of the lines of a reviewed plan; of those that are in no number nothing came: put off, held, or the run
+ * did not come so far. `stale`: refused, because what they saw is not so any more.
+ */
 export interface AppliedPlan {
   readonly lines: number;
   readonly done: number;
@@ -77,11 +88,13 @@ export async function buildReport(
           count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
       )
       .reduce((total, { count }) => total + count, 0);
-  const inDoubt = (await unsettledAttempts(db, run.connection)).length;
+  // An undo looks at what it puts back alone: neither at creates of before nor at what is held since before.
+  const heldBy = run.undoOf === null ? null : run.id;
+  const inDoubt = run.undoOf === null ? (await unsettledAttempts(db, run.connection)).length : 0;
   const putOffActions = counts
     .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
     .reduce((total, { count }) => total + count, 0);
-  const held = await countHeld(db, run.connection);
+  const held = await countHeld(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
@@ -93,7 +106,7 @@ export async function buildReport(
     ...run.problems,
     ...strange.map(strangeProblem),
     ...stale.refused.map(staleProblem),
-    ...(await heldProblems(db, run)),
+    ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
   const incomplete = held + putOff + run.problems.length > 0;
@@ -111,7 +124,7 @@ export async function buildReport(
     pulled: run.pulled,
     targetRows: run.targetRows,
     created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },
-    updated: { leads: done(['update-lead']), rows: done(['update-row', 'mark-row']) },
+    updated: { leads: done(['update-lead']), rows: done(['update-row', 'mark-row', 'unlink']) },
     deleted: { leads: done(['delete-lead']), rows: done(['remove-row']) },
     held,
     putOff,
@@ -120,7 +133,8 @@ export async function buildReport(
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: receiptOf(run, fates),
-    ...(run.approval !== null && { plan: await appliedPlan(db, run.approval, stale) }),
+    ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
+    ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
 }
 
@@ -135,17 +149,30 @@ function receiptOf(run: Run, { held, putOff, unexplained, left }: RecordCounts):
 const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
 
 function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
-  const side = ['update-lead', 'create-lead', 'delete-lead'].includes(kind) ? 'lead' : 'row';
-  const message =
-    receipt === 'changed'
-      ? `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`
-      : `the ${side} does not show what was written (${kind}), though it was confirmed: an older copy may have been saved over it; the next run writes it again`;
   return {
     code: `receipt.${receipt}`,
-    message,
+    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
   };
+}
+
+function changedMessage(kind: ActionKind): string {
+  const side = kind === 'update-lead' ? 'lead' : 'row';
+  return `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`;
+}
+
+function unexplainedMessage(kind: ActionKind): string {
+  switch (kind) {
+    case 'create-lead':
+      return 'the service said that it made this lead, but does not show it: its row is held by the next run. Clear the id in the row to have the lead made again';
+    case 'update-lead':
+      return 'the service confirmed a change of this lead, but does not show it; the next run writes it again';
+    case 'delete-lead':
+      return 'the service confirmed that this lead was deleted, but still shows it; the next run looks again';
+    default:
+      return `the row does not show what was written (${kind}): an older copy of the table was saved over it, perhaps; the next run writes it again`;
+  }
 }
 
 interface LinesNotFound {
@@ -153,20 +180,29 @@ interface LinesNotFound {
   readonly doneBefore: number;
 }
 
+/** Until these are over, it is not known what a run finds. */
+const phasesBeforePlan: readonly Phase[] = ['pull', 'read', 'plan'];
+
 async function linesNotFound(
   db: pg.Pool,
-  { id, connection, approval, records }: Run,
+  { id, connection, approval, phase, round, refusals }: Run,
 ): Promise<LinesNotFound> {
-  if (approval === null || records === 0) return { refused: [], doneBefore: 0 };
+  if (approval === null) return { refused: [], doneBefore: 0 };
   const lines = await staleLines(db, { id, connection, approval });
-  const refused = lines.filter(({ doneBy }) => doneBy === null);
-  return { refused, doneBefore: lines.length - refused.length };
+  const notFound = lines.filter(({ doneBy }) => doneBy === null);
+  const isPlanned = refusals.length === 0 && (round > 1 || !phasesBeforePlan.includes(phase));
+  return { refused: isPlanned ? notFound : [], doneBefore: lines.length - notFound.length };
 }
 
-async function appliedPlan(db: pg.Pool, approval: string, stale: LinesNotFound): Promise<AppliedPlan> {
+async function appliedPlan(
+  db: pg.Pool,
+  id: number,
+  approval: string,
+  { doneBefore, refused }: LinesNotFound,
+): Promise<AppliedPlan> {
   const lines = await countApproved(db, approval);
-  const { doneBefore, refused } = stale;
-  return { lines, done: lines - doneBefore - refused.length, doneBefore, stale: refused.length };
+  const done = await countDoneLines(db, { id, approval });
+  return { lines, done, doneBefore, stale: refused.length };
 }
 
 function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLine): Problem {
@@ -184,8 +220,8 @@ function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLin
   return { code: 'plan.stale', message, ...place };
 }
 
-async function heldProblems(db: pg.Pool, run: Run): Promise<Problem[]> {
-  const items = await listHeld(db, run.connection, maxProblems);
+async function heldProblems(db: pg.Pool, run: Run, heldBy: number | null): Promise<Problem[]> {
+  const items = await listHeld(db, run.connection, maxProblems, heldBy);
   return items.map((item) => ({
     code: item.code,
     message: item.message,

@@ -6,15 +6,18 @@ import type { Run } from '../store/runs.ts';
 
 /** Picks from a plan what a person has approved. */
 export interface Review {
-  /** The action as far as an approved line covers it; what none covers is left out. Each line is used once. */
+  /** The action as far as an approved line covers it; what none covers is left out. Each line is used once, ever. */
   pick(action: NewAction): readonly NewAction[];
 }
 
 /** The review of a run that carries out approved lines; null for any other run. */
-export async function openReview(db: pg.PoolClient, { id, round, approval }: Run): Promise<Review | null> {
+export async function openReview(
+  db: pg.PoolClient,
+  { id, round, connection, approval }: Run,
+): Promise<Review | null> {
   if (approval === null) return null;
   const begun = await intentsOfRun(db, id);
-  const lines = Map.groupBy(await openLines(db, { id, round, approval }), keyOf);
+  const lines = Map.groupBy(await openLines(db, { id, round, connection, approval }), keyOf);
   return {
     pick(action) {
       if (action.kind === 'hold' || action.kind === 'report') return [action];
@@ -26,7 +29,7 @@ export async function openReview(db: pg.PoolClient, { id, round, approval }: Run
         const part = coveredBy(action, line);
         if (part === null) continue;
         candidates.splice(index, 1);
-        const covered = { ...action, ...part.covered };
+        const covered = { ...action, ...part.covered, planLine: line.planLine };
         return part.rest === null ? [covered] : [covered, { ...action, ...part.rest, state: 'left-out' }];
       }
       return [{ ...action, state: 'left-out' }];

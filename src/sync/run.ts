@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type pg from 'pg';
 import type { Clock } from './clock.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
-import { isDatabaseOutage } from '../store/database.ts';
+import { isDatabaseOutage, transaction } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
   countRequests,
@@ -75,47 +76,66 @@ export async function advanceRun(
   request: RunRequest,
   stop: AbortSignal,
 ): Promise<RunResult> {
-  const { pool, connection, log } = context;
-  await using lease = await acquireLease(pool, `${connection.name}/${request.mode}`);
-  if (lease === null) return { kind: 'again', afterMs: 1_000, why: 'busy' };
+  await using lease = await acquireLease(context.pool, `${context.connection.name}/${request.mode}`);
+  if (lease === null) return busy;
   const stopOrLost = AbortSignal.any([stop, lease.lost]);
   const step: StepContext = { ...context, lease, stop: stopOrLost, cut: cutAfter(stopOrLost) };
+  try {
+    // Awaited here: the lease is to be held until the run is settled.
+    return await advance(step, request, stop);
+  } catch (error) {
+    if (lease.lost.aborted) return busy;
+    throw error;
+  }
+}
 
-  let run = await startOrResume(context, request);
+/** Another process works on the connection, or has taken the lease meanwhile. */
+const busy: RunResult = { kind: 'again', afterMs: 1_000, why: 'busy' };
+
+async function advance(step: StepContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
+  const { pool, log } = step;
+  let run = await startOrResume(step, request);
   await resumeRun(pool, run.id);
-  const before = { leads: context.leads.requests, target: context.target.requests };
+  const before = { leads: step.leads.requests, target: step.target.requests };
   const count = async (): Promise<void> => {
-    const leads = context.leads.requests - before.leads;
-    const target = context.target.requests - before.target;
+    const leads = step.leads.requests - before.leads;
+    const target = step.target.requests - before.target;
     before.leads += leads;
     before.target += target;
     await countRequests(pool, run.id, leads, target);
   };
   try {
     while (run.phase !== 'finish') {
-      stopOrLost.throwIfAborted();
+      step.stop.throwIfAborted();
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await steps[run.phase](step, run);
       await count();
     }
-    const settleIn = await settleDelay(context, run);
+    const settleIn = await settleDelay(step, run);
     if (settleIn !== null) {
       if (settleIn > 0) {
         await pauseRun(pool, run.id);
         return { kind: 'again', afterMs: settleIn, why: 'settling' };
       }
-      run = await nextRound(pool, run.id);
+      await holding(step, (db) => nextRound(db, run.id));
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
-    return { kind: 'finished', run: await finish(context, run, null) };
+    return { kind: 'finished', run: await finish(step, run, null) };
   } catch (error) {
     await count();
-    // Awaited here: the lease is to be held until the run is settled.
-    return await interrupted(context, request, run, error, stop);
+    return interrupted(step, request, run, error, stop);
   }
 }
 
-async function startOrResume(context: SyncContext, request: RunRequest): Promise<Run> {
+/** A transaction of the process that holds the lease; throws `run.lease-lost` in any other. */
+function holding<T>({ pool, lease }: StepContext, fn: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  return transaction(pool, async (db) => {
+    await lease.assertHeld(db);
+    return fn(db);
+  });
+}
+
+async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {
   const { pool, connection, log, clock } = context;
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
@@ -127,7 +147,7 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     log.warn({ run: open.id }, message);
     await finish(context, open, new LeadsyncError('run.abandoned', message));
   }
-  return insertRun(pool, {
+  const wanted = {
     connection: connection.name,
     mode: request.mode,
     settingsHash,
@@ -135,7 +155,8 @@ async function startOrResume(context: SyncContext, request: RunRequest): Promise
     approval: request.approval ?? null,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
-  });
+  };
+  return holding(context, (db) => insertRun(db, wanted));
 }
 
 /** A run is taken up only by who asks for the same, under the same settings. */
@@ -144,8 +165,10 @@ function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunReque
 }
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
-async function settleDelay({ pool, clock }: SyncContext, run: Run): Promise<number | null> {
+async function settleDelay({ pool, clock, connection }: SyncContext, run: Run): Promise<number | null> {
   if (run.mode === 'plan' || run.undoOf !== null) return null;
+  // A filtered scan may show the lead, but never proves that there is none.
+  if (run.round > 1 && Object.keys(connection.leads.query).length > 0) return null;
   if (run.refusals.length > 0 || run.round >= maxRounds) return null;
   const attempts = await unsettledAttempts(pool, run.connection);
   if (attempts.length === 0) return null;
@@ -157,7 +180,7 @@ async function settleDelay({ pool, clock }: SyncContext, run: Run): Promise<numb
 
 /** Decides by code what an interruption means: wait, try again, or end the run. */
 async function interrupted(
-  context: SyncContext,
+  context: StepContext,
   request: RunRequest,
   run: Run,
   error: unknown,
@@ -165,7 +188,7 @@ async function interrupted(
 ): Promise<RunResult> {
   const { pool, log, clock } = context;
   const fault = asLeadsyncError(error);
-  if (fault.code === 'run.lease-lost') return { kind: 'again', afterMs: 1_000, why: 'busy' };
+  if (fault.code === 'run.lease-lost') return busy;
   if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
   await pauseRun(pool, run.id);
   if (fault.code === 'leads.rate-limited') {
@@ -183,19 +206,20 @@ async function interrupted(
   return { kind: 'finished', run: await finish(context, current, fault) };
 }
 
-async function finish(context: SyncContext, run: Run, fault: LeadsyncError | null): Promise<Run> {
+async function finish(context: StepContext, run: Run, fault: LeadsyncError | null): Promise<Run> {
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
   // A table whose heading is gone needs a person, like any other refusal of the guard.
   if (fault?.code === 'target.header-missing' || fault?.code === 'target.id-column-missing') {
     const refusals = [{ code: fault.code, message: explain(fault) }];
     const stopped = await updateRun(pool, run.id, { refusals });
-    return finishRun(pool, run.id, 'stopped', await buildReport(pool, stopped, null, clock.now()));
+    const report = await buildReport(pool, stopped, null, clock.now());
+    return holding(context, (db) => finishRun(db, run.id, 'stopped', report));
   }
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
   const report = await buildReport(pool, current, failure, clock.now());
-  return finishRun(pool, run.id, report.status, report);
+  return holding(context, (db) => finishRun(db, run.id, report.status, report));
 }
 
 function explain(fault: LeadsyncError): string {

@@ -2,7 +2,14 @@ import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
-import { agreedContent, findIntentRows, type Intent, settle, speaksAgainst } from '../merge/settle.ts';
+import {
+  agreedContent,
+  findIntentRows,
+  type Intent,
+  isOver,
+  settle,
+  speaksAgainst,
+} from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
 import { abandonIntents, countScanWithout, intentCreated, openIntents, rowSeen } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
@@ -20,7 +27,12 @@ export interface SettledCreates {
   /** Row numbers that belong to a create: not planned as new ones. */
   readonly rows: ReadonlySet<number>;
   /** `base`: what row and lead agree on. */
-  readonly found: readonly { readonly intent: Intent; readonly leadId: string; readonly base: Values }[];
+  readonly found: readonly {
+    readonly intent: Intent;
+    readonly leadId: string;
+    readonly base: Values;
+    readonly isPair: boolean;
+  }[];
   /** Rows that were edited since the create began: what they show now is what they are recognised by next time. */
   readonly seen: readonly { readonly intentId: number; readonly row: Cells }[];
   readonly abandoned: readonly number[];
@@ -33,7 +45,7 @@ export async function settleCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  weight: number,
+  { weight, filtered }: { readonly weight: number; readonly filtered: boolean },
 ): Promise<SettledCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
@@ -42,7 +54,7 @@ export async function settleCreates(
   const seen: SettledCreates['seen'][number][] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
-  const intents = await openIntents(db, run.connection);
+  const intents = await openIntents(db, run);
   if (intents.length === 0) return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
@@ -63,7 +75,7 @@ export async function settleCreates(
     const lead = settlement.kind === 'found' ? (leads.get(settlement.leadId) ?? null) : null;
     const base = agreed(intent, lead, settlement.kind === 'found' ? bases.get(settlement.leadId) : undefined);
     if (settlement.kind === 'found') {
-      found.push({ intent, leadId: settlement.leadId, base });
+      found.push({ intent, leadId: settlement.leadId, base, isPair: bases.has(settlement.leadId) });
       leadIds.add(settlement.leadId);
     } else if (speaksAgainst(intent, scan) > 0) {
       unseen.push(intent.id);
@@ -99,6 +111,14 @@ export async function settleCreates(
           `the lead may be ${settlement.candidates.length > 1 ? 'one of ' : ''}${candidates}: write its id into the row, or when it is another one, delete the row, sync, and add it again`,
         ),
       );
+    } else if (settlement.kind === 'wait' && filtered && isOver(intent, run.scanStartedAt)) {
+      actions.push(
+        held(
+          intent,
+          row.row,
+          'it is not in the scan, but leads.query hides leads: look for it in the service. If it is there, write its id into the row. If not, delete the row, sync, and add it again',
+        ),
+      );
     } else if (settlement.kind === 'unrecognised') {
       actions.push(
         held(
@@ -119,15 +139,17 @@ export async function settleCreates(
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
 function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
-  return base ?? (lead === null ? intent.content : agreedContent(intent, lead));
+  // The row shows what it showed then, so whatever has changed since is the lead's.
+  if (intent.lostItsRow) return intent.content;
+  // What the service made of it is not known before the lead is seen.
+  return base ?? (lead === null ? {} : agreedContent(intent, lead));
 }
 
 /** Stores what was found out; in the transaction that stores the plan. */
 export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
-  for (const { intent, leadId, base } of settled.found) {
-    if (intent.leadId !== null) continue;
-    await intentCreated(db, intent.id, leadId);
-    await moveBase(db, run.connection, [{ leadId, values: base }]);
+  for (const { intent, leadId, base, isPair } of settled.found) {
+    if (intent.leadId === null) await intentCreated(db, intent.id, leadId);
+    if (!isPair) await moveBase(db, run.connection, [{ leadId, values: base }]);
   }
   for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
   await abandonIntents(db, settled.abandoned);

@@ -10,11 +10,12 @@ import {
   type Value,
 } from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
+import { reopenedBases } from '../merge/put-back.ts';
 import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
 import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
-import { recordHistory } from '../store/history.ts';
-import { moveBase } from '../store/pairs.ts';
+import { recordLeadWrite } from '../store/history.ts';
+import { moveBase, restoreBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 
@@ -48,10 +49,31 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
       refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
     else body[field] = json;
   }
+  await recordBefore(context, run, action, was, Object.keys(body));
   const after = await patch(context, leadId, body, refused);
-  if (after === null)
+  if (after === null) {
+    await recordLeadWrite(context.pool, run, leadId, Object.keys(body), {});
     return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
+  }
   await commit(context, run, action, was, leadCells(after, context.connection.fields), refused);
+}
+
+/** The PATCH may take effect without our ever knowing: what it writes over is in the history before it leaves. */
+function recordBefore(
+  context: StepContext,
+  run: Run,
+  { leadId, changes }: Action,
+  was: Cells,
+  fields: readonly string[],
+): Promise<void> {
+  const sent = fields.flatMap((field) => {
+    const change = changes[field];
+    return change === undefined ? [] : [[field, { ...change, from: was[field] ?? null }] as const];
+  });
+  return transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    await recordLeadWrite(db, run, leadId ?? '', fields, Object.fromEntries(sent));
+  });
 }
 
 /**
@@ -123,13 +145,15 @@ function commit(
   refused: ReadonlyMap<string, string>,
 ): Promise<void> {
   const written: Record<string, Change> = {};
-  const agreed: Record<string, Value> = {};
+  // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
+  const base: Record<string, Value> = {};
   const backToRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
   for (const [field, change] of Object.entries(action.changes)) {
     const now = stored[field] ?? null;
-    if (!isUnreadable(now) && sameCell(now, change.to)) {
-      agreed[field] = now;
+    const isWritten = sameCell(now, change.to) || !sameCell(now, was[field] ?? null);
+    if (isWritten && !isUnreadable(now)) base[field] = now;
+    if (sameCell(now, change.to)) {
       written[field] = { ...change, from: was[field] ?? null };
     } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
       held.push(refusal(action, field, change, now, refused.get(field)));
@@ -153,12 +177,16 @@ function commit(
     await context.lease.assertHeld(db);
     await settleActions(db, [outcome]);
     await hold(db, run, held);
-    await recordHistory(db, run, [{ leadId, side: 'lead', changes: written }]);
-    // What an undo puts back is an edit like any other: the next sync carries it to the other side.
+    await recordLeadWrite(db, run, leadId, Object.keys(action.changes), written);
+    // What an undo puts back is an edit like any other, but for what the run had decided: that is open again.
     if (run.undoOf === null) {
-      if (Object.keys(agreed).length > 0) await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+      if (Object.keys(base).length > 0) await moveBase(db, run.connection, [{ leadId, values: base }]);
       if (Object.keys(backToRow).length > 0)
         await insertActions(db, run, [storedOtherwise(action, backToRow)]);
+    } else {
+      const refusedFields = new Set(held.map(({ field }) => field));
+      const taken = Object.entries(action.changes).filter(([field]) => !refusedFields.has(field));
+      await restoreBase(db, run.connection, leadId, reopenedBases(Object.fromEntries(taken)));
     }
     await updateRun(db, run.id, { tries: 0 });
   });

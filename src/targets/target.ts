@@ -47,14 +47,32 @@ export type RowChange =
       readonly expect: Cells;
       readonly text: string;
     }
-  | { readonly kind: 'remove'; readonly key: string; readonly leadId: string; readonly expect: Cells };
+  | {
+      /**
+       * Takes the row away. What its users have put into columns of their own stays: then only the mapped columns, the
+       * id and the status are emptied. `bare`: not at all when there is such a cell (`row.has-own-cells`).
+       */
+      readonly kind: 'remove';
+      readonly key: string;
+      readonly leadId: string;
+      readonly expect: Cells;
+      readonly bare?: boolean;
+    }
+  | {
+      /** Takes the id out of the row and writes the values: what stands there then is a row that has no lead. */
+      readonly kind: 'unlink';
+      readonly key: string;
+      readonly leadId: string;
+      readonly expect: Cells;
+      readonly values: Values;
+    };
 
 /**
  * What became of one change. `done` also when the row already showed the new values, so that a write that was
  * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
  * looks again (`row.changed`, `row.gone`, `row.exists`, `row.duplicated`, `target.column-missing`). `held`: this change
  * can never be written as it is (`target.value-not-storable`, `target.no-status-column`), or not where it belongs
- * (`target.cell-not-writable`: a formula, merged cells).
+ * (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`).
  */
 export type RowOutcome =
   | { readonly key: string; readonly status: 'done' }

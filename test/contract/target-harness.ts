@@ -10,8 +10,6 @@ export type Table = readonly (readonly string[])[];
 export interface TargetHarness extends AsyncDisposable {
   /** A new adapter object on the same place, as another process would have it. Zone: Europe/Berlin; id: `Lead ID`. */
   target(options?: { readonly fields?: readonly FieldMapping[]; readonly statusColumn?: string }): Target;
-  /** Whether a removed row leaves the cells of other columns where they are (default: the whole row is gone). */
-  readonly keepsCellsOfOthers?: boolean;
   /** Makes or changes the content as a person does, at once; the function gets the table as it is. */
   edit(change: (table: Table) => Table): void;
   /** What a person sees now; null when there is nothing. */
@@ -74,11 +72,19 @@ export const mark = (leadId: string, expected: Cells, text: string): RowChange =
   expect: expected,
   text,
 });
-export const remove = (leadId: string, expected: Cells): RowChange => ({
+export const remove = (leadId: string, expected: Cells, bare = false): RowChange => ({
   kind: 'remove',
   key: leadId,
   leadId,
   expect: expected,
+  bare,
+});
+export const unlink = (leadId: string, expected: Cells, values: Values = {}): RowChange => ({
+  kind: 'unlink',
+  key: leadId,
+  leadId,
+  expect: expected,
+  values,
 });
 
 /** A signal at whose `at`-th question something else happens first; `asked` tells how often it was asked. */

@@ -16,6 +16,7 @@ import {
   never,
   readAll,
   remove,
+  unlink,
   update,
   withRows,
   written,
@@ -160,8 +161,48 @@ export function describeWriting(name: string, makeHarness: MakeHarness): void {
           'done',
           'done',
         ]);
-        const left = harness.keepsCellsOfOthers === true ? [['', '', 'mine', '', '', '']] : [];
-        expect(harness.show()).toEqual([headings, ...left, loose]);
+        // What a person has in a column of their own stays where it is.
+        expect(harness.show()).toEqual([headings, ['', '', 'mine', '', '', ''], loose]);
+      }));
+
+    test('empties all of our cells of a row that keeps cells of its own', () =>
+      withRows(makeHarness, [headings, bert, anna.with(5, 'deleted')], async (harness) => {
+        expect(await written(harness, [remove('id-a', annaCells), append('id-2', { name: 'Two' })])).toEqual([
+          'done',
+          'done',
+        ]);
+        expect(harness.show()?.slice(0, 3)).toEqual([headings, bert, ['', '', 'mine', '', '', '']]);
+        expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-b', 'id-2']);
+      }));
+
+    test('removes a bare row only while it has no cells of its own', () =>
+      withRows(makeHarness, [headings, anna, bert.with(5, 'a mark')], async (harness) => {
+        expect(
+          await written(harness, [remove('id-a', annaCells, true), remove('id-b', bertCells, true)]),
+        ).toEqual(['row.has-own-cells', 'done']);
+        expect(harness.show()).toEqual([headings, anna]);
+        const [outcome] = await harness.target().write([remove('id-a', annaCells, true)], never());
+        expect(outcome).toMatchObject({ status: 'held' });
+      }));
+
+    test('takes the id out of a row, and what was filled in with it', () =>
+      withRows(makeHarness, [headings, anna, bert], async (harness) => {
+        expect(
+          await written(harness, [
+            unlink('id-a', annaCells, { city: null, due: null }),
+            unlink('id-b', bertCells),
+            unlink('id-z', bertCells),
+          ]),
+        ).toEqual(['done', 'done', 'done']);
+        expect(harness.show()).toEqual([headings, ['', 'Anna AG', 'mine', '', '', ''], bert.with(0, '')]);
+      }));
+
+    test('leaves the id in a row that shows something else, or that is there twice', () =>
+      withRows(makeHarness, [headings, anna, bert, bert], async (harness) => {
+        expect(
+          await written(harness, [unlink('id-a', { ...annaCells, city: 'Rome' }), unlink('id-b', bertCells)]),
+        ).toEqual(['row.changed', 'row.duplicated']);
+        expect(harness.show()).toEqual([headings, anna, bert, bert]);
       }));
 
     test('writes only the first of two rows with one id, and removes neither', () =>

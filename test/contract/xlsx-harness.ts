@@ -62,7 +62,6 @@ export async function makeXlsxHarness(
   return {
     folder,
     path,
-    keepsCellsOfOthers: true,
     target: (options = {}) =>
       createXlsxTarget({
         path,

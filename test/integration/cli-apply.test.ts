@@ -1,192 +1,297 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { applyPlan } from '../../src/cli/apply.ts';
+import { makePlanNow } from '../../src/cli/plan.ts';
+import { approvedLines, readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { Workspace } from '../support/workspace.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
 
-interface PlanFile {
-  version: number;
-  connection: string;
-  actions: {
-    id: string;
-    kind: string;
-    leadId?: string;
-    precondition: string;
-    changes: Record<string, { to: string }>;
-  }[];
+interface Reviewed {
+  readonly leads?: number;
+  readonly sandbox?: object;
+  /** What differs when the plan is made. */
+  readonly edit?: (workspace: Workspace) => void;
 }
 
-const stages = (workspace: Workspace): string[] => workspace.sandbox.leads.list().map((lead) => lead.stage);
+const never = new AbortController().signal;
+const stages = ({ sandbox }: Workspace): string[] => sandbox.leads.list().map((lead) => lead.stage);
+const named = ({ sandbox }: Workspace, company: string): number =>
+  sandbox.leads.list().filter((lead) => lead['companyName'] === company).length;
+const winAll = ({ sheet }: Workspace): void => sheet.edit(() => true, { Stage: 'won' });
+const walkIn = ({ sheet }: Workspace): void => sheet.add({ Company: 'Walk-in AG', Stage: 'new' });
 
-/** Three pairs in step, then an edit of each lead's stage in the file, and a plan of these in `plan.json`. */
-async function reviewedPlan(options: Parameters<typeof Workspace.open>[0] = {}) {
-  const workspace = await Workspace.open({ sandbox: { leads: 3 }, ...options });
+/** Pairs in step, then what `edit` does, and a plan of it in `plan.json`; the commands run in this process. */
+class ReviewedPlan implements AsyncDisposable {
+  readonly workspace: Workspace;
+  readonly path: string;
+
+  private constructor(workspace: Workspace) {
+    this.workspace = workspace;
+    this.path = join(workspace.folder, 'plan.json');
+  }
+
+  static async make({ leads = 3, sandbox = {}, edit = winAll }: Reviewed = {}): Promise<ReviewedPlan> {
+    const workspace = await Workspace.open({ sandbox: { leads, ...sandbox } });
+    await workspace.sync();
+    edit(workspace);
+    const reviewed = new ReviewedPlan(workspace);
+    await reviewed.plan();
+    return reviewed;
+  }
+
+  async plan(): Promise<void> {
+    await using app = await this.workspace.openApp();
+    const { run, actions } = await makePlanNow(app, connectionName, {}, never);
+    const context = app.contexts.get(connectionName);
+    if (context === undefined) throw new Error('the connection is not configured');
+    await writePlanFile(this.path, run, actions, context.connection);
+  }
+
+  get lines() {
+    return readPlanFile(this.path).actions;
+  }
+
+  async apply(only: readonly string[] | null = null, allow: readonly string[] = []): Promise<SyncReport> {
+    const plan = readPlanFile(this.path);
+    await using app = await this.workspace.openApp();
+    return await applyPlan(app, plan, approvedLines(plan, only), allow, never);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.workspace[Symbol.asyncDispose]();
+  }
+}
+
+test('the commands: plan --out keeps a plan, apply carries it out, and a second time nothing is done', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await workspace.sync();
-  workspace.sheet.edit(() => true, { Stage: 'won' });
+  winAll(workspace);
   const path = join(workspace.folder, 'plan.json');
   const { code, stdout, stderr } = await workspace.cli('plan', '--out', path);
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toContain(`leadsync apply ${path}`);
-  const read = (): PlanFile => JSON.parse(readFileSync(path, 'utf8')) as PlanFile;
-  const write = (plan: object): void => writeFileSync(path, JSON.stringify(plan));
-  const apply = async (
-    ...args: string[]
-  ): Promise<{ code: number | null; json: SyncReport; error?: { code: string } }> => {
-    const result = await workspace.cli('apply', path, '--json', ...args);
-    const json = JSON.parse(result.stdout) as SyncReport & { error?: { code: string } };
-    return { code: result.code, json, ...(json.error && { error: json.error }) };
-  };
-  return { workspace, path, read, write, apply };
-}
 
-test('apply carries out exactly the plan: what was edited since is not touched, and a second time nothing is done', async () => {
-  const { workspace, apply } = await reviewedPlan();
-  await using _ = workspace;
+  const first = await workspace.cli('apply', path, '--json');
+  expect(first.code).toBe(0);
+  expect(first.json()).toMatchObject({ status: 'succeeded', plan: { lines: 3, done: 3 } });
+
+  const second = await workspace.cli('apply', path);
+  expect(second.code).toBe(0);
+  expect(second.stdout).toContain('0 of 3 lines carried out, 3 were before');
+});
+
+test('the commands: a file that is no plan is not overwritten, a plan of another connection is refused whole', async () => {
+  await using reviewed = await ReviewedPlan.make({ leads: 1 });
+  const { workspace, path } = reviewed;
+  const before = workspace.sheet.text();
+  const requests = workspace.sandbox.log.length;
+  const taken = await workspace.cli('plan', '--json', '--out', workspace.sheet.path);
+  expect(taken).toMatchObject({ code: 2 });
+  expect(taken.json()).toMatchObject({ error: { code: 'usage.plan-out-exists' } });
+  expect(workspace.sheet.text()).toBe(before);
+
+  writeFileSync(path, readFileSync(path, 'utf8').replace(`"${connectionName}"`, '"hamburg"'));
+  const foreign = await workspace.cli('apply', path, '--json');
+  expect(foreign).toMatchObject({ code: 2 });
+  expect(foreign.json()).toMatchObject({ error: { code: 'usage.unknown-connection' } });
+  expect(workspace.sandbox.log).toHaveLength(requests);
+});
+
+test('the commands: a guard stop counts nothing as done and names the apply that goes on', async () => {
+  await using reviewed = await ReviewedPlan.make({
+    leads: 12,
+    edit: ({ sheet }) => sheet.edit(() => true, { Stage: 'changed' }),
+  });
+  const { workspace, path } = reviewed;
+  const only = reviewed.lines.map(({ id }) => id).join(',');
+  const { code, stdout } = await workspace.cli('apply', path, '--only', only);
+  expect(code).toBe(4);
+  expect(stdout).toContain('0 of 12 lines carried out');
+  expect(stdout).toContain(`leadsync apply ${path} --only ${only} --allow max-changes --allow whole-field`);
+  expect(stages(workspace)).not.toContain('changed');
+});
+
+test('exactly the plan: what was edited since is not touched', async () => {
+  await using reviewed = await ReviewedPlan.make();
+  const { workspace } = reviewed;
   workspace.sheet.edit((row) => row['Stage'] === 'won', { City: 'Emden' });
 
-  const first = await apply();
-
-  expect(first).toMatchObject({
-    code: 0,
-    json: {
-      status: 'succeeded',
-      updated: { leads: 3, rows: 0 },
-      plan: { lines: 3, done: 3, doneBefore: 0, stale: 0 },
-    },
+  expect(await reviewed.apply()).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 3, rows: 0 },
+    plan: { lines: 3, done: 3, doneBefore: 0, stale: 0 },
+    receipt: { records: 3, equal: 0, held: 0, putOff: 0, left: 3, unexplained: 0 },
   });
-  expect(first.json.receipt).toEqual({ records: 3, equal: 0, held: 0, putOff: 0, left: 3, unexplained: 0 });
   expect(stages(workspace)).toEqual(['won', 'won', 'won']);
   expect(workspace.sandbox.leads.list().map((lead) => lead['city'])).not.toContain('Emden');
-
-  const second = await apply();
-  expect(second).toMatchObject({
-    code: 0,
-    json: { updated: { leads: 0 }, plan: { lines: 3, done: 0, doneBefore: 3, stale: 0 }, problems: [] },
+  expect(await reviewed.apply()).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 0 },
+    plan: { lines: 3, done: 0, doneBefore: 3, stale: 0 },
+    problems: [],
   });
   expect(await workspace.sync()).toMatchObject({ updated: { leads: 3 }, receipt: { equal: 3 } });
 });
 
 test('a line that is not as the plan saw it is refused by name, the others are done', async () => {
-  const { workspace, read, apply } = await reviewedPlan();
-  await using _ = workspace;
+  await using reviewed = await ReviewedPlan.make();
+  const { workspace } = reviewed;
   const [first, second] = workspace.sandbox.leads.list();
   workspace.sandbox.leads.edit(first?.id ?? '', { stage: 'lost' });
   workspace.sheet.edit((row) => row['Lead ID'] === second?.id, { Stage: second?.['stage'] as string });
 
-  const { code, json } = await apply();
+  const report = await reviewed.apply();
 
-  const line = (leadId = ''): string => read().actions.find((action) => action.leadId === leadId)?.id ?? '?';
-  expect(code).toBe(3);
-  expect(json).toMatchObject({
+  const line = (leadId = ''): string => reviewed.lines.find((one) => one.leadId === leadId)?.id ?? '?';
+  expect(report).toMatchObject({
     status: 'partial',
     plan: { lines: 3, done: 1, stale: 2 },
     updated: { leads: 1 },
   });
-  expect(json.problems.filter((problem) => problem.code === 'plan.stale')).toEqual([
-    expect.objectContaining({
-      leadId: first?.id,
-      message: expect.stringContaining(`line ${line(first?.id)} `),
-    }),
-    expect.objectContaining({
-      leadId: second?.id,
-      message: expect.stringContaining(`line ${line(second?.id)} `),
-    }),
-  ]);
+  expect(report.problems.filter((problem) => problem.code === 'plan.stale')).toEqual(
+    [first, second].map((lead) =>
+      expect.objectContaining({
+        leadId: lead?.id,
+        message: expect.stringContaining(`line ${line(lead?.id)} `),
+      }),
+    ),
+  );
   expect(stages(workspace).toSorted()).toEqual(['lost', second?.['stage'] as string, 'won'].toSorted());
 });
 
 test('--only carries out the lines named', async () => {
-  const { workspace, read, apply } = await reviewedPlan();
-  await using _ = workspace;
-  const [, chosen] = read().actions;
+  await using reviewed = await ReviewedPlan.make();
+  const { workspace } = reviewed;
+  const [, chosen] = reviewed.lines;
 
-  expect(await apply('--only', chosen?.id ?? '')).toMatchObject({
-    code: 0,
-    json: { updated: { leads: 1 }, plan: { lines: 1, done: 1 }, receipt: { equal: 1, left: 2 } },
+  expect(await reviewed.apply([chosen?.id ?? ''])).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 1 },
+    plan: { lines: 1, done: 1 },
+    receipt: { equal: 1, left: 2 },
   });
   const written = workspace.sandbox.leads.list().filter((lead) => lead['stage'] === 'won');
   expect(written.map(({ id }) => id)).toEqual([chosen?.leadId]);
-  expect(await apply('--only', '999999')).toMatchObject({ code: 2, error: { code: 'usage.plan-line' } });
+  await expect(reviewed.apply(['999999'])).rejects.toMatchObject({ code: 'usage.plan-line' });
 });
 
 test('a value that was changed by hand in the file is not written', async () => {
-  const { workspace, read, write, apply } = await reviewedPlan();
-  await using _ = workspace;
-  const plan = read();
+  await using reviewed = await ReviewedPlan.make();
+  const { workspace, path } = reviewed;
+  const plan = readPlanFile(path);
   const [first] = plan.actions;
   for (const change of Object.values(first?.changes ?? {})) change.to = 'lost';
-  write(plan);
+  writeFileSync(path, JSON.stringify(plan));
 
-  const { code, json } = await apply();
+  const report = await reviewed.apply();
 
-  expect(code).toBe(3);
-  expect(json.problems).toMatchObject([{ code: 'plan.line-edited', leadId: first?.leadId }]);
-  expect(json.updated.leads).toBe(2);
+  expect(report.problems).toMatchObject([{ code: 'plan.line-edited', leadId: first?.leadId }]);
+  expect(report).toMatchObject({ updated: { leads: 2 }, plan: { done: 2, stale: 1 } });
   expect(stages(workspace)).not.toContain('lost');
 });
 
 test.each([
-  ['another version', (plan: PlanFile) => ({ ...plan, version: 2 }), 'usage.plan-version'],
-  [
-    'another connection',
-    (plan: PlanFile) => ({ ...plan, connection: 'hamburg' }),
-    'usage.unknown-connection',
-  ],
-  ['no plan', () => ({ hello: 'world' }), 'usage.plan-unreadable'],
-])('%s: refused whole', async (_name, change, code) => {
-  const { workspace, read, write, apply } = await reviewedPlan();
-  await using _ = workspace;
-  write(change(read()));
+  ['mapping', { fields: { companyName: 'Company', stage: 'Stage', city: 'Segment' } }, 'fields'],
+  ['direction of a field', { sync: { direction: 'to-target' } }, 'fields'],
+  ['rule', { sync: { onConflict: 'leads-win' } }, 'rules'],
+  ['time zone', { target: { timeZone: 'Europe/Lisbon' } }, 'time zone'],
+])('a plan that was made under another %s is refused whole, naming what', async (_name, settings, told) => {
+  await using reviewed = await ReviewedPlan.make({ leads: 1 });
+  const { workspace } = reviewed;
+  workspace.configure(settings);
   const requests = workspace.sandbox.log.length;
-  expect(await apply()).toMatchObject({ code: 2, error: { code } });
+  await expect(reviewed.apply()).rejects.toMatchObject({
+    code: 'usage.plan-settings',
+    message: expect.stringContaining(told),
+  });
   expect(workspace.sandbox.log).toHaveLength(requests);
 });
 
-test.each([
-  ['mapping', { fields: { companyName: 'Company', stage: 'Stage', city: 'Segment' } }],
-  ['rules', { sync: { onConflict: 'leads-win' } }],
-  ['target', { target: { statusColumn: 'Status' } }],
-])('a plan that was made under another %s is refused whole', async (_name, connection) => {
-  const { workspace, apply } = await reviewedPlan();
-  await using _ = workspace;
-  workspace.configure(connection);
-  const requests = workspace.sandbox.log.length;
-  expect(await apply()).toMatchObject({ code: 2, error: { code: 'usage.plan-settings' } });
-  expect(workspace.sandbox.log).toHaveLength(requests);
-  expect(stages(workspace)).not.toContain('won');
+test('a plan that is not on record, or older than what is kept of the runs, is refused whole', async () => {
+  await using reviewed = await ReviewedPlan.make({ leads: 1 });
+  await using app = await reviewed.workspace.openApp();
+  await app.pool.query(`update runs set created_at = now() - interval '10 years' where mode = 'plan'`);
+  await expect(reviewed.apply()).rejects.toMatchObject({ code: 'usage.plan-too-old' });
+  await app.pool.query(`delete from runs where mode = 'plan'`);
+  await expect(reviewed.apply()).rejects.toMatchObject({ code: 'usage.plan-unknown' });
+  expect(stages(reviewed.workspace)).not.toContain('won');
 });
 
-test('a file that is no plan is not overwritten by --out', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+test('a create that was carried out covers no row like it that was typed after the review', async () => {
+  await using reviewed = await ReviewedPlan.make({ edit: walkIn });
+  const { workspace } = reviewed;
+  expect(await reviewed.apply()).toMatchObject({ created: { leads: 1 }, plan: { lines: 1, done: 1 } });
+
+  for (let again = 0; again < 2; again += 1) {
+    walkIn(workspace);
+    expect(await reviewed.apply()).toMatchObject({
+      created: { leads: 0 },
+      plan: { lines: 1, done: 0, doneBefore: 1, stale: 0 },
+    });
+  }
+  expect(named(workspace, 'Walk-in AG')).toBe(1);
+});
+
+test('a line that a sync has carried out since covers nothing that appeared after it', async () => {
+  await using reviewed = await ReviewedPlan.make({ edit: walkIn });
+  const { workspace } = reviewed;
   await workspace.sync();
-  const before = workspace.sheet.text();
-  const { code, stdout } = await workspace.cli('plan', '--json', '--out', workspace.sheet.path);
-  expect(code).toBe(2);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage.plan-out-exists' } });
-  expect(workspace.sheet.text()).toBe(before);
+  walkIn(workspace);
+  expect(await reviewed.apply()).toMatchObject({ created: { leads: 0 }, plan: { done: 0, doneBefore: 1 } });
+  expect(named(workspace, 'Walk-in AG')).toBe(1);
+});
+
+test('an edit that was carried out is not carried out again after it was taken back on both sides', async () => {
+  await using reviewed = await ReviewedPlan.make({ leads: 1 });
+  const { workspace } = reviewed;
+  const [lead] = workspace.sandbox.leads.list();
+  const before = readPlanFile(reviewed.path).actions[0]?.changes['stage']?.from ?? '';
+  expect(await reviewed.apply()).toMatchObject({ plan: { done: 1 } });
+  workspace.sandbox.leads.edit(lead?.id ?? '', { stage: before });
+  await workspace.sync();
+  winAll(workspace);
+
+  expect(await reviewed.apply()).toMatchObject({ updated: { leads: 0 }, plan: { done: 0, doneBefore: 1 } });
+  expect(stages(workspace)).toEqual([before]);
+});
+
+test('of two lines alike each is carried out once, one after the other', async () => {
+  await using reviewed = await ReviewedPlan.make({
+    edit: (workspace) => {
+      walkIn(workspace);
+      walkIn(workspace);
+    },
+  });
+  const [one = '', two = ''] = reviewed.lines.map(({ id }) => id);
+  for (const [index, id] of [one, two].entries()) {
+    expect(await reviewed.apply([id])).toMatchObject({ created: { leads: 1 }, plan: { done: 1 } });
+    expect(named(reviewed.workspace, 'Walk-in AG')).toBe(index + 1);
+  }
+  expect(await reviewed.apply()).toMatchObject({ plan: { lines: 2, done: 0, doneBefore: 2 } });
 });
 
 test('a create of the plan is settled, linked and never made twice, whatever POST replies', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 2, createReply: 'nothing' } });
-  await workspace.sync();
-  workspace.sheet.add({ Company: 'Zwilling AG', Stage: 'new' });
-  workspace.sheet.add({ Company: 'Zwilling AG', Stage: 'new' });
-  const path = join(workspace.folder, 'plan.json');
-  await workspace.cli('plan', '--out', path);
-  const plan = JSON.parse(readFileSync(path, 'utf8')) as PlanFile;
-  expect(plan.actions.map(({ kind }) => kind)).toEqual(['create-lead', 'create-lead']);
-  const [one] = plan.actions;
-
-  const { code, stdout } = await workspace.cli('apply', path, '--json', '--only', one?.id ?? '');
-
-  expect(JSON.parse(stdout)).toMatchObject({
-    status: 'succeeded',
-    created: { leads: 1 },
-    receipt: { records: 4 },
+  await using reviewed = await ReviewedPlan.make({
+    leads: 2,
+    sandbox: { createReply: 'nothing' },
+    edit: (workspace) => {
+      walkIn(workspace);
+      walkIn(workspace);
+    },
   });
-  expect(code).toBe(0);
-  expect(workspace.sandbox.leads.size).toBe(3);
-  expect(workspace.sheet.rows().filter((row) => row['Lead ID'] === '')).toHaveLength(1);
+  const { workspace } = reviewed;
+  expect(reviewed.lines.map(({ kind }) => kind)).toEqual(['create-lead', 'create-lead']);
+  const [one] = reviewed.lines;
+
+  for (const counts of [
+    { done: 1, doneBefore: 0 },
+    { done: 0, doneBefore: 1 },
+  ]) {
+    expect(await reviewed.apply([one?.id ?? ''])).toMatchObject({ status: 'succeeded', plan: counts });
+    expect(workspace.sandbox.leads.size).toBe(3);
+    expect(workspace.sheet.rows().filter((row) => row['Lead ID'] === '')).toHaveLength(1);
+  }
   await workspace.sync();
   expect(workspace.sandbox.leads.size).toBe(4);
   expect(workspace.sheet.rows().filter((row) => row['Lead ID'] === '')).toHaveLength(0);

@@ -177,6 +177,23 @@ test('an undo can be kept in a file and carried out line by line', async () => {
   expect(now.find(({ id }) => id === one?.leadId)).toEqual(before.find(({ id }) => id === one?.leadId));
 });
 
+test('what is told before and after an undo is so', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+  await workspace.sync();
+  workspace.sheet.add({ Company: 'Ems GmbH', Stage: 'new' });
+  const { runId } = await workspace.sync();
+
+  const planned = await workspace.cli('undo', runId);
+  expect(planned.stdout).toContain('nothing was written');
+  expect(planned.stdout).toContain(`To carry it out: leadsync undo ${runId}`);
+  const carriedOut = await workspace.cli('undo', runId, '--yes');
+  expect(carriedOut.stdout).not.toContain('nothing was written');
+  expect(carriedOut.stdout).toContain('A row whose lead is taken away\nbecomes a new lead again');
+  const again = await workspace.cli('undo', runId);
+  expect(again.stdout).toContain('left alone');
+  expect(again.stdout).not.toContain('To carry it out');
+});
+
 test.each([
   ['a run that there is not', '4711'],
   ['something else', 'yesterday'],

@@ -18,11 +18,14 @@ let lastAction = 0;
 const begin = ({ pool, connection }: Scene, actionId = ++lastAction): Promise<number> =>
   beginIntent(pool, { connection, actionId, rowKey: 'k', row, content });
 
+/** A run for which nothing is staged. */
+const none = ({ connection }: { readonly connection: string }) => ({ id: 0, connection });
+
 test('an intent that was begun is open, in doubt, with what is needed to find its lead', async () => {
   const here = scene();
   const before = Date.now();
   const id = await begin(here);
-  expect(await openIntents(here.pool, here.connection)).toEqual([
+  expect(await openIntents(here.pool, none(here))).toEqual([
     {
       id,
       rowKey: 'k',
@@ -30,11 +33,12 @@ test('an intent that was begun is open, in doubt, with what is needed to find it
       content,
       leadId: null,
       answered: false,
+      lostItsRow: false,
       attemptedAt: expect.any(Number),
       scansWithoutIt: 0,
     },
   ]);
-  const [intent] = await openIntents(here.pool, here.connection);
+  const [intent] = await openIntents(here.pool, none(here));
   expect(Math.abs((intent?.attemptedAt ?? 0) - before)).toBeLessThan(10_000);
 });
 
@@ -51,7 +55,7 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
   await intentCreated(here.pool, linked, 'lead-2');
   await intentsLinked(here.pool, [linked]);
   await abandonIntents(here.pool, [abandoned]);
-  const open = await openIntents(here.pool, here.connection);
+  const open = await openIntents(here.pool, none(here));
   expect(open.map(({ id, leadId }) => [id, leadId])).toEqual([
     [doubtful, null],
     [created, 'lead-1'],
@@ -78,6 +82,6 @@ test('scans without the lead are counted for those that they speak against', asy
   await countScanWithout(here.pool, [one], 1);
   await countScanWithout(here.pool, [one, two], 0.5);
   await countScanWithout(here.pool, [], 1);
-  const open = await openIntents(here.pool, here.connection);
+  const open = await openIntents(here.pool, none(here));
   expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
 });

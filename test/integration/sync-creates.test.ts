@@ -129,3 +129,47 @@ test('nothing twice: somebody goes on typing into a new row each time its id is 
   expect(made).toMatchObject([{ city: 'Bonn', segment: 'large', region: 'NRW', stage: 'won' }]);
   expect(here.sheet.rows().filter(isOurs)).toHaveLength(1);
 });
+
+test('a create that got no reply, behind a filter that hides leads: a person is asked, and nothing is made again', async () => {
+  await using here = await Workspace.open({
+    sandbox: { leads: 5 },
+    connection: { leads: { query: { stage: 'new' } } },
+  });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: parseFaults('reset:every=1,on=POST') });
+  expect(await here.sync()).toMatchObject({ status: 'partial', putOff: 1 });
+  here.sandbox.set({ faults: [] });
+  await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+
+  const report = await here.sync();
+
+  expect(report).toMatchObject({ status: 'partial', held: 1, putOff: 0 });
+  expect(report.problems).toMatchObject([
+    { code: 'create.in-doubt', message: expect.stringContaining('leads.query') },
+  ]);
+  expect(here.sandbox.leads.size).toBe(5);
+  // A filtered scan proves nothing: there is no use in scanning again and again.
+  expect(report.requests.leads).toBe(1);
+});
+
+test('no edit is lost: a new lead that cannot be read back, and of which the service ignores a field, empties no cell', async () => {
+  await using here = await Workspace.open({
+    sandbox: { leads: 2, createReply: 'location', ignoredFields: ['region'] },
+  });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: parseFaults('503:every=1,on=get') });
+  await here.sync();
+  here.sandbox.set({ faults: [] });
+
+  const report = await here.sync();
+
+  expect(report).toMatchObject({ held: 1, problems: [{ code: 'lead.field-refused', field: 'region' }] });
+  expect(here.sandbox.leads.size).toBe(3);
+  expect(here.sheet.rows().find((row) => row['Company']?.includes('Acme Handels'))).toMatchObject({
+    Region: 'BW',
+    City: 'Ulm',
+    'Lead ID': expect.stringMatching(/./),
+  });
+});

@@ -129,3 +129,83 @@ test('what is held, left by the settings and equal adds up to all records', asyn
     receipt: { records: 6, equal: 2, held: 2, putOff: 0, left: 2, unexplained: 0 },
   });
 });
+
+test('nothing twice: the id of a new row is lost with an older copy of the file: the row gets it again', async () => {
+  for (const meanwhile of [true, false]) {
+    await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+    await workspace.sync();
+    workspace.sheet.add({ Company: 'Neu GmbH', City: 'Ulm' });
+    const older = workspace.sheet.grid();
+    const report = await syncWith(workspace, () => meanwhile && workspace.sheet.write(older));
+    expect(report.status).toBe(meanwhile ? 'failed' : 'succeeded');
+    workspace.sheet.write(older);
+    const made = workspace.sandbox.leads.list().find(({ companyName }) => companyName === 'Neu GmbH');
+    // The lead goes on meanwhile: what it shows now is not older than the copy.
+    workspace.sandbox.leads.edit(made?.id ?? '', { city: 'Jena' });
+
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', receipt: { equal: 3, records: 3 } });
+
+    expect(workspace.sandbox.leads.size).toBe(3);
+    expect(workspace.sheet.rows().filter((row) => row['Company'] === 'Neu GmbH')).toMatchObject([
+      { 'Lead ID': made?.id, City: 'Jena' },
+    ]);
+  }
+});
+
+test('a POST that was confirmed and not stored: the run fails, the row is kept and held, and made again when told to', async () => {
+  await using workspace = await Workspace.open({
+    sandbox: { leads: 2 },
+    connection: { sync: { onLeadDeleted: 'remove' } },
+  });
+  await workspace.sync();
+  const add = workspace.sandbox.leads.add.bind(workspace.sandbox.leads);
+  workspace.sandbox.leads.add = (fields) => {
+    const lead = add(fields);
+    // In the next moment, so that the reply still shows it.
+    setImmediate(() => workspace.sandbox.leads.remove(lead.id));
+    return lead;
+  };
+  workspace.sheet.add({ Company: 'Neu GmbH', City: 'Ulm' });
+
+  expect(await workspace.sync({ patience: 5 })).toMatchObject({
+    status: 'failed',
+    problems: [{ code: 'receipt.unexplained', message: expect.stringContaining('Clear the id') }],
+  });
+  for (let night = 0; night < 3; night++) {
+    expect(await workspace.sync()).toMatchObject({ status: 'partial', problems: [{ code: 'row.orphan' }] });
+  }
+  expect(workspace.sheet.rows()).toContainEqual(
+    expect.objectContaining({ Company: 'Neu GmbH', City: 'Ulm' }),
+  );
+
+  workspace.sandbox.leads.add = add;
+  workspace.sheet.edit((row) => row['Company'] === 'Neu GmbH', { 'Lead ID': '' });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1 } });
+});
+
+test.each(['leads-win', 'target-wins', 'hold'] as const)(
+  'no edit is lost: a text that the service cuts short stays held night after night, under %s, and a new one is sent',
+  async (onConflict) => {
+    await using workspace = await Workspace.open({
+      sandbox: { leads: 1 },
+      connection: { sync: { onConflict } },
+    });
+    await workspace.sync();
+    const edit = workspace.sandbox.leads.edit.bind(workspace.sandbox.leads);
+    workspace.sandbox.leads.edit = (id, fields) =>
+      edit(id, { ...fields, ...(typeof fields.city === 'string' && { city: fields.city.slice(0, 12) }) });
+    const long = 'A very long name of a city';
+    workspace.sheet.edit(() => true, { City: long });
+    for (let night = 0; night < 3; night++) {
+      expect(await workspace.sync()).toMatchObject({
+        status: 'partial',
+        held: 1,
+        problems: [{ code: 'lead.field-refused', field: 'city' }],
+      });
+      expect(workspace.sheet.rows()).toMatchObject([{ City: long }]);
+    }
+    workspace.sheet.edit(() => true, { City: 'Ulm' });
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1, rows: 0 } });
+    expect(workspace.sandbox.leads.list()).toMatchObject([{ city: 'Ulm' }]);
+  },
+);

@@ -18,6 +18,8 @@ export const none = {
   'delete-lead': 0,
 };
 
+type Direction = FieldMapping['direction'];
+
 export interface Settings {
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly fields: readonly FieldMapping[];
@@ -27,21 +29,40 @@ export interface Settings {
 }
 
 export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settings {
-  const sync: Partial<ConnectionConfig['sync']> = on.has('policies')
+  const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
         onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
         onLeadDeleted: random.pick(['mark', 'keep', 'remove']),
         onRowDeleted: random.pick(['restore', 'ignore', 'delete-lead']),
       }
     : {};
+  const fields = on.has('directions') ? randomDirections(random, sync) : defaultFields;
   return {
     sync,
-    fields: defaultFields,
+    fields,
     // Every lead is found: yet a filtered scan proves no deletion.
     query: on.has('filters') && random.below(6) === 0 ? { name: 'company' } : {},
     statusColumn: random.below(2) === 0,
     format: on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv',
   };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Mostly two-way; else one way for a field or two, or for the whole connection. */
+function randomDirections(
+  random: Random,
+  sync: Writable<Partial<ConnectionConfig['sync']>>,
+): readonly FieldMapping[] {
+  const one = random.pick<Direction>(['to-target', 'to-leads']);
+  const kind = random.below(6);
+  if (kind === 0) sync.direction = one;
+  return defaultFields.map((mapping) => {
+    const oneWay = kind === 0 || (kind === 1 && random.below(3) === 0);
+    return oneWay
+      ? { ...mapping, direction: kind === 0 ? one : random.pick<Direction>(['to-target', 'to-leads']) }
+      : mapping;
+  });
 }
 
 export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs {

@@ -12,7 +12,7 @@ interface Absence {
  */
 export class Witness {
   readonly faults: string[] = [];
-  /** Which run it is: counted up when one has finished. */
+  /** Which run it is: counted up when one begins. */
   run = 0;
   readonly #isFiltered: boolean;
   readonly #leads = new Map<string, Absence>();
@@ -32,6 +32,8 @@ export class Witness {
   }
 
   page(cursor: string | null, page: LeadPage): void {
+    // A process that dies before it stored a page asks for it again.
+    if (cursor === null) this.#scans.clear();
     const before = cursor === null ? { ids: [], torn: this.#rejected } : this.#scans.get(cursor);
     this.#rejected = false;
     const own = page.leads.map(({ id }) => id);
@@ -43,7 +45,6 @@ export class Witness {
       this.#scans.set(page.nextCursor, { ids, torn });
       return;
     }
-    this.#scans.clear();
     if (!torn && !this.#isFiltered && ids.length > 0) this.#miss(this.#leads, ids);
   }
 

@@ -1,7 +1,6 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
@@ -26,6 +25,7 @@ import { XlsxTable } from './xlsx-table.ts';
 
 export interface WorldOptions {
   readonly database: SimDatabase;
+  readonly folder: string;
   readonly clock: SimClock;
   readonly random: Random;
   readonly sandbox: Partial<SandboxOptions>;
@@ -38,7 +38,10 @@ export interface WorldOptions {
   readonly heard: (operation: string) => void;
 }
 
-export type End = { readonly kind: 'finished'; readonly run: Run } | { readonly kind: 'crashed' | 'stopped' };
+export type End =
+  | { readonly kind: 'finished'; readonly run: Run }
+  | { readonly kind: 'crashed' | 'stopped' }
+  | { readonly kind: 'threw'; readonly error: unknown };
 
 export interface LifePlan {
   readonly name: string;
@@ -70,9 +73,6 @@ const reminders: NonNullable<ConnectionConfig['reminders']> = {
 
 const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 
-/** In memory where there is such a folder: nothing here outlives the process. */
-const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-
 /** A service, a file and a database, on which processes live one after the other, or at once. */
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
@@ -99,7 +99,7 @@ export class World implements AsyncDisposable {
 
   static async open(options: WorldOptions): Promise<World> {
     await using stack = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(scratch, 'leadsync-night-'));
+    const folder = await mkdtemp(join(options.folder, 'leadsync-night-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
@@ -150,7 +150,10 @@ export class World implements AsyncDisposable {
         witness: this.witness,
         tick: plan.tick,
         steal: () => this.#stealLease(),
-        heard: this.#options.heard,
+        heard: (operation) => {
+          if (operation.startsWith('insert into runs')) this.witness.run++;
+          this.#options.heard(operation);
+        },
       };
       return { plan, life: new Life(plan.fate, around) };
     });
@@ -188,7 +191,6 @@ export class World implements AsyncDisposable {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);
         if (result.kind === 'finished') {
-          this.witness.run++;
           trace(`${name}: run ${result.run.id} after ${life.operations} operations: ${brief(result.run)}`);
           await planReminders(pool, this.connection);
           return { kind: 'finished', run: result.run };
@@ -201,12 +203,28 @@ export class World implements AsyncDisposable {
       }
       throw new Error('the run does not end');
     } catch (error) {
-      if (!life.crashed) throw error;
+      if (!life.crashed) return { kind: 'threw', error };
       trace(
         `${name}: ${error instanceof Crash ? error.message : String(error)} (operation ${life.operations})`,
       );
       return { kind: 'crashed' };
     }
+  }
+
+  /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
+  openInEditor(): boolean {
+    if (existsSync(this.#lock)) return false;
+    writeFileSync(this.#lock, ',anna,desk,,;');
+    return true;
+  }
+
+  closeInEditor(): void {
+    rmSync(this.#lock, { force: true });
+  }
+
+  get #lock(): string {
+    const { path } = this.connection.target;
+    return join(dirname(path), `.~lock.${basename(path)}#`);
   }
 
   async #stealLease(): Promise<void> {

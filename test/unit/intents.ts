@@ -21,6 +21,7 @@ export function intent(known: Partial<Intent> = {}): Intent {
     leadId: null,
     attemptedAt: attempt,
     answered: false,
+    lostItsRow: false,
     scansWithoutIt: 0,
     ...known,
   };

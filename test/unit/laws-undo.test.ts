@@ -12,6 +12,8 @@ const anyWritten = fc.uniqueArray(
     field: fc.constantFrom(...names),
     before: anyCell,
     after: anyValue,
+    rule: fc.constantFrom('row-edited', 'lead-edited', 'target-wins', 'fills-empty', 'undone'),
+    later: fc.option(fc.constant(9), { freq: 3 }),
   }),
   { selector: ({ side, field }) => `${side} ${field}`, maxLength: 4 },
 );
@@ -19,6 +21,8 @@ const anyDeeds: fc.Arbitrary<Deeds> = fc.record({
   leadId: fc.constant('lead-1'),
   written: anyWritten,
   leadMade: fc.option(recordOf(anyValue, true)),
+  rowLinked: fc.option(recordOf(anyCell, false)),
+  later: fc.option(fc.constant(9), { freq: 3 }),
   rowMade: fc.option(recordOf(anyValue, true)),
   rowRemoved: fc.option(recordOf(anyCell, false), { freq: 1 }),
   rowMarked: fc.boolean(),
@@ -67,6 +71,41 @@ describe('promise 1: no edit is lost, not by an undo either', () => {
             ...written.filter((one) => one.field === field).map(({ after }) => after),
           ];
           expect(put.some((one) => one !== undefined && sameCell(one, cell))).toBe(true);
+        }
+      }
+    });
+  });
+
+  test('a value is put back only where nobody wrote or edited it since, on either side', () => {
+    law((actions, deeds, { lead, row }) => {
+      for (const { kind, changes } of actions) {
+        if (kind !== 'update-lead' && kind !== 'update-row') continue;
+        expect(deeds.later).toBeNull();
+        const [side, other] =
+          kind === 'update-lead' ? (['lead', 'row'] as const) : (['row', 'lead'] as const);
+        for (const field of Object.keys(changes)) {
+          const deed = deeds.written.find((one) => one.side === side && one.field === field);
+          expect(deed?.later).toBeNull();
+          const there = { lead, row: row?.cells }[other];
+          const left = deeds.written.find((one) => one.side === other && one.field === field);
+          const made = other === 'row' ? deeds.rowMade?.[field] : undefined;
+          const shared = deed?.rule === 'undone' ? deed.before : (made ?? deed?.after ?? null);
+          if (there && (deeds.rowMade === null || other === 'lead'))
+            expect(sameCell(there[field] ?? null, left === undefined ? shared : left.after)).toBe(true);
+        }
+      }
+    });
+  });
+
+  test('a row gives back its id only as it was linked, and keeps nothing but what its user had typed', () => {
+    law((actions, { rowLinked, written }, { row }) => {
+      for (const { changes } of actions.filter(({ kind }) => kind === 'unlink')) {
+        for (const [field, cell] of Object.entries(row?.cells ?? {})) {
+          const filled = written.find((one) => one.side === 'row' && one.field === field);
+          const left = filled === undefined ? (rowLinked?.[field] ?? null) : filled.after;
+          expect(sameCell(cell, left)).toBe(true);
+          if (field in changes)
+            expect(sameCell(changes[field]?.to ?? null, filled?.before ?? null)).toBe(true);
         }
       }
     });

@@ -119,7 +119,7 @@ describe('sentences for people', () => {
 test('the kinds of actions are those of the contract (DESIGN 8), and those that nobody is shown', () => {
   const told = [...rowKinds, ...leadKinds, 'hold'];
   const contract =
-    'create-row, update-row, mark-row, remove-row, create-lead, update-lead, delete-lead, hold, link';
+    'create-row, update-row, mark-row, remove-row, create-lead, update-lead, delete-lead, hold, link, unlink';
   expect(told.toSorted()).toEqual(contract.split(', ').toSorted());
   expect(silentKinds.toSorted()).toEqual(['agree', 'forget', 'report']);
 });

@@ -43,6 +43,13 @@ describe('the precondition of an action', () => {
     expect(precondition(turned)).toBe(precondition(update));
   });
 
+  test('of a field whose name has blanks is one field: an edit of another one does not make it stale', () => {
+    const { stage = { from: null, to: null }, city = { from: null, to: null } } = update.changes;
+    const whole = { ...update, changes: { 'pipeline stage': stage, city } };
+    const reviewed = line({ ...whole, changes: { 'pipeline stage': stage } });
+    expect(coveredBy(whole, reviewed)?.covered.changes).toEqual({ 'pipeline stage': stage });
+  });
+
   test('of anything else is one short text', () => {
     expect(precondition(created)).toMatch(/^[\w-]{27}$/);
     const more = { ...created, changes: { ...created.changes, city: { from: null, to: 'Ulm' } } };
@@ -104,12 +111,16 @@ describe('what a reviewed line covers of an action', () => {
     }
   });
 
-  test('the fields that were reviewed, when others were edited since', () => {
-    expect(coveredBy(update, line(only(update, 'stage')))).toEqual({
-      covered: only(update, 'stage'),
-      rest: only(update, 'city'),
-    });
-  });
+  test.each(['update-lead', 'update-row'] as const)(
+    'the fields of an %s that were reviewed, when others were edited since',
+    (kind) => {
+      const now = { ...update, kind };
+      expect(coveredBy(now, line(only(now, 'stage')))).toEqual({
+        covered: only(now, 'stage'),
+        rest: only(now, 'city'),
+      });
+    },
+  );
 
   test.each<[string, PlannedAction, PlannedAction]>([
     ['a field that was reviewed is not to be written any more', only(update, 'stage'), update],

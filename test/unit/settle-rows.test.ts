@@ -15,6 +15,7 @@ function intent(id: number, row: Cells): Intent {
     content: {},
     leadId: null,
     answered: false,
+    lostItsRow: false,
     attemptedAt: 0,
     scansWithoutIt: 0,
   };

@@ -164,6 +164,15 @@ describe('a create that no scan shows', () => {
     });
   });
 
+  test('that the service said it made is none of the leads that were made long afterwards', () => {
+    const late = { companyName: 'X-Acme', stage: 'other' };
+    const waits = { 1: { kind: 'wait' } };
+    const answered = [intent({ answered: true })];
+    expect(settled(answered, [lead(0, late, attempt + attemptOverAfter + 5 * minute + 1)])).toEqual(waits);
+    expect(settled(answered, [lead(0, late, attempt + attemptOverAfter + 5 * minute)])).not.toEqual(waits);
+    expect(settled(answered, [{ id: 'lead_17', cells: late }])).not.toEqual(waits);
+  });
+
   test('gives way to one that is alike and that the service said it made: only that one certainly happened', () => {
     const made = lead();
     expect(settled([intent({ id: 1 }), intent({ id: 2, answered: true })], [made])).toEqual({

@@ -1,32 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Cell, Cells, Values } from '../../src/lead/value.ts';
-import { type Deeds, planUndo, type Present } from '../../src/merge/undo.ts';
+import type { Deeds, Present } from '../../src/merge/undo.ts';
+import { acme, row, soon, undo, undone, wrote } from './deeds.ts';
 import { told } from './pair-state.ts';
-
-const soon: Cell = { unreadable: 'soon' };
-const acme: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
-const row = (cells: Cells) => ({ row: 7, cells });
-const wrote = (side: 'lead' | 'row', field: string, before: Cell, after: Cell) => ({
-  side,
-  field,
-  before,
-  after,
-});
-
-function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
-  const nothing = {
-    leadId: 'lead-1',
-    written: [],
-    leadMade: null,
-    rowMade: null,
-    rowRemoved: null,
-    rowMarked: false,
-    leadDeleted: null,
-  };
-  return planUndo({ ...nothing, ...deeds }, { lead: null, row: null, ...present });
-}
-
-const undone = (deeds: Partial<Deeds>, present: Partial<Present> = {}) => undo(deeds, present).map(told);
 
 test('a run that did nothing has nothing to be undone', () => {
   expect(undone({}, { lead: acme, row: row(acme) })).toEqual([]);
@@ -51,6 +26,43 @@ describe('what a run wrote over', () => {
       both,
       ['update-lead (undone); stage: won > new'],
     ],
+    [
+      'in the lead, where the row still has what the lead was to get',
+      [wrote('lead', 'stage', 'new', 'wo', { wanted: 'won' })],
+      { lead: { ...acme, stage: 'wo' }, row: both.row ?? null },
+      ['update-lead (undone); stage: wo > new'],
+    ],
+    [
+      'in the lead, and the row was edited since',
+      [wrote('lead', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'lost' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'in the row, and the lead was edited since',
+      [wrote('row', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'lost' }, row: row({ ...acme, stage: 'won' }) },
+      ['report (undo.edited-since)'],
+    ],
+    [
+      'in the lead, which has no row',
+      [wrote('lead', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'won' } },
+      ['update-lead (undone); stage: won > new'],
+    ],
+    [
+      'written by a later run too',
+      [wrote('lead', 'stage', 'new', 'won', { later: 8 }), wrote('lead', 'companyName', 'Acne', 'Acme')],
+      both,
+      ['update-lead (undone); companyName: Acme > Acne', 'report (undo.written-since)'],
+    ],
+    [
+      'put back by an undo, which is undone',
+      [wrote('lead', 'stage', 'won', 'new', { rule: 'undone' })],
+      { lead: { ...acme, stage: 'new' }, row: row({ ...acme, stage: 'won' }) },
+      ['update-lead (undone); stage: new > won'],
+    ],
+    ['as it was before, by a later run', [wrote('lead', 'stage', 'won', 'lost', { later: 8 })], both, []],
     ['as it was before, by hand', [wrote('lead', 'stage', 'won', 'lost')], both, []],
     ['edited since', [wrote('lead', 'stage', 'new', 'lost')], both, ['report (undo.edited-since)']],
     [
@@ -90,105 +102,41 @@ describe('what a run wrote over', () => {
     ]);
     expect(undo({ written: [wrote('lead', 'stage', 'new', 'won')] }, both)[0]?.row).toBeNull();
   });
-});
 
-describe('a lead that a run made', () => {
-  const leadMade = { companyName: 'Acme', stage: 'new' };
+  test.each(['row-edited', 'lead-edited', 'undone', 'reopened'])(
+    'after %s it is an edit like any other: the baseline stays',
+    (rule) => {
+      const deed = wrote('lead', 'stage', 'new', 'won', { rule, base: 'new' });
+      const [action] = undo({ written: [deed] }, { lead: both.lead ?? null });
+      expect(action?.changes).toEqual({ stage: { from: 'won', to: 'new', rule: 'undone' } });
+    },
+  );
 
-  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
-    ['as it was made', { leadMade }, { lead: acme }, ['delete-lead (undone)']],
-    [
-      'in the spelling of the service',
-      { leadMade },
-      { lead: { ...acme, companyName: 'ACME ' } },
-      ['delete-lead (undone)'],
-    ],
-    ['edited since', { leadMade }, { lead: { ...acme, stage: 'won' } }, ['report (undo.edited-since)']],
-    ['emptied since', { leadMade }, { lead: { companyName: 'Acme' } }, ['report (undo.edited-since)']],
-    [
-      'filled in since',
-      { leadMade },
-      { lead: { ...acme, nextFollowUpAt: 'x' } },
-      ['report (undo.edited-since)'],
-    ],
-    [
-      'filled in since, but not readable',
-      { leadMade },
-      { lead: { ...acme, nextFollowUpAt: soon } },
-      ['report (undo.edited-since)'],
-    ],
-    ['gone', { leadMade }, { row: row(acme) }, ['report (undo.gone)']],
-    [
-      'and then wrote to',
-      { leadMade, written: [wrote('lead', 'stage', 'new', 'won')] },
-      { lead: { ...acme, stage: 'won' } },
-      ['delete-lead (undone)'],
-    ],
-    [
-      'and the service filled in, of which the row was told',
-      { leadMade, written: [wrote('row', 'nextFollowUpAt', null, 'x')] },
-      { lead: { ...acme, nextFollowUpAt: 'x' }, row: row({ ...acme, nextFollowUpAt: 'x' }) },
-      ['delete-lead (undone)', 'update-row (undone); nextFollowUpAt: x > -'],
-    ],
-  ])('%s', (_, deeds, present, expected) => {
-    expect(undone(deeds, present)).toEqual(expected);
-  });
+  test.each(['leads-win', 'target-wins', 'resolved', 'fills-empty', 'one-way'])(
+    'after %s the baseline goes back, so that what was decided is open again',
+    (rule) => {
+      const change = { from: 'won', to: 'new', rule: 'reopened' };
+      const stage = (base: object) => {
+        const [action] = undo({ written: [wrote('row', 'stage', 'new', 'won', { rule, ...base })] }, both);
+        return action?.changes['stage'];
+      };
+      expect(stage({ base: 'old' })).toStrictEqual({ ...change, base: 'old' });
+      expect(stage({ base: null })).toStrictEqual({ ...change, base: null });
+      expect(stage({})).toStrictEqual(change);
+    },
+  );
 
-  test('is deleted only while it shows what it shows now', () => {
-    expect(undo({ leadMade }, { lead: acme })[0]).toMatchObject({
-      leadId: 'lead-1',
-      row: null,
-      expect: acme,
-    });
-  });
-});
-
-describe('a row that a run made', () => {
-  test.each<[string, Partial<Deeds>, Partial<Present>, readonly string[]]>([
-    ['as it was made', { rowMade: acme }, { row: row(acme) }, ['remove-row (undone)']],
-    [
-      'edited since',
-      { rowMade: acme },
-      { row: row({ ...acme, stage: 'won' }) },
-      ['report (undo.edited-since)'],
-    ],
-    [
-      'in another case',
-      { rowMade: acme },
-      { row: row({ ...acme, companyName: 'ACME' }) },
-      ['report (undo.edited-since)'],
-    ],
-    [
-      'filled in since',
-      { rowMade: acme },
-      { row: row({ ...acme, nextFollowUpAt: soon }) },
-      ['report (undo.edited-since)'],
-    ],
-    [
-      'filled in since, where the lead could not be read',
-      { rowMade: { companyName: 'Acme', stage: 'new' } },
-      { row: row({ ...acme, nextFollowUpAt: 'x' }) },
-      ['report (undo.edited-since)'],
-    ],
-    ['gone', { rowMade: acme }, { lead: acme }, ['report (undo.gone)']],
-    [
-      'and then wrote to',
-      { rowMade: acme, written: [wrote('row', 'stage', 'new', 'won')] },
-      { row: row({ ...acme, stage: 'won' }) },
-      ['remove-row (undone)'],
-    ],
-    [
-      'of a lead that it wrote to',
-      { rowMade: acme, written: [wrote('lead', 'stage', 'new', 'won')] },
-      { lead: { ...acme, stage: 'won' }, row: row(acme) },
-      ['remove-row (undone)', 'update-lead (undone); stage: won > new'],
-    ],
-  ])('%s', (_, deeds, present, expected) => {
-    expect(undone(deeds, present)).toEqual(expected);
-  });
-
-  test('is taken away only while it shows what it shows now', () => {
-    expect(undo({ rowMade: acme }, { row: row(acme) })[0]).toMatchObject({ row: 7, expect: acme });
+  test('nothing is put back once a later run made, marked or took away the record', () => {
+    const written = [wrote('lead', 'stage', 'new', 'won')];
+    expect(undo({ written, later: 9 }, both)).toMatchObject([
+      { kind: 'report', message: 'run 9 wrote stage since; stage of the lead was left alone' },
+    ]);
+    expect(undone({ rowMade: acme, later: 9 }, { row: row(acme) })).toEqual(['report (undo.written-since)']);
+    expect(undone({ leadMade: acme, later: 9 }, { lead: acme })).toEqual(['report (undo.written-since)']);
+    expect(undone({ rowRemoved: acme, later: 9 })).toEqual(['report (undo.written-since)']);
+    expect(undone({ rowMarked: true, later: 9 }, { row: row(acme) })).toEqual([
+      'report (undo.written-since)',
+    ]);
   });
 });
 

@@ -33,4 +33,5 @@ alter table actions
   -- left-out: no line of the reviewed plan.
   add constraint actions_state_check check (state in ('planned', 'left-out', 'proven', 'done', 'put-off', 'held'));
 create index actions_by_precondition on actions (precondition) where state = 'done';
+create index actions_by_lead on actions (lead_id, run_id);
 create index history_by_run on history (run_id);

@@ -53,6 +53,12 @@ export function locateColumns(
   return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
 }
 
+/** The positions that are ours: the id's, the status's and those of the mapped fields. */
+export function ownedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
+  const indexes = [...fields.values()].map(({ index }) => index);
+  return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
+}
+
 /** The headings of a new target, in the order of the mapping. */
 export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): string[] {
   const last = statusColumn === undefined ? [] : [statusColumn];

@@ -1,5 +1,4 @@
-import type { Values } from '../../lead/value.ts';
-import type { Columns } from './columns.ts';
+import { type Columns, ownedColumns } from './columns.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { csvCell, guarded } from './csv-text.ts';
 import type { RowDecisions, RowWrite } from './row-changes.ts';
@@ -26,17 +25,26 @@ export function csvSplices(
   style: CsvStyle,
   end: CsvEnd,
 ): readonly Splice[] {
+  const takenOut = ({ remove, place }: RowWrite<CsvRecord>): boolean =>
+    remove && !hasOwnCells(place, columns);
   const splices = decisions.writes.flatMap((write) =>
-    write.remove ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
+    takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
-  const lines = decisions.appends.map(({ leadId, values }) =>
-    newLine(cellsToWrite({ leadId, values, status: null }, columns), end.width, style),
+  const lines = decisions.appends.map((row) =>
+    newLine(cellsToWrite({ ...row, status: null, unlink: false, remove: false }, columns), end.width, style),
   );
   if (lines.length === 0) return splices;
   const { last } = end;
   const unended =
-    last.contentEnd === last.end && !decisions.writes.some((write) => write.remove && write.place === last);
+    last.contentEnd === last.end &&
+    !decisions.writes.some((write) => takenOut(write) && write.place === last);
   return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
+}
+
+/** Whether a line has something in a column that is not ours. */
+export function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
+  const owned = ownedColumns(columns);
+  return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
 }
 
 /** The line of a new file's headings, or of a new row: cells by position, the others empty, with its line end. */
@@ -48,11 +56,10 @@ export function newLine(cells: ReadonlyMap<number, string>, width: number, style
 }
 
 /** Texts by position of their column. */
-function cellsToWrite(
-  write: Pick<RowWrite<unknown>, 'leadId' | 'status'> & { readonly values: Values },
-  columns: Columns,
-): Map<number, string> {
+function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): Map<number, string> {
   const cells = new Map<number, string>();
+  if (write.remove) return new Map([...ownedColumns(columns)].map((index) => [index, '']));
+  if (write.unlink) cells.set(columns.id, '');
   if (write.leadId !== null) cells.set(columns.id, write.leadId);
   if (write.status !== null && columns.status !== null) cells.set(columns.status, write.status);
   for (const [field, value] of Object.entries(write.values)) {

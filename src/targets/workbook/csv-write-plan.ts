@@ -1,7 +1,7 @@
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
-import { csvSplices } from './csv-splices.ts';
+import { csvSplices, hasOwnCells } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
 import { RowChanges } from './row-changes.ts';
 import type { SourceFile } from './source-file.ts';
@@ -23,6 +23,7 @@ export async function planCsvWrite(
   const rowChanges = new RowChanges<CsvRecord>(changes, {
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
+    hasOwnCells: (record) => hasOwnCells(record, columns),
     notStorable: notStorableInCsv,
   });
   let last = header;

@@ -24,6 +24,8 @@ export interface RowWrite<Place> {
   readonly leadId: string | null;
   readonly values: Values;
   readonly status: string | null;
+  /** The id is emptied. */
+  readonly unlink: boolean;
   readonly remove: boolean;
 }
 
@@ -37,6 +39,8 @@ export interface RowRules<Place> {
   /** Lead fields that have a column now. */
   readonly fields: ReadonlySet<string>;
   readonly hasStatus: boolean;
+  /** Whether a person has filled a cell in a column that is neither mapped nor the id's nor the status's. */
+  readonly hasOwnCells: (place: Place) => boolean;
   /** Why a text cannot be kept in a cell of this format, as a sentence; null when it can. */
   readonly notStorable: (text: string) => string | null;
   /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
@@ -63,7 +67,13 @@ const exists: Verdict = {
 const duplicated: Verdict = {
   status: 'put-off',
   code: 'row.duplicated',
-  message: 'More than one row has this id, so none was removed. Remove the copies by hand.',
+  message: 'More than one row has this id, so none of them was changed. Remove the copies by hand.',
+};
+const ownCells: Verdict = {
+  status: 'held',
+  code: 'row.has-own-cells',
+  message:
+    'Somebody has written into other columns of this row. It was left as it is; delete it by hand if nobody needs it.',
 };
 const noStatusColumn: Verdict = {
   status: 'held',
@@ -140,7 +150,15 @@ export class RowChanges<Place> {
         if (row === null) return 'done';
         // Removing one and leaving its copy would let a repeated call remove the copy too.
         if ((known?.count ?? 0) > 1) return duplicated;
+        if (change.bare === true && this.#rules.hasOwnCells(row.place)) return ownCells;
         return this.#ifExpected(row, change.expect, { remove: true });
+      case 'unlink':
+        if (row === null) return 'done';
+        if ((known?.count ?? 0) > 1) return duplicated;
+        return (
+          this.#notWritable(change.values) ??
+          this.#ifExpected(row, change.expect, { values: change.values, unlink: true })
+        );
       default:
         return change satisfies never;
     }
@@ -177,6 +195,7 @@ export class RowChanges<Place> {
       leadId: write.leadId ?? before?.leadId ?? null,
       values: { ...before?.values, ...Object.fromEntries(differing) },
       status: write.status ?? before?.status ?? null,
+      unlink: write.unlink ?? before?.unlink ?? false,
       remove: write.remove ?? before?.remove ?? false,
     };
     const reason = this.#rules.notWritable?.(whole) ?? null;

@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
-import type { Columns } from './columns.ts';
+import { type Columns, ownedColumns } from './columns.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from './row-changes.ts';
 import type { Splice } from './splice.ts';
 import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
@@ -9,7 +9,7 @@ import { FreeRows } from './xlsx-free-rows.ts';
 import { grownRanges } from './xlsx-grown-ranges.ts';
 import { recalculation } from './xlsx-recalculation.ts';
 import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
-import type { SheetLayout, SheetRow } from './xlsx-rows.ts';
+import type { SheetCell, SheetLayout, SheetRow } from './xlsx-rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './xlsx-sheet.ts';
 import type { SheetTable } from './xlsx-tables.ts';
 import type { RandomAccess } from './zip-directory.ts';
@@ -39,10 +39,11 @@ export async function planXlsxWrite(
 ): Promise<XlsxWritePlan> {
   const sheet = await openXlsxSheet(file, mapping, name);
   const { columns, layout, header, book } = sheet;
-  const mapped = mappedColumns(columns);
+  const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
+    hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
     notStorable: notStorableInXlsx,
     notWritable: (write) => untouchable(write, columns, layout),
   });
@@ -83,17 +84,13 @@ export async function planXlsxWrite(
   return { outcomes: decisions.outcomes, edits: edits.filter((edit) => edit.splices.length > 0) };
 }
 
-function mappedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
-  const indexes = [...fields.values()].map(({ index }) => index);
-  return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
-}
-
 /** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */
 function isFree(row: SheetRow, mapped: ReadonlySet<number>): boolean {
-  return row.cells.every(
-    (cell) =>
-      (cell.raw === '' && cell.formula === null) || (cell.formula !== null && !mapped.has(cell.column)),
-  );
+  return row.cells.every((cell) => !isTyped(cell) && (cell.formula === null || !mapped.has(cell.column)));
+}
+
+function isTyped(cell: SheetCell): boolean {
+  return cell.raw !== '' && cell.formula === null;
 }
 
 /** What stands in the way of a write, as a sentence. */
@@ -119,9 +116,10 @@ function isWithin(ranges: readonly CellRange[], row: number, column: number): bo
 function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): RowContent {
   const content = new Map<number, { value: string | null; type: 'text' | 'instant' }>();
   if (write.remove) {
-    for (const column of mappedColumns(columns)) content.set(column, { value: null, type: 'text' });
+    for (const column of ownedColumns(columns)) content.set(column, { value: null, type: 'text' });
     return content;
   }
+  if (write.unlink) content.set(columns.id, { value: null, type: 'text' });
   if (write.leadId !== null) content.set(columns.id, { value: write.leadId, type: 'text' });
   if (write.status !== null && columns.status !== null) {
     content.set(columns.status, { value: write.status, type: 'text' });
@@ -166,7 +164,7 @@ function appendedRows(
         { help: 'Move old rows to another sheet.' },
       );
     }
-    const content = contentOf({ leadId, values, status: null, remove: false }, columns);
+    const content = contentOf({ leadId, values, status: null, unlink: false, remove: false }, columns);
     const { row, place } = next.value;
     rows.push(row);
     if (place !== null) {

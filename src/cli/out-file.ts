@@ -1,0 +1,55 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LeadsyncError } from '../errors.ts';
+
+/**
+ * Throws `usage.plan-out` unless a file can be made or replaced there: no name, no folder, or something that is no file.
+ * Asked before the scan, which may take long.
+ */
+export function assertCanWrite(path: string): void {
+  const refuse = (why: string, cause?: unknown): LeadsyncError =>
+    new LeadsyncError('usage.plan-out', `the plan cannot be kept: ${why}. Nothing was scanned`, {
+      help: 'Name a file in a folder that is there with --out.',
+      cause,
+    });
+  if (path === '') throw refuse('--out has no name');
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.isDirectory()) throw refuse(`${path} is a folder`);
+  if (there !== undefined && !there.isFile()) throw refuse(`${path} is no regular file`);
+  const folder = dirname(path);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw refuse(`there is no folder ${folder}`);
+  const temporary = temporaryFor(path);
+  try {
+    writeFileSync(temporary, '');
+    rmSync(temporary);
+  } catch (cause) {
+    throw refuse(`${folder} cannot be written to (${reasonOf(cause)})`, cause);
+  }
+}
+
+/** Writes a file as a whole or not at all. Throws `plan.not-written`. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = temporaryFor(path);
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (cause) {
+    // The fault itself is what is told, not that of tidying up after it.
+    await rm(temporary, { force: true }).catch(() => {});
+    throw new LeadsyncError(
+      'plan.not-written',
+      `the plan could not be written to ${path} (${reasonOf(cause)}); a file that was there is as it was`,
+      { help: 'Make room on the disk, or name a file elsewhere with --out.', cause },
+    );
+  }
+}
+
+function temporaryFor(path: string): string {
+  return `${path}.${process.pid}.tmp`;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+}

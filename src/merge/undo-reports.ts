@@ -1,0 +1,30 @@
+import type { PlannedAction } from './action.ts';
+
+/** What an undo leaves alone, and why. */
+export function report(leadId: string, reason: string, message: string): PlannedAction {
+  return { kind: 'report', leadId, row: null, rowKey: '', changes: {}, expect: {}, reason, message };
+}
+
+/** Somebody edited these fields on this side after the run; `then`: what was not done for it. */
+export function editedSince(
+  leadId: string,
+  side: 'lead' | 'row',
+  fields: readonly string[],
+  then: string,
+): PlannedAction {
+  return report(
+    leadId,
+    'undo.edited-since',
+    `${fields.join(', ')} of the ${side} was edited after the run; ${then}`,
+  );
+}
+
+/** A later run wrote the field; without a field: made, marked or took away the lead or its row. */
+export function writtenSince(leadId: string, run: number, then: string, field?: string): PlannedAction {
+  const what = field === undefined ? 'made, marked or took away the lead or its row' : `wrote ${field}`;
+  return report(leadId, 'undo.written-since', `run ${run} ${what} since; ${then}`);
+}
+
+export function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
+  return report(leadId, 'undo.gone', `the ${side} is not there any more; there is nothing to put back`);
+}

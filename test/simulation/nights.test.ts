@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { simulate, tell, troubles, type Trouble } from './nights.ts';
+import { SimDatabase } from './sim-database.ts';
+
+const nights = 3;
+
+/** Each kind of trouble next to people who work meanwhile, and all of them together. */
+const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
+  ['calm nights', ['answers'], 4],
+  ['people at work meanwhile', ['answers', 'meanwhile', 'deletes'], 10],
+  ['faults of the service', ['answers', 'meanwhile', 'faults', 'deletes'], 12],
+  ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 12],
+  ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 10],
+  ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 6],
+  ['everything at once', troubles, 26],
+];
+
+let database: SimDatabase;
+beforeAll(async () => {
+  database = await SimDatabase.open(inject('databaseUrl'), `nights_${process.pid}`);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
+  const first = 1000 * (1 + mixes.findIndex(([other]) => other === name));
+  for (let seed = first; seed < first + worlds; seed++) {
+    const verdict = await simulate(database, seed, nights, new Set(on));
+    if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, on, 40));
+    expect(verdict.nights).toBe(nights);
+  }
+});
+
+test('the same seed plays the same nights, operation by operation', { timeout: 240_000 }, async () => {
+  const seeds = [71, 72, 73, 74];
+  const play = async () => {
+    const digests: string[] = [];
+    for (const seed of seeds) digests.push((await simulate(database, seed, 2, new Set(troubles))).digest);
+    return digests;
+  };
+  const first = await play();
+  expect(await play()).toEqual(first);
+  expect(new Set(first).size).toBe(seeds.length);
+});

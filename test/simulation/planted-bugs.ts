@@ -1,0 +1,177 @@
+/** A mistake that the simulation must find: `from` stands exactly once in the file. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'merge: the policies are swapped',
+    file: 'src/merge/merge-field.ts',
+    from: `  if (policy.onConflict === 'leads-win') return toRow('leads-win');
+  if (policy.onConflict === 'target-wins') return toLead('target-wins');`,
+    to: `  if (policy.onConflict === 'leads-win') return toLead('target-wins');
+  if (policy.onConflict === 'target-wins') return toRow('leads-win');`,
+  },
+  {
+    name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
+    file: 'src/sync/update-lead.ts',
+    from: `  const after = await patch(context, leadId, body, refused);`,
+    to: `  await transaction(context.pool, (db) =>
+    moveBase(db, run.connection, [
+      { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
+    ]),
+  );
+  const after = await patch(context, leadId, body, refused);`,
+  },
+  {
+    name: 'commit: the baseline of rows moves before the write was confirmed',
+    file: 'src/sync/push-rows.ts',
+    from: `    await transaction(context.pool, (db) => context.lease.assertHeld(db));
+    const outcomes`,
+    to: `    await transaction(context.pool, (db) =>
+      moveBase(
+        db,
+        run.connection,
+        actions
+          .filter(({ kind }) => kind === 'update-row' || kind === 'create-row')
+          .map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
+      ),
+    );
+    const outcomes`,
+  },
+  {
+    name: 'intent journal: the intent is committed after the POST',
+    file: 'src/sync/create-lead.ts',
+    from: `  const intentId = await transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    return beginIntent(db, {
+      connection: run.connection,
+      actionId: action.id,
+      rowKey: action.rowKey,
+      row: action.expect,
+      content,
+    });
+  });
+  let reply: Lead | { readonly id: string } | null;
+  try {
+    reply = await context.leads.create(content, context.cut);
+  } catch (error) {`,
+    to: `  const begin = () => transaction(context.pool, async (db) => {
+    await context.lease.assertHeld(db);
+    return beginIntent(db, {
+      connection: run.connection,
+      actionId: action.id,
+      rowKey: action.rowKey,
+      row: action.expect,
+      content,
+    });
+  });
+  let reply: Lead | { readonly id: string } | null;
+  let intentId = 0;
+  try {
+    reply = await context.leads.create(content, context.cut);
+    intentId = await begin();
+  } catch (error) {
+    intentId = await begin();`,
+  },
+  {
+    name: 'lease: not asserted',
+    file: 'src/store/leases.ts',
+    from: `      lost.signal.throwIfAborted();
+      const { rowCount }`,
+    to: `      if (leaseMs > 0) return;
+      const { rowCount }`,
+  },
+  {
+    name: 'absence: a torn scan counts',
+    file: 'src/sync/make-plan.ts',
+    from: `leads: scanWeight(context, run) === 1`,
+    to: `leads: scanWeight(context, run) > 0`,
+  },
+  {
+    name: 'absence: a filtered scan counts',
+    file: 'src/sync/make-plan.ts',
+    from: `if (filtered || run.pulled === 0) return 0;`,
+    to: `if (run.pulled === 0) return 0;`,
+  },
+  {
+    name: 'absence: one scan is enough',
+    file: 'src/merge/plan.ts',
+    from: `const absencesThatProve = 2;`,
+    to: `const absencesThatProve = 1;`,
+  },
+  {
+    name: 'deletion: done without a 404',
+    file: 'src/sync/delete-lead.ts',
+    from: `  if (lead !== null) {`,
+    to: `  if (lead !== null && context.connection.name === '') {`,
+  },
+  {
+    name: 'expect: a row that changed is written all the same',
+    file: 'src/targets/workbook/row-changes.ts',
+    from: `    if (!shows(row.cells, expect)) return changed;`,
+    to: ``,
+  },
+  {
+    name: 'expect: a lead that changed is written all the same',
+    file: 'src/sync/update-lead.ts',
+    from: `  if (drifted.length > 0) {`,
+    to: `  if (drifted.length > 1_000) {`,
+  },
+  {
+    name: 'expect: a file that changed is replaced all the same',
+    file: 'src/targets/workbook/file-target.ts',
+    from: `          return file.isCurrent();
+        },`,
+    to: `          return true;
+        },`,
+  },
+  {
+    name: 'holds: released by each run',
+    file: 'src/store/held.ts',
+    from: `  await hold(db, run, rows);
+  await db.query(`,
+    to: `  await hold(db, run, []);
+  await db.query(`,
+  },
+  {
+    name: 'history: what the loser of a policy typed is not kept',
+    file: 'src/store/history.ts',
+    from: `export async function recordHistory(`,
+    to: `export async function recordHistory(): Promise<void> {}
+async function notRecorded(`,
+  },
+  {
+    name: 'creates: one scan proves that a lead was not made',
+    file: 'src/merge/settle.ts',
+    from: `export const attemptOverAfter = 10_000;`,
+    to: `export const attemptOverAfter = -10_000_000;`,
+  },
+  {
+    name: 'Retry-After: not obeyed',
+    file: 'src/leads-api/pause.ts',
+    from: `    if (remaining > 0) {`,
+    to: `    if (remaining > 1e12) {`,
+  },
+  {
+    name: 'reminders: not cancelled',
+    file: 'src/store/reminders.ts',
+    from: `where m.connection = $1 and m.state = 'scheduled' and not exists (`,
+    to: `where false and m.connection = $1 and m.state = 'scheduled' and not exists (`,
+  },
+  {
+    name: 'merge: an edit does not beat a deletion',
+    file: 'src/merge/plan.ts',
+    from: `  if (!sameRecord(row.cells, base, policy)) {`,
+    to: `  if (policy.fields.length > 1_000 && !sameRecord(row.cells, base, policy)) {`,
+  },
+  {
+    name: 'direction: one way is taken for two-way',
+    file: 'src/merge/merge-field.ts',
+    from: `  if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');`,
+    to: `  if (sameCell(lead, base)) return toLead('row-edited');`,
+  },
+];

@@ -1,0 +1,44 @@
+import type { Cell, Cells, Values } from '../../src/lead/value.ts';
+import { type Deeds, type FieldDeed, planUndo, type Present } from '../../src/merge/undo.ts';
+import { told } from './pair-state.ts';
+
+export const soon: Cell = { unreadable: 'soon' };
+export const acme: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
+/** The row of these tests. */
+export const row = (cells: Cells) => ({ row: 7, cells });
+/** One write of the run that is put back: of a plain edit, unless told otherwise. */
+export const wrote = (
+  side: 'lead' | 'row',
+  field: string,
+  before: Cell,
+  after: Cell,
+  more: Partial<FieldDeed> = {},
+): FieldDeed => ({
+  side,
+  field,
+  before,
+  after,
+  rule: `${side === 'row' ? 'lead' : 'row'}-edited`,
+  later: null,
+  ...more,
+});
+
+/** What is put back of deeds of which nothing is known but what is given. */
+export function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
+  const nothing = {
+    leadId: 'lead-1',
+    written: [],
+    leadMade: null,
+    rowLinked: null,
+    later: null,
+    rowMade: null,
+    rowRemoved: null,
+    rowMarked: false,
+    leadDeleted: null,
+  };
+  return planUndo({ ...nothing, ...deeds }, { lead: null, row: null, ...present });
+}
+
+/** As `undo`, each action as one short text. */
+export const undone = (deeds: Partial<Deeds>, present: Partial<Present> = {}) =>
+  undo(deeds, present).map(told);
