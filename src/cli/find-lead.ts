@@ -52,6 +52,6 @@ async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
 /** Characters of what was typed that a message repeats. */
 const longestEcho = 60;
 
-function short(typed: string): string {
+export function short(typed: string): string {
   return typed.length > longestEcho ? `${typed.slice(0, longestEcho)}…` : typed;
 }

@@ -4,7 +4,7 @@ import { type Held, listHeld } from '../store/held.ts';
 import { type Deletion, deletionsOf, type FieldWrite, writesOf } from '../store/history.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
-import { type FoundLead, findLead } from './find-lead.ts';
+import { type FoundLead, findLead, short } from './find-lead.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
