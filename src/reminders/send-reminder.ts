@@ -107,7 +107,15 @@ function reminderFor(
   const now = clock.now();
   const notes = [lateNote(sendAt, now, settings), note].filter((text) => text !== null);
   const facts = {
-    ...{ connection, settings, leadId, cells, dueAt, offsetText, sequence, row, now },
+    connection,
+    settings,
+    leadId,
+    cells,
+    dueAt,
+    offsetText,
+    sequence,
+    row,
+    now,
     changes: changesOf(before, cells),
     note: notes.length === 0 ? null : notes.join(' '),
   };
