@@ -23,6 +23,7 @@ import { defaultFields } from '../src/lead/mapping.ts';
 import { composeReminder } from '../src/reminders/compose-reminder.ts';
 import { buildMessage } from '../src/reminders/message.ts';
 import { openTemplates } from '../src/reminders/templates.ts';
+// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
@@ -85,8 +86,9 @@ interface Round {
   readonly mails: number;
   readonly missing: number;
   readonly twice: number;
-  /** Of the second copies, those whose Message-ID is another one: must be 0. */
+  /** Of the second copies, those whose Message-ID is another one, and those that were not in flight at a kill: must be 0. */
   readonly otherId: number;
+  readonly notInFlight: number;
   readonly states: string;
   readonly planMs: number;
   readonly sendMs: number;
@@ -194,7 +196,7 @@ async function measure(options: RoundOptions): Promise<Round> {
   const planMs = performance.now() - started;
   // Mails leave as soon as their queue is worked on, shortly before it says that it is ready.
   const readyAt = arrivals[0]?.at ?? Date.now();
-  let inFlight = 0;
+  const inFlight = new Set<number>();
   const open = async (): Promise<number> => {
     const { rows } = await pool.query<{ count: number }>(
       `select count(*)::int as count from reminders where state in ('scheduled', 'sending')`,
@@ -206,10 +208,11 @@ async function measure(options: RoundOptions): Promise<Round> {
     while (arrivals.length < enough) await sleep(5);
     worker.child.kill('SIGKILL');
     await once(worker.child, 'exit');
-    const { rows } = await pool.query<{ count: number }>(
-      `select count(*)::int as count from reminders where state = 'sending'`,
+    const { rows } = await pool.query<{ company: string }>(
+      `select p.base->>'companyName' as company from reminders m join pairs p using (connection, lead_id)
+       where m.state = 'sending'`,
     );
-    inFlight += rows[0]?.count ?? 0;
+    for (const { company } of rows) inFlight.add(Number(company.slice(1, 6)));
     worker = startWorker(env, options.folder);
     await worker.ready;
   }
@@ -221,13 +224,14 @@ async function measure(options: RoundOptions): Promise<Round> {
     `select string_agg(state || ' ' || n, ', ') as states from (select state, count(*) as n from reminders group by 1) s`,
   );
   const ids = new Map<number, string>();
-  let [twice, otherId] = [0, 0];
+  let [twice, otherId, notInFlight] = [0, 0, 0];
   const lateness: number[] = [];
   for (const { n, messageId, at } of arrivals) {
     const known = ids.get(n);
     if (known !== undefined) twice++;
     else lateness.push(at - Math.max(dues[n] ?? 0, options.fromNow < 0 ? readyAt : 0));
     if (known !== undefined && known !== messageId) otherId++;
+    if (known !== undefined && !inFlight.has(n)) notInFlight++;
     if (known === undefined) ids.set(n, messageId);
   }
   const begin = options.spreadMs > 0 ? Math.min(...dues) : readyAt;
@@ -237,13 +241,14 @@ async function measure(options: RoundOptions): Promise<Round> {
     missing: count - ids.size,
     twice,
     otherId,
+    notInFlight,
     states: rows[0]?.states ?? '',
     planMs,
     sendMs: Math.max(...arrivals.map(({ at }) => at)) - begin,
     lateness: lateness.toSorted((a, b) => a - b),
     displaced: Math.max(...arrivals.map(({ n }, index) => Math.abs(n - index))),
     kills,
-    inFlight,
+    inFlight: inFlight.size,
   };
 }
 
@@ -357,6 +362,7 @@ async function report(count: number, bare: readonly number[], rounds: readonly R
       round.missing,
       round.twice,
       round.otherId,
+      round.notInFlight,
       seconds(round.planMs),
       seconds(round.sendMs),
       at(round.lateness, 0.5),
@@ -378,12 +384,24 @@ ${platform()} ${release()} ${arch()}, Node ${process.versions.node}, embedded Po
 
 ${count} leads, one mail each: \`npx node bench/reminders.ts ${count} ${rounds.at(-1)?.kills ?? 0}\`
 
-| round | mails | missing | twice | of these another Message-ID | start and plan, s | send, s | late p50, ms | p99 | most | places out of order, most | in flight at the kills | states at the end |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| round | mails | missing | twice | with another Message-ID | and not in flight | start and plan, s | send, s | late p50, ms | p99 | most | places out of order, most | in flight at the kills | states at the end |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 
 A bare nodemailer pool loop, which reads no lead and remembers nothing, sent the same ${count} mails to the same server in
 ${bare.map(seconds).join(' s and ')} s (before and between the rounds). All due at once takes ${((atOnce?.sendMs ?? 0) / best).toFixed(1)} times the faster one; the goal was 1.3.
+
+## Where the time goes
+
+Traced on 2026-11-21 with 3,000 mails on a machine that had little else to do (15.0 s against 4.9 s of the loop). Per mail, of the
+time of its place among eight (40 ms): the queue's "finish this job and take the next" 12.9 ms, the committed \`sending\` 5.0 ms,
+\`sent\` 4.6 ms, what changed since the last reminder 1.9 ms, Retry-After of all workers 1.8 ms, the reminder 1.7 ms; the rest is
+the request to the service, one at a time, and the mail. The worker's own processor time is 3.3 ms a mail, over 40 % of it
+writing to sockets, about 10 % each in nodemailer's own code and in making the mail; both cores are full. Four mails at once
+instead of eight: 17.1 s. Sixteen: once 3.0 and once 4.0 times the loop, which is what other work on the machine makes of
+eight as well. Kept of what was tried: finished jobs are forgotten at once, and the history is asked for while the service
+answers. The rest of the distance is the price of the promises: three durable commits, one request and one job for each mail.
+In the rounds of a minute the worker keeps up with 167 mails a second.
 `;
   process.stdout.write(text);
   await writeFile(new URL('reminders.md', import.meta.url), text);

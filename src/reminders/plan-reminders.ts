@@ -3,6 +3,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import type { Values } from '../lead/value.ts';
 import { transaction } from '../store/database.ts';
+import { scheduleCancellations } from '../store/cancellations.ts';
 import {
   type ChangedFollowUp,
   changedFollowUps,
@@ -57,6 +58,12 @@ export async function planReminders(
   while (after !== null) {
     const from: string = after;
     after = await transaction(pool, (client) => planBatch(client, name, rules, hash, from));
+  }
+  if (reminders.calendar) {
+    await transaction(pool, async (client) => {
+      const now = await beginPlanning(client, name);
+      await scheduleCancellations(client, name, followUpField, nextAllowed(now, rules));
+    });
   }
   return dueReminders(pool, name, horizonMs);
 }

@@ -6,10 +6,12 @@ import { forgetSeen } from '../store/follow-ups.ts';
 import { basesOf } from '../store/pairs.ts';
 import { getReminder, type Reminder, type ReminderState } from '../store/reminders.ts';
 import { lastRun } from '../store/runs.ts';
-import { endSending, leadBackground } from '../store/sending.ts';
+import { endSending, type LeadBackground, leadBackground } from '../store/sending.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
+import { cancellation } from '../store/cancellations.ts';
 import { askLead } from './ask-lead.ts';
 import { calendarEntry } from './calendar.ts';
+import { composeCancellation } from './compose-cancellation.ts';
 import { composeReminder, type Composed, type ReminderContent } from './compose-reminder.ts';
 import { deliver, type DeliveryContext, notNow, type Outcome, type Owed } from './deliver.ts';
 import { leadView } from './lead-view.ts';
@@ -61,49 +63,76 @@ export async function sendReminder(
   if (blocked !== null) return blocked;
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
-  const [known, { before, row }] = await Promise.all([
+  const [known, background] = await Promise.all([
     currentCells(context, reminder, deadline, signal),
     leadBackground(pool, connection.name, leadId),
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
-  const { cells } = known;
-  if (cells === null || !isWanted(cells, reminder, settings)) {
-    await endSending(
-      pool,
-      'reminders',
-      reminder.id,
-      'cancelled',
-      'the follow-up is another one in the service now',
-    );
+  const composed =
+    reminder.offsetText === cancellation
+      ? await cancellationFor(context, reminder, settings, known.cells)
+      : reminderFor(context, reminder, settings, known, background);
+  if (composed === null) {
+    const note = 'the follow-up is another one in the service now';
+    await endSending(pool, 'reminders', reminder.id, 'cancelled', note);
     await forgetSeen(pool, connection.name, leadId);
     return { state: 'cancelled' };
   }
-  const now = context.clock.now();
-  const content = {
-    connection,
-    settings,
-    leadId,
-    cells,
-    dueAt: reminder.dueAt,
-    offsetText: reminder.offsetText,
-    sequence: reminder.sequence,
-    changes: changesOf(before, cells),
-    row,
-    note: [lateNote(sendAt, now, settings), known.note].filter((text) => text !== null).join(' ') || null,
-    now,
-  };
   signal.throwIfAborted();
   const mail = {
     key: JSON.stringify([connection.name, leadId, reminder.dueAt, reminder.offsetText, recipient]),
     from: settings.from,
     to: recipient,
-    ...composeFor(content, context.templates),
+    ...composed,
     thread: JSON.stringify([connection.name, leadId]),
     date: sendAt,
   };
   const outcome = await deliver(context, owed, mail, settings);
   // Somebody else has it.
   return outcome ?? { state: 'sending' };
+}
+
+type ComposedMail = Composed & { readonly calendar?: string };
+
+/** The mail about a follow-up that still stands; null when it does not, or not for this recipient. */
+function reminderFor(
+  { connection, clock, templates }: ReminderContext,
+  reminder: Reminder,
+  settings: ReminderSettings,
+  { cells, note }: Pick<Asked, 'cells' | 'note'>,
+  { before, row }: LeadBackground,
+): ComposedMail | null {
+  if (cells === null || !isWanted(cells, reminder, settings)) return null;
+  const { leadId, dueAt, offsetText, sequence, sendAt } = reminder;
+  const now = clock.now();
+  const notes = [lateNote(sendAt, now, settings), note].filter((text) => text !== null);
+  const facts = {
+    connection,
+    settings,
+    leadId,
+    cells,
+    dueAt,
+    offsetText,
+    sequence,
+    row,
+    now,
+    changes: changesOf(before, cells),
+    note: notes.length === 0 ? null : notes.join(' '),
+  };
+  return composeFor(facts, templates);
+}
+
+/** The mail that takes a calendar entry back; null when the lead has a follow-up again. */
+async function cancellationFor(
+  { pool, connection, clock }: ReminderContext,
+  reminder: Reminder,
+  settings: ReminderSettings,
+  cells: Cells | null,
+): Promise<ComposedMail | null> {
+  if (cells !== null && (cells[followUpField] ?? null) !== null) return null;
+  const bases = await basesOf(pool, connection.name, [reminder.leadId]);
+  const shown = cells ?? bases.get(reminder.leadId) ?? {};
+  return composeCancellation({ connection, settings, reminder, cells: shown, now: clock.now() });
 }
 
 /** What one mail about a lead tells. Times are epoch ms. */
@@ -125,7 +154,7 @@ export interface ReminderFacts {
 export function composeFor(
   { connection, settings, leadId, cells, ...facts }: ReminderFacts,
   templates: Templates,
-): Composed & { readonly calendar?: string } {
+): ComposedMail {
   const composed = composeReminder({
     ...facts,
     lead: { id: leadId, cells },
@@ -157,9 +186,11 @@ export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells):
   });
 }
 
-type Known =
-  | { readonly cells: Cells | null; readonly note: string | null }
-  | { readonly againAfterMs: number };
+/** A lead as it is to be told of; null: it is gone. `note`: what the reader has to know of that. */
+interface Asked {
+  readonly cells: Cells | null;
+  readonly note: string | null;
+}
 
 /** The lead as the service has it now; when it could not be asked until `deadline` (epoch ms), as it was agreed on last. */
 async function currentCells(
@@ -167,7 +198,7 @@ async function currentCells(
   { leadId }: Reminder,
   deadline: number,
   signal: AbortSignal,
-): Promise<Known> {
+): Promise<Asked | { readonly againAfterMs: number }> {
   const { pool, connection, log, clock } = context;
   const answer = await askLead(context, leadId, signal);
   if ('lead' in answer) {

@@ -24,6 +24,12 @@ function body(source: string): string {
   return source.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
 }
 
+/** The calendar entry of a mail. */
+function calendarOf(source: string): string {
+  const [, head = '', part = ''] = /text\/calendar([\s\S]*?)\r\n\r\n([\s\S]*?)\r\n--/.exec(source) ?? [];
+  return head.includes('base64') ? Buffer.from(part, 'base64').toString() : part;
+}
+
 /** One lead that is due since `agoMs`, synced and planned, and a mail server at `port`. */
 async function dueLead(
   port: number,
@@ -398,15 +404,61 @@ describe('what the mail tells', () => {
     await scene.workspace.sync();
     const [reminder] = await scene.plan();
     await scene.send(reminder?.id ?? 0);
-    const entries = server.mails.map(({ source }) => {
-      const part = /text\/calendar[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(source)?.[1] ?? '';
-      const isBase64 = /text\/calendar[\s\S]*?base64[\s\S]*?\r\n\r\n/.test(source);
-      return isBase64 ? Buffer.from(part, 'base64').toString() : part;
-    });
+    const entries = server.mails.map(({ source }) => calendarOf(source));
     expect(entries.map((entry) => /SEQUENCE:(\d+)/.exec(entry)?.[1])).toEqual(['0', '1']);
     const uids = entries.map((entry) => /UID:(.*)/.exec(entry)?.[1]);
     expect(uids[0]).toBeTruthy();
     expect(uids[1]).toBe(uids[0]);
+  });
+});
+
+describe('a calendar entry of a follow-up that was cleared before it was due', () => {
+  /** One lead due in an hour, of which a mail with an entry was sent, then changed and synced. */
+  async function entrySent(port: number, change: (leads: LeadTable, id: string) => void) {
+    const scene = await dueLead(port, {
+      agoMs: -60 * minute,
+      reminders: { before: ['2h'], calendar: true, skipStages: ['won'] },
+    });
+    expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+    change(scene.workspace.sandbox.leads, scene.leadId);
+    await scene.workspace.sync();
+    return scene;
+  }
+  const clear = (leads: LeadTable, id: string): void => {
+    leads.edit(id, { nextFollowUpAt: null });
+  };
+
+  test('is taken back by one mail, with a higher SEQUENCE', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port, clear);
+    const [cancel, ...others] = await scene.plan();
+    expect(others).toEqual([]);
+    expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(await scene.plan()).toEqual([]);
+    const source = server.mails[1]?.source ?? '';
+    expect(header(source, 'Subject')).toContain('No follow-up any more: Due AG');
+    const entry = calendarOf(source);
+    expect(entry).toContain('STATUS:CANCELLED');
+    expect(entry).toContain('SEQUENCE:1');
+    expect(/UID:(.*)/.exec(entry)?.[1]).toBe(/UID:(.*)/.exec(calendarOf(server.mails[0]?.source ?? ''))?.[1]);
+  });
+
+  test('stays when the follow-up was set again meanwhile', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port, clear);
+    const [cancel] = await scene.plan();
+    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: '2040-01-01T09:00:00.000Z' });
+    expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'cancelled' });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  test('stays when the follow-up moved, or its stage is not asked for any more', async () => {
+    await using server = await startMailServer();
+    for (const fields of [{ nextFollowUpAt: '2040-01-01T09:00:00.000Z' }, { stage: 'won' }]) {
+      await using scene = await entrySent(server.port, (leads, id) => leads.edit(id, fields));
+      expect(await scene.plan()).toEqual([]);
+    }
+    expect(server.mails).toHaveLength(2);
   });
 });
 

@@ -8,7 +8,7 @@ import { connectionName, type Workspace } from './workspace.ts';
 
 const never = new AbortController().signal;
 
-export interface Told {
+interface Told {
   readonly level: number;
   readonly code?: string;
   readonly msg: string;
