@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/database.ts'],
+    // vitest leaves a core free by itself; these tests wait for servers more than they count.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     sequence: { shuffle: true },

@@ -12,10 +12,10 @@ export interface Offset {
 export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 /** A time of the day as minutes since midnight, 0 to 1439. */
-export type MinuteOfDay = number;
+type MinuteOfDay = number;
 
 /** Leads that match all of the given fields go to these people instead of `to`. The first match counts. */
-export interface Route {
+interface Route {
   /** Lead field (segment, region, city, stage, or any other mapped field): the values that match, compared without case. */
   readonly when: Readonly<Record<string, readonly string[]>>;
   readonly to: readonly string[];
