@@ -1,4 +1,5 @@
 import type { Value } from '../lead/value.ts';
+import { oneLine } from '../reminders/shown-text.ts';
 import { localTime } from '../reminders/local-time.ts';
 import { type ListedDigest, listDigests } from '../store/digests.ts';
 import { basesOf } from '../store/pairs.ts';
@@ -142,7 +143,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function about({ company, leadId, recipient, dueAt }: Item, time: (at: number) => string): string {
-  return `${recipient}  ${company ?? 'lead'} (${leadId}), due ${time(dueAt)}`;
+  return `${recipient}  ${company === null ? 'lead' : oneLine(company, 60)} (${leadId}), due ${time(dueAt)}`;
 }
 
 function tried({ state, attempts, note }: Item): string {

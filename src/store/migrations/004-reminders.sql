@@ -52,5 +52,3 @@ create table digests (
 );
 create index digests_open on digests (connection, send_at) where state in ('scheduled', 'sending');
 
--- What the last sync did with one lead is asked for by each mail about it.
-create index actions_by_lead on actions (lead_id, run_id);
