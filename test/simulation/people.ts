@@ -82,8 +82,9 @@ export class People {
           const field = this.#field();
           const at = headings.indexOf(columns[field]);
           const old = record[at] ?? '';
+          if (this.#isRetyped(record, headings)) return;
           const value = this.#value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
-          if (value === null || this.#isRetyped(record, headings)) return;
+          if (value === null) return;
           this.#forget(old);
           record[at] = value;
           this.#note('sheet', record[headings.indexOf('Company')] ?? '', field, value);
@@ -94,11 +95,12 @@ export class People {
         if (lead === undefined) return;
         const field = this.#field();
         const old = lead[field] ?? '';
-        const value = this.#value(field, lead.companyName, 'web');
-        if (value === null) return;
         // Before the row has the lead's id, a field that is emptied is filled again, and a lead that is renamed may be
         // made twice: known limits (README, promises 1 and 3).
-        if ((value === '' || field === 'companyName') && !(await this.#isLinked(lead.id))) return;
+        const isLinked = await this.#isLinked(lead.id);
+        if (field === 'companyName' && !isLinked) return;
+        const value = this.#value(field, lead.companyName, 'web');
+        if (value === null || (value === '' && !isLinked)) return;
         this.#forget(old);
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
         const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
