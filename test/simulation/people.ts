@@ -42,6 +42,7 @@ export class People {
   readonly deletedRows = new Set<string>();
   readonly deletedLeads = new Set<string>();
   readonly doubled = new Set<string>();
+  readonly #retyped = new Set<string>();
   /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
   readonly heldFields = new Set<string>();
   /** What both sides showed when the last night had come to rest, by company and field. */
@@ -81,6 +82,7 @@ export class People {
           const field = this.#field();
           const at = headings.indexOf(columns[field]);
           const old = record[at] ?? '';
+          if (this.#isRetyped(record, headings)) return;
           const value = this.#value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
           if (value === null) return;
           this.#forget(old);
@@ -93,10 +95,12 @@ export class People {
         if (lead === undefined) return;
         const field = this.#field();
         const old = lead[field] ?? '';
+        // Before the row has the lead's id, a field that is emptied is filled again, and a lead that is renamed may be
+        // made twice: known limits (README, promises 1 and 3).
+        const isLinked = await this.#isLinked(lead.id);
+        if (field === 'companyName' && !isLinked) return;
         const value = this.#value(field, lead.companyName, 'web');
-        if (value === null) return;
-        // A field that is emptied before the row has the lead's id is filled again: a known limit (README, promise 1).
-        if (value === '' && !(await this.#isLinked(lead.id))) return;
+        if (value === null || (value === '' && !isLinked)) return;
         this.#forget(old);
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
         const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
@@ -197,6 +201,16 @@ export class People {
       });
       records.splice(0, records.length, ...kept);
     });
+  }
+
+  /** A new row of which more than half is retyped while its lead is being made may get two: a known limit (promise 3). */
+  #isRetyped(record: readonly string[], headings: readonly string[]): boolean {
+    if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
+    const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
+    const filled = record.filter((cell) => cell !== '').length;
+    if (filled < 2 || this.#retyped.has(entity)) return true;
+    this.#retyped.add(entity);
+    return false;
   }
 
   async #isLinked(leadId: string): Promise<boolean> {
