@@ -25,8 +25,18 @@ import type { StepContext } from './context.ts';
  */
 export async function updateLead(context: StepContext, run: Run, action: Action): Promise<void> {
   const leadId = action.leadId ?? '';
+  const fields = Object.keys(action.changes);
+  // Before the lead is read, so that nothing comes between the look at it and the PATCH.
+  await recordBefore(context, run, action);
+  const notWritten = async (): Promise<void> => {
+    // An earlier attempt may have taken effect: what it wrote over stays on record.
+    if (action.tries === 0) await recordLeadWrite(context.pool, run, leadId, fields, {});
+  };
   const before = await context.leads.get(leadId, context.cut);
-  if (before === null) return putOff(context, action, 'lead.gone', 'the lead is not there any more');
+  if (before === null) {
+    await notWritten();
+    return putOff(context, action, 'lead.gone', 'the lead is not there any more');
+  }
   const shown = leadCells(before, context.connection.fields);
   const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
@@ -37,6 +47,7 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
     .filter(([field, { from }]) => !sameCell(shown[field] ?? null, from))
     .map(([field]) => field);
   if (drifted.length > 0) {
+    await notWritten();
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
     return putOff(context, action, 'lead.changed', message);
   }
@@ -49,30 +60,19 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
       refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
     else body[field] = json;
   }
-  await recordBefore(context, run, action, was, Object.keys(body));
   const after = await patch(context, leadId, body, refused);
   if (after === null) {
-    await recordLeadWrite(context.pool, run, leadId, Object.keys(body), {});
+    await notWritten();
     return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
   }
   await commit(context, run, action, was, leadCells(after, context.connection.fields), refused);
 }
 
-/** The PATCH may take effect without our ever knowing: what it writes over is in the history before it leaves. */
-function recordBefore(
-  context: StepContext,
-  run: Run,
-  { leadId, changes }: Action,
-  was: Cells,
-  fields: readonly string[],
-): Promise<void> {
-  const sent = fields.flatMap((field) => {
-    const change = changes[field];
-    return change === undefined ? [] : [[field, { ...change, from: was[field] ?? null }] as const];
-  });
+/** A PATCH may take effect without our ever knowing: what it writes over is in the history before it leaves. */
+function recordBefore(context: StepContext, run: Run, { leadId, changes }: Action): Promise<void> {
   return transaction(context.pool, async (db) => {
     await context.lease.assertHeld(db);
-    await recordLeadWrite(db, run, leadId ?? '', fields, Object.fromEntries(sent));
+    await recordLeadWrite(db, run, leadId ?? '', Object.keys(changes), changes);
   });
 }
 
