@@ -133,7 +133,11 @@ function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | nul
   const differing = Object.entries(fields).filter(
     ([field, { after }]) => !sameCell(cells[field] ?? null, after),
   );
-  const lost = differing.filter(([field, { before }]) => sameCell(cells[field] ?? null, before));
+  // A new row had nothing before: an empty cell in it was emptied by somebody.
+  const lost =
+    kind === 'create-row'
+      ? []
+      : differing.filter(([field, { before }]) => sameCell(cells[field] ?? null, before));
   if (lost.length === 0) return look(differing.length === 0 ? 'equal' : 'changed');
   return look('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
 }
