@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { Policy } from '../merge/policy.ts';
+import { transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
@@ -25,6 +26,17 @@ export interface StepContext extends SyncContext {
   readonly stop: AbortSignal;
   /** Aborts a few seconds after `stop`: passed to requests, so that one under way may still end. */
   readonly cut: AbortSignal;
+}
+
+/**
+ * A transaction of the process that holds the lease: whoever lost it claims and stores nothing more. Throws
+ * `run.lease-lost` there, and rolls back when `fn` throws.
+ */
+export function holding<T>({ pool, lease }: StepContext, fn: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  return transaction(pool, async (db) => {
+    await lease.assertHeld(db);
+    return fn(db);
+  });
 }
 
 /** The part of a connection's settings that decisions depend on. */

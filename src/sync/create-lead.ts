@@ -12,7 +12,6 @@ import {
 import type { Change, Changes } from '../merge/action.ts';
 import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, settleActions } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import {
@@ -25,7 +24,7 @@ import {
 } from '../store/intents.ts';
 import { moveBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
 
 const notReadBack =
@@ -42,8 +41,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
     return putOff(context, action, 'create.in-doubt', inDoubt);
   }
   const content = sentValues(action);
-  const intentId = await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  const intentId = await holding(context, async (db) => {
     return beginIntent(db, {
       connection: run.connection,
       actionId: action.id,
@@ -100,8 +98,7 @@ async function failed(
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
-  await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  await holding(context, async (db) => {
     await abandonIntents(db, [intentId]);
     await settleActions(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
     const message = `no lead was made of row ${action.row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
@@ -160,8 +157,7 @@ function commit(
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
   }
-  return transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  return holding(context, async (db) => {
     await intentCreated(db, intentId, leadId);
     await settleActions(db, [{ actionId: action.id, state: 'done' }]);
     await moveBase(db, run.connection, [{ leadId, values: agreed }]);

@@ -2,12 +2,11 @@ import { leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { sameCell } from '../lead/value.ts';
 import { type Action, settleActions } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, othersOf } from '../store/intents.ts';
 import { neverInStep } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
 
 /**
@@ -38,8 +37,7 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   const changes = Object.fromEntries(
     Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
   );
-  await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  await holding(context, async (db) => {
     await settleActions(db, [{ actionId: action.id, state: 'done' }]);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
     if (run.undoOf !== null) {

@@ -13,13 +13,12 @@ import {
   insertActions,
   type NewAction,
 } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
-import { policyOf, type StepContext } from './context.ts';
+import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
@@ -33,8 +32,7 @@ const batchSize = 500;
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
   const reader = await context.pool.connect();
   try {
-    return await transaction(context.pool, async (db) => {
-      await context.lease.assertHeld(db);
+    return await holding(context, async (db) => {
       await clearActions(db, run);
       const plan = new PlanWriter(db, run, await openReview(db, run));
       const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;

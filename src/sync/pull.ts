@@ -1,10 +1,9 @@
 import { LeadsyncError } from '../errors.ts';
 import { readableFingerprint } from '../lead/fingerprint.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
-import { transaction } from '../store/database.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { type StagedLead, stageLeads, useCursor } from '../store/staging.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 import type { LeadPage } from './leads-port.ts';
 
 /**
@@ -49,8 +48,7 @@ function afterRejection(run: Run): RunPatch | null {
 function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run> {
   const staged = new Map(page.leads.map((lead) => [lead.id, stageable(lead, context)]));
   const repeatedInPage = page.leads.length - staged.size;
-  return transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  return holding(context, async (db) => {
     if (page.nextCursor !== null && !(await useCursor(db, run.id, page.nextCursor))) {
       throw new LeadsyncError(
         'leads.cursor-repeated',

@@ -9,12 +9,11 @@ import {
   putOffRemaining,
   settleActions,
 } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';
-import { updateLead } from './update-lead.ts';
+import { recordBefore, updateLead } from './update-lead.ts';
 
 /** Attempts at one action before the run goes on without it. */
 const triesPerAction = 3;
@@ -54,9 +53,10 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
 }
 
 async function attempt(context: StepContext, run: Run, action: Action): Promise<void> {
-  const tries = await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
-    return countTry(db, action.id);
+  const tries = await holding(context, async (db) => {
+    const counted = await countTry(db, action.id);
+    if (counted !== null && action.kind === 'update-lead') await recordBefore(db, run, action);
+    return counted;
   });
   if (tries === null) return;
   try {
@@ -82,8 +82,7 @@ async function putOffFaulty(
 ): Promise<void> {
   const { code, message } = error;
   const kinds = kindsOf(run);
-  await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  await holding(context, async (db) => {
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
     if ((await putOffInARow(db, run, kinds, faultCodes)) >= faultsThatTell) {
       await putOffRemaining(
@@ -114,8 +113,7 @@ async function carryOut(context: StepContext, run: Run, action: Action): Promise
 /** The key may not do this: everything of the kind waits for another key, the rest of the run goes on. */
 async function forbid(context: StepContext, run: Run, action: Action, error: LeadsyncError): Promise<void> {
   context.log.warn({ run: run.id, kind: action.kind, code: error.code }, error.message);
-  await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  await holding(context, async (db) => {
     await holdRemaining(db, run, action.kind, error.code, error.message);
   });
 }

@@ -9,14 +9,13 @@ import {
   settleActions,
   writtenCells,
 } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { hold } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
 import { forgetPairs, markLeadDeleted, moveBase, neverInStep, restoreBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 
 /**
  * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
@@ -27,7 +26,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
     if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'receipt' });
-    await transaction(context.pool, (db) => context.lease.assertHeld(db));
+    await holding(context, async () => undefined);
     const outcomes = await context.target.write(
       actions.map((action) => rowChange(run, action, deletedText(context.clock.now()))),
       context.stop,
@@ -92,8 +91,7 @@ function commit(
     action.kind === 'link' && action.intentId !== null ? [action.intentId] : [],
   );
 
-  return transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  return holding(context, async (db) => {
     await settleActions(db, states);
     await hold(
       db,

@@ -1,9 +1,8 @@
 import { fingerprint, readableFingerprint } from '../lead/fingerprint.ts';
-import { transaction } from '../store/database.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { clearStagedRows, flagDuplicateRows, type StagedRow, stageRows } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
@@ -21,8 +20,7 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
     message,
     field,
   }));
-  return transaction(pool, async (db) => {
-    await context.lease.assertHeld(db);
+  return holding(context, async (db) => {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {
       phase: 'plan',

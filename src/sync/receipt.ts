@@ -2,7 +2,6 @@ import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
-import { transaction } from '../store/database.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
 import { forgetPairs, restoreBase } from '../store/pairs.ts';
 import {
@@ -16,7 +15,7 @@ import {
   type Written,
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 
 /** Leads that are read again between two checkpoints. */
 const pageSize = 20;
@@ -147,8 +146,7 @@ function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | nul
  * goes back, so that the next run writes it again and does not take the old value for an edit.
  */
 async function record(context: StepContext, run: Run, looks: readonly Look[]): Promise<void> {
-  await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  await holding(context, async (db) => {
     await storeReceipts(db, looks);
     if (run.undoOf !== null) return;
     for (const { actionId, kind, leadId, receipt, lost, others } of looks) {

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import type pg from 'pg';
 import type { Clock } from './clock.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
-import { isDatabaseOutage, transaction } from '../store/database.ts';
+import { isDatabaseOutage } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
 import {
   countRequests,
@@ -20,7 +19,7 @@ import {
   resumeRun,
   updateRun,
 } from '../store/runs.ts';
-import { settingsHashes, type StepContext, type SyncContext } from './context.ts';
+import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
 import { pull } from './pull.ts';
 import { pushLeads } from './push-leads.ts';
@@ -125,14 +124,6 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     await count();
     return interrupted(step, request, run, error, stop);
   }
-}
-
-/** A transaction of the process that holds the lease; throws `run.lease-lost` in any other. */
-function holding<T>({ pool, lease }: StepContext, fn: (db: pg.PoolClient) => Promise<T>): Promise<T> {
-  return transaction(pool, async (db) => {
-    await lease.assertHeld(db);
-    return fn(db);
-  });
 }
 
 async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {

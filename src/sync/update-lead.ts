@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
 import {
@@ -12,12 +13,11 @@ import {
 import type { Change, Changes, PlannedAction } from '../merge/action.ts';
 import { reopenedBases } from '../merge/put-back.ts';
 import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
-import { transaction } from '../store/database.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { recordLeadWrite } from '../store/history.ts';
 import { moveBase, restoreBase } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
+import { holding, type StepContext } from './context.ts';
 
 /**
  * Writes a row's edits into its lead: read again, PATCH of the changed fields, the stored values read back. A lead that
@@ -25,18 +25,9 @@ import type { StepContext } from './context.ts';
  */
 export async function updateLead(context: StepContext, run: Run, action: Action): Promise<void> {
   const leadId = action.leadId ?? '';
-  const fields = Object.keys(action.changes);
-  // Before the lead is read, so that nothing comes between the look at it and the PATCH.
-  await recordBefore(context, run, action);
-  const notWritten = async (): Promise<void> => {
-    // An earlier attempt may have taken effect: what it wrote over stays on record.
-    if (action.tries === 0) await recordLeadWrite(context.pool, run, leadId, fields, {});
-  };
   const before = await context.leads.get(leadId, context.cut);
-  if (before === null) {
-    await notWritten();
-    return putOff(context, action, 'lead.gone', 'the lead is not there any more');
-  }
+  if (before === null)
+    return putOffUnwritten(context, run, action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
   const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
@@ -47,9 +38,8 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
     .filter(([field, { from }]) => !sameCell(shown[field] ?? null, from))
     .map(([field]) => field);
   if (drifted.length > 0) {
-    await notWritten();
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
-    return putOff(context, action, 'lead.changed', message);
+    return putOffUnwritten(context, run, action, 'lead.changed', message);
   }
 
   const refused = new Map<string, string>();
@@ -62,17 +52,32 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
   }
   const after = await patch(context, leadId, body, refused);
   if (after === null) {
-    await notWritten();
-    return putOff(context, action, 'lead.gone', 'the lead was deleted while it was being written');
+    const message = 'the lead was deleted while it was being written';
+    return putOffUnwritten(context, run, action, 'lead.gone', message);
   }
   await commit(context, run, action, was, leadCells(after, context.connection.fields), refused);
 }
 
-/** A PATCH may take effect without our ever knowing: what it writes over is in the history before it leaves. */
-function recordBefore(context: StepContext, run: Run, { leadId, changes }: Action): Promise<void> {
-  return transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
-    await recordLeadWrite(db, run, leadId ?? '', Object.keys(changes), changes);
+/**
+ * A PATCH may take effect without our ever knowing: what it may write over is in the history before the lead is read, so
+ * that nothing comes between the look at it and the write.
+ */
+export function recordBefore(db: pg.PoolClient, run: Run, { leadId, changes }: Action): Promise<void> {
+  return recordLeadWrite(db, run, leadId ?? '', Object.keys(changes), changes);
+}
+
+/** Puts off an action that has written nothing; what an earlier attempt may have written over stays on record. */
+function putOffUnwritten(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  code: string,
+  message: string,
+): Promise<void> {
+  return holding(context, async (db) => {
+    if (action.tries === 0)
+      await recordLeadWrite(db, run, action.leadId ?? '', Object.keys(action.changes), {});
+    await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
   });
 }
 
@@ -173,8 +178,7 @@ function commit(
       ? { actionId: action.id, state: 'held', code: 'lead.field-refused' }
       : { actionId: action.id, state: 'done' };
   const leadId = action.leadId ?? '';
-  return transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+  return holding(context, async (db) => {
     await settleActions(db, [outcome]);
     await hold(db, run, held);
     await recordLeadWrite(db, run, leadId, Object.keys(action.changes), written);
