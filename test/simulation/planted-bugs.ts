@@ -111,7 +111,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'expect: a row that changed is written all the same',
-    file: 'src/targets/workbook/row-changes.ts',
+    file: 'src/targets/row-changes.ts',
     from: `    if (!shows(row.cells, expect)) return changed;`,
     to: ``,
   },

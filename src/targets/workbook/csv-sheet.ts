@@ -1,10 +1,10 @@
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, Cells } from '../../lead/value.ts';
-import { locateColumns, type ColumnMapping, type Columns } from './columns.ts';
+import { locateColumns, type ColumnMapping, type Columns } from '../columns.ts';
 import { csvHeadBytes, detectCsvFormat, type CsvFormat } from './csv-format.ts';
 import { readCsvRecords, type CsvRecord } from './csv-records.ts';
 import { unguarded } from './csv-text.ts';
-import type { PresentRow } from './row-changes.ts';
+import type { PresentRow } from '../row-changes.ts';
 import type { SourceFile } from './source-file.ts';
 
 export interface CsvMapping extends ColumnMapping {

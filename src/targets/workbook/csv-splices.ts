@@ -1,7 +1,7 @@
-import { type Columns, ownedColumns } from './columns.ts';
+import { type Columns, ownedColumns } from '../columns.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { csvCell, guarded } from './csv-text.ts';
-import type { RowDecisions, RowWrite } from './row-changes.ts';
+import type { RowDecisions, RowWrite } from '../row-changes.ts';
 import type { Splice } from './splice.ts';
 
 /** How new text is to be written into a file so that it looks like the rest. */

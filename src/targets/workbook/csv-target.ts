@@ -1,6 +1,6 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import { headingsOf } from './columns.ts';
+import { headingsOf } from '../columns.ts';
 import { utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';

@@ -3,7 +3,7 @@ import type { CsvRecord } from './csv-records.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { csvSplices, hasOwnCells } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
-import { RowChanges } from './row-changes.ts';
+import { RowChanges } from '../row-changes.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Splice } from './splice.ts';
 

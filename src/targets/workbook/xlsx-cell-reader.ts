@@ -1,7 +1,7 @@
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, FieldType } from '../../lead/value.ts';
 import type { SheetCell } from './xlsx-rows.ts';
-import type { SerialClock } from './xlsx-serial.ts';
+import type { SerialClock } from '../serial-clock.ts';
 import type { SharedStrings } from './xlsx-strings.ts';
 import type { DateStyles } from './xlsx-styles.ts';
 import { unescapeCellText, xmlText } from './xml-text.ts';

@@ -2,7 +2,7 @@ import type { FieldType, Value } from '../../lead/value.ts';
 import { columnName, longestCellText } from './cell-reference.ts';
 import { generalNumber } from './xlsx-cell-reader.ts';
 import type { SheetCell } from './xlsx-rows.ts';
-import type { SerialClock } from './xlsx-serial.ts';
+import type { SerialClock } from '../serial-clock.ts';
 import type { DateStyles } from './xlsx-styles.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 

@@ -1,11 +1,11 @@
 import type { Cell } from '../../lead/value.ts';
 import { contains } from './cell-reference.ts';
-import { type ColumnMapping, type Columns, headingRank, locateColumns } from './columns.ts';
-import type { PresentRow } from './row-changes.ts';
+import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../columns.ts';
+import type { PresentRow } from '../row-changes.ts';
 import { CellReader } from './xlsx-cell-reader.ts';
 import { xlsxFaults } from './xlsx-fault.ts';
 import { type SheetCell, type SheetLayout, SheetReader, type SheetRow } from './xlsx-rows.ts';
-import { SerialClock } from './xlsx-serial.ts';
+import { SerialClock } from '../serial-clock.ts';
 import { readSharedStrings } from './xlsx-strings.ts';
 import { type DateStyles, readDateStyles } from './xlsx-styles.ts';
 import { readTables, type SheetTable } from './xlsx-tables.ts';

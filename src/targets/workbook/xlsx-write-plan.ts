@@ -1,8 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
-import { type Columns, ownedColumns } from './columns.ts';
-import { RowChanges, type RowDecisions, type RowWrite } from './row-changes.ts';
+import { type Columns, ownedColumns } from '../columns.ts';
+import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
 import type { Splice } from './splice.ts';
 import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
 import { FreeRows } from './xlsx-free-rows.ts';

@@ -6,8 +6,8 @@ import {
   type Cells,
   type Value,
   type Values,
-} from '../../lead/value.ts';
-import type { RowChange, RowOutcome } from '../target.ts';
+} from '../lead/value.ts';
+import type { RowChange, RowOutcome } from './target.ts';
 
 /** A row as it stands now, with whatever its file format needs to write to it. */
 export interface PresentRow<Place> {

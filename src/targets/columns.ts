@@ -1,6 +1,6 @@
-import { LeadsyncError } from '../../errors.ts';
-import type { FieldMapping } from '../../lead/mapping.ts';
-import type { FieldType } from '../../lead/value.ts';
+import { LeadsyncError } from '../errors.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import type { FieldType } from '../lead/value.ts';
 
 export interface ColumnMapping {
   readonly fields: readonly FieldMapping[];
