@@ -60,18 +60,21 @@ async function checkConnection(context: SyncContext): Promise<CheckLine[]> {
 }
 
 async function checkTarget({ target, connection }: SyncContext): Promise<string> {
-  const { path } = connection.target;
-  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
-      cause,
-    });
-  });
+  if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
   const snapshot = await target.open({ create: false }, never);
   let rows = 0;
   for await (const batch of snapshot.rows) rows += batch.length;
   const [missing] = snapshot.missing;
   if (missing !== undefined) throw new LeadsyncError('target.column-missing', missing.message);
   return `${target.name}: ${rows} rows, all mapped columns are there or will be created`;
+}
+
+async function checkFolder(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
+      cause,
+    });
+  });
 }
 
 /** A line for the user's own mail templates, when there are any. */

@@ -8,6 +8,7 @@ import { checkReminders, type MappedField } from './check-reminders.ts';
 import { connectionNamePattern, directionSchema } from './schema.ts';
 import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
+import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
 const lenientField = z
@@ -27,12 +28,22 @@ const lenientField = z
 const lenientConnection = z.object({
   target: z
     .object({
+      type: z.string().optional().catch(undefined),
       path: z.string().optional().catch(undefined),
+      spreadsheet: z.string().optional().catch(undefined),
+      tab: z.string().catch('Leads'),
       sheet: z.unknown().optional(),
       idColumn: z.string().catch('Lead ID'),
       statusColumn: z.string().optional().catch(undefined),
     })
-    .catch({ path: undefined, idColumn: 'Lead ID', statusColumn: undefined }),
+    .catch({
+      type: undefined,
+      path: undefined,
+      spreadsheet: undefined,
+      tab: 'Leads',
+      idColumn: 'Lead ID',
+      statusColumn: undefined,
+    }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
 });
@@ -118,7 +129,9 @@ function listMistakes(source: Source, path: Path, { target, fields }: Lenient): 
     const instant = (entry.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text')) === 'instant';
     if (instant) return report(source, place, 'must be left out: an instant is not chosen from a list');
     const csv = target.path !== undefined && !isExcelPath(target.path);
-    return csv ? report(source, place, 'must be left out: a CSV file has no lists to choose from') : [];
+    if (csv) return report(source, place, 'must be left out: a CSV file has no lists to choose from');
+    const message = 'must be left out: only a workbook is made with lists to choose from';
+    return target.type === 'google-sheets' ? report(source, place, message) : [];
   });
 }
 
@@ -144,17 +157,29 @@ function sharedTargets(
 ): readonly Mistake[] {
   const first = new Map<string, string>();
   return connections.flatMap(([name, connection]) => {
-    const path = connection?.target.path;
-    if (path === undefined || targetPathMistake(path) !== null) return [];
-    const file = realTargetPath(resolve(source.folder, path));
-    const earlier = first.get(file);
+    const place = connection === undefined ? null : placeOf(source, connection.target);
+    if (place === null) return [];
+    const earlier = first.get(place.name);
     if (earlier === undefined) {
-      first.set(file, name);
+      first.set(place.name, name);
       return [];
     }
-    const message = `must be a file of its own: connection ${earlier} writes to the same one`;
-    return report(source, ['connections', name, 'target', 'path'], message);
+    const message = `must be ${place.own}: connection ${earlier} writes to the same one`;
+    return report(source, ['connections', name, 'target', place.key], message);
   });
+}
+
+/** One name for one place, however it is written; null when it is missing or wrong. */
+function placeOf(
+  source: Source,
+  { type, path, spreadsheet, tab }: Lenient['target'],
+): { readonly name: string; readonly own: string; readonly key: string } | null {
+  if (type === 'google-sheets') {
+    if (spreadsheet === undefined || spreadsheetMistake(spreadsheet) !== null) return null;
+    return { name: `${spreadsheetId(spreadsheet)}/${tab}`, own: 'a tab of its own', key: 'tab' };
+  }
+  if (path === undefined || targetPathMistake(path) !== null) return null;
+  return { name: realTargetPath(resolve(source.folder, path)), own: 'a file of its own', key: 'path' };
 }
 
 function report(source: Source, path: Path, message: string): readonly Mistake[] {

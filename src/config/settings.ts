@@ -8,6 +8,8 @@ export interface Setting {
   readonly default?: string;
   readonly meaning: string;
   readonly secret?: true;
+  /** The kind of target that alone has it. */
+  readonly only?: 'workbook' | 'google-sheets';
 }
 
 /** Every setting, once. Process-wide ones have no path; those without a variable exist in the file only. */
@@ -36,18 +38,50 @@ export const settings = [
   },
   {
     path: 'connections.NAME.target.type',
-    meaning: 'Kind of target: workbook. Required.',
+    meaning: 'Kind of target: workbook or google-sheets. Required.',
   },
   {
     variable: 'TARGET',
     path: 'connections.NAME.target.path',
+    only: 'workbook',
     meaning:
-      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required. Relative to the folder of leadsync.yaml, or for the variable to the current one.',
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB.',
   },
   {
     path: 'connections.NAME.target.sheet',
+    only: 'workbook',
     meaning:
       'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
+  },
+  {
+    path: 'connections.NAME.target.spreadsheet',
+    only: 'google-sheets',
+    meaning: 'Address of a Google spreadsheet, or the id in it. Required for google-sheets.',
+  },
+  {
+    path: 'connections.NAME.target.tab',
+    only: 'google-sheets',
+    default: 'Leads',
+    meaning: 'Name of the tab of a Google spreadsheet; made when it is missing.',
+  },
+  {
+    path: 'connections.NAME.target.dates',
+    only: 'google-sheets',
+    default: 'native',
+    meaning:
+      "How moments are written into a Google spreadsheet: native (its own dates, in the spreadsheet's time zone) or iso (text).",
+  },
+  {
+    path: 'connections.NAME.target.readsPerMinute',
+    only: 'google-sheets',
+    default: '60',
+    meaning: 'Read requests a minute to Google Sheets; more than 60 only with a raised quota.',
+  },
+  {
+    path: 'connections.NAME.target.writesPerMinute',
+    only: 'google-sheets',
+    default: '60',
+    meaning: 'Write requests a minute to Google Sheets; more than 60 only with a raised quota.',
   },
   {
     path: 'connections.NAME.target.idColumn',
@@ -61,7 +95,9 @@ export const settings = [
   },
   {
     path: 'connections.NAME.target.timeZone',
-    meaning: 'IANA time zone of dates without an offset in the file. Default: that of sync.timeZone.',
+    only: 'workbook',
+    meaning:
+      'IANA time zone of dates without an offset in a file. Default: that of sync.timeZone. A Google spreadsheet has its own.',
   },
   {
     path: 'connections.NAME.fields.FIELD',
@@ -260,6 +296,16 @@ export const settings = [
   {
     variable: 'SMTP_RATE',
     meaning: 'At most so many mails a second, such as 10 or 0.5. Default: as many as the mail server takes.',
+  },
+  {
+    variable: 'GOOGLE_APPLICATION_CREDENTIALS',
+    meaning:
+      "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check tells.",
+  },
+  {
+    variable: 'GOOGLE_SHEETS_URL',
+    default: 'https://sheets.googleapis.com',
+    meaning: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
   },
   {
     variable: 'HOST',

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
+import { targetLabel } from '../config/target-name.ts';
 import { leadCells } from '../lead/lead.ts';
 import { type Cell, type Cells, sameCell } from '../lead/value.ts';
 import { forgetSeen } from '../store/follow-ups.ts';
@@ -160,7 +160,7 @@ export function composeFor(
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: { target: basename(connection.target.path), row: facts.row },
+    row: { target: targetLabel(connection.target), row: facts.row },
     leadUrl: settings.leadUrl,
     templates,
   });

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
-import type { ConnectionConfig } from '../../src/config/config.ts';
+import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
@@ -77,14 +77,14 @@ const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly table: Table;
-  readonly connection: ConnectionConfig;
+  readonly connection: ConnectionConfig & { readonly target: WorkbookConfig };
   readonly witness: Witness;
   readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
 
   private constructor(
     sandbox: Sandbox,
-    connection: ConnectionConfig,
+    connection: World['connection'],
     options: WorldOptions,
     stack: AsyncDisposableStack,
   ) {
@@ -103,7 +103,7 @@ export class World implements AsyncDisposable {
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
-    const connection: ConnectionConfig = {
+    const connection: World['connection'] = {
       name: 'main',
       leads: {
         baseUrl: sandbox.url,
