@@ -1,0 +1,134 @@
+import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
+import { cellAt, type Grid, maybeSameGridCell } from './grid.ts';
+
+/** Columns as they stood in the first look. */
+export interface OwnColumns {
+  readonly id: number;
+  /** The id's, the status's and those of the mapped fields. */
+  readonly owned: ReadonlySet<number>;
+}
+
+/** Where rows and columns of one look are in a later one. People move them at any moment. */
+export class Alignment {
+  readonly before: Grid;
+  readonly after: Grid;
+  readonly columns: OwnColumns;
+  /** Row of the headings in the later look, and column of the ids there (null: it is gone). */
+  readonly header: number;
+  readonly idAfter: number | null;
+  readonly #columnsAfter: readonly (number | null)[];
+  readonly #columnsBefore: readonly (number | null)[];
+  readonly #rowsBefore: ReadonlyMap<string, readonly number[]>;
+  readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
+
+  constructor(before: Grid, after: Grid, columns: OwnColumns) {
+    this.before = before;
+    this.after = after;
+    this.columns = columns;
+    this.header = headingRow(before, after);
+    this.#columnsAfter = alignColumns(before, after, this.header);
+    this.#columnsBefore = inverted(this.#columnsAfter, widthOf(after));
+    this.idAfter = this.columnAfter(columns.id);
+    this.#rowsBefore = rowsById(before, columns.id, 0);
+    this.#rowsAfter = this.idAfter === null ? new Map() : rowsById(after, this.idAfter, this.header);
+  }
+
+  /** Where a column is now; null: gone. */
+  columnAfter(column: number): number | null {
+    return this.#columnsAfter[column] ?? null;
+  }
+
+  /** Which column this was; null: it was not there. */
+  columnBefore(column: number): number | null {
+    return this.#columnsBefore[column] ?? null;
+  }
+
+  idBefore(row: number): string | null {
+    return idAt(this.before, row, this.columns.id);
+  }
+
+  /** The first row that has the id now, as RowChanges takes it; null: none. */
+  rowAfter(id: string): number | null {
+    return this.#rowsAfter.get(id)?.[0] ?? null;
+  }
+
+  /**
+   * Which row this was, by its id or else by what stands in it; `foreign`: cells of it (columns of the later look)
+   * that something else was written into since. Null: it was not there, or nobody can tell.
+   */
+  rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
+    if (row === this.header) return 0;
+    const id = this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
+    const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
+    if (id !== null && same.length < 2) return same[0] ?? null;
+    const candidates = id === null ? this.#rowsWithoutPlace() : same;
+    const alike = candidates.filter((each) => this.#isAlike(each, row, foreign, () => true));
+    if (alike.length > 0) return this.#betweenSameNeighbours(alike, row);
+    // What fills a user's own columns by one formula changes by itself.
+    const isOwned = (column: number): boolean => this.columns.owned.has(column);
+    const isKnown = [...this.columns.owned].some((column) => {
+      const now = this.columnAfter(column);
+      return now !== null && !foreign.has(now) && cellAt(this.after, row, now) !== null;
+    });
+    const like = isKnown ? candidates.filter((each) => this.#isAlike(each, row, foreign, isOwned)) : [];
+    return this.#betweenSameNeighbours(like, row);
+  }
+
+  /** Rows of the first look that are nowhere by their id. */
+  #rowsWithoutPlace(): number[] {
+    return [...this.before.keys()].filter((row) => {
+      const id = row === 0 ? null : this.idBefore(row);
+      return row > 0 && (id === null || !this.#rowsAfter.has(id));
+    });
+  }
+
+  #betweenSameNeighbours(alike: readonly number[], row: number): number | null {
+    const above = this.#rowBeforeById(row - 1);
+    const below = this.#rowBeforeById(row + 1);
+    return alike.find((each) => each - 1 === above || each + 1 === below) ?? alike[0] ?? null;
+  }
+
+  #isAlike(
+    rowBefore: number,
+    rowAfter: number,
+    foreign: ReadonlySet<number>,
+    counts: (column: number) => boolean,
+  ): boolean {
+    return this.#columnsAfter.every((now, column) => {
+      if (now === null || foreign.has(now) || !counts(column)) return true;
+      return maybeSameGridCell(cellAt(this.before, rowBefore, column), cellAt(this.after, rowAfter, now));
+    });
+  }
+
+  #rowBeforeById(row: number): number | null {
+    if (row === this.header) return 0;
+    const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
+    return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
+  }
+}
+
+function idAt(grid: Grid, row: number, column: number): string | null {
+  const cell = cellAt(grid, row, column);
+  const id = cell === null || typeof cell === 'object' ? '' : String(cell).trim();
+  return id === '' ? null : id;
+}
+
+function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
+  const rows = new Map<string, number[]>();
+  for (let row = header + 1; row < grid.length; row++) {
+    const id = idAt(grid, row, column);
+    if (id === null) continue;
+    const known = rows.get(id);
+    if (known === undefined) rows.set(id, [row]);
+    else known.push(row);
+  }
+  return rows;
+}
+
+function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
+  const back: (number | null)[] = Array.from({ length: width }, () => null);
+  places.forEach((now, column) => {
+    if (now !== null) back[now] = column;
+  });
+  return back;
+}

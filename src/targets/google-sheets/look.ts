@@ -1,0 +1,185 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { Columns } from '../columns.ts';
+import { ownedColumns } from '../columns.ts';
+import type { PresentRow } from '../row-changes.ts';
+import type { Cell } from '../../lead/value.ts';
+import { columnRange, quotedTab } from './a1.ts';
+import { CellValues } from './cell-values.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import { cellAt, type Grid, gridCell, sameGridCell } from './grid.ts';
+import { locateManagedColumns } from './managed-columns.ts';
+import type { SheetCell, SheetsApi } from './sheets-api.ts';
+import { readTab, type TabDescription, tabFields } from './tab-description.ts';
+
+/** A tab with its headings, as it was at one moment. */
+export interface Look {
+  readonly tab: TabDescription;
+  readonly columns: Columns;
+  readonly grid: Grid;
+  readonly values: CellValues;
+}
+
+/** What was found: a tab with headings, one without anything in it, or none of that title. */
+export type Found =
+  | ({ readonly kind: 'table' } & Look)
+  | { readonly kind: 'empty'; readonly tab: TabDescription }
+  | { readonly kind: 'missing' };
+
+type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
+
+/**
+ * Reads the tab in two requests (three when a cell of ours begins with `=`).
+ * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
+ * and the faults of SheetsApi.
+ */
+export async function lookAtTab(
+  api: SheetsApi,
+  place: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  const tab = await describe(api, place.tab, signal);
+  if (tab === null) return { kind: 'missing' };
+  const cells = await readCells(api, place.tab, name, signal);
+  if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
+  assertSameHeadings(tab, cells[0] ?? [], name);
+  const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
+  const grid = await withFormulas(api, place.tab, cells, columns, name, signal);
+  return { kind: 'table', tab, columns, grid, values: new CellValues(tab, place.dates) };
+}
+
+/** Reads the cells again, in one request (two when a cell of the columns of `look` begins with `=`). */
+export async function readAgain(
+  api: SheetsApi,
+  tab: string,
+  columns: Columns,
+  name: string,
+  signal: AbortSignal,
+): Promise<Grid> {
+  const cells = await readCells(api, tab, name, signal);
+  return withFormulas(api, tab, cells, columns, name, signal);
+}
+
+/** The rows below the headings that carry an id or anything in a mapped column. */
+export function* presentRows({ grid, columns, values }: Look): Generator<PresentRow<number>> {
+  for (let row = 1; row < grid.length; row++) {
+    const present = presentRow(grid, row, columns, values);
+    if (present !== null) yield present;
+  }
+}
+
+function presentRow(grid: Grid, row: number, columns: Columns, values: CellValues): PresentRow<number> | null {
+  const id = values.text(cellAt(grid, row, columns.id)).trim();
+  const leadId = id === '' ? null : id;
+  let isEmpty = true;
+  const cells: Record<string, Cell> = {};
+  for (const [field, { index, type }] of columns.fields) {
+    const cell = values.read(cellAt(grid, row, index), type);
+    cells[field] = cell;
+    if (cell !== null) isEmpty = false;
+  }
+  if (leadId === null && isEmpty) return null;
+  const status = columns.status === null ? null : values.text(cellAt(grid, row, columns.status));
+  return { leadId, cells, status: status === '' ? null : status, place: row };
+}
+
+/** Null when there is no tab of this title: Google then refuses the range. */
+async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
+  try {
+    return readTab(await api.describe([`${quotedTab(tab)}!1:2`], tabFields, signal), tab);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const titles = await api.describe([], 'sheets(properties(title))', signal);
+    if (titles.sheets?.some(({ properties }) => properties?.title === tab) === true) throw error;
+    return null;
+  }
+}
+
+async function readCells(
+  api: SheetsApi,
+  tab: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly (readonly SheetCell[])[]> {
+  try {
+    const [cells = []] = await api.read([quotedTab(tab)], 'FORMULA', signal);
+    return cells;
+  } catch (error) {
+    // The tab was renamed or taken away since the last request.
+    throw isRefused(error) ? changed(name, error) : error;
+  }
+}
+
+/** Tells formulas from texts that begin with `=`; asks only for the columns that have such a cell. */
+async function withFormulas(
+  api: SheetsApi,
+  tab: string,
+  cells: readonly (readonly SheetCell[])[],
+  columns: Columns,
+  name: string,
+  signal: AbortSignal,
+): Promise<Grid> {
+  const rows = cells.slice(1);
+  const inQuestion = [...ownedColumns(columns)].filter((column) =>
+    rows.some((row) => isMarked(row[column])),
+  );
+  const shown = new Map<number, readonly SheetCell[]>();
+  if (inQuestion.length > 0) {
+    const asked = [columns.id, ...inQuestion.filter((column) => column !== columns.id)];
+    const ranges = asked.map((column) => columnRange(tab, column));
+    const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
+    asked.forEach((column, at) => shown.set(column, (read[at] ?? []).map(([cell]) => cell ?? null)));
+    assertSameIds(cells, shown.get(columns.id) ?? [], columns.id, name);
+  }
+  return cells.map((row, at) =>
+    row.some(isMarked) ? row.map((cell, column) => gridCell(cell, unformatted(shown.get(column), at))) : row,
+  );
+}
+
+/** Undefined when it was not asked for; a formula may well show nothing. */
+function unformatted(shown: readonly SheetCell[] | undefined, row: number): SheetCell | undefined {
+  return shown === undefined ? undefined : (shown[row] ?? null);
+}
+
+function isMarked(cell: SheetCell | undefined): boolean {
+  return typeof cell === 'string' && cell.startsWith('=');
+}
+
+function isBlank(cell: SheetCell): boolean {
+  return cell === null || cell === '';
+}
+
+/** Records and formats are known by their place, so the columns must still stand where the first request saw them. */
+function assertSameHeadings(tab: TabDescription, row: readonly SheetCell[], name: string): void {
+  const width = Math.max(tab.entered.length, row.length);
+  for (let column = 0; column < width; column++) {
+    const before = gridCell(tab.entered[column] ?? null, undefined);
+    const now = gridCell(row[column] ?? null, undefined);
+    if (!sameGridCell(before, now)) throw changed(name);
+  }
+}
+
+function assertSameIds(
+  cells: readonly (readonly SheetCell[])[],
+  shown: readonly SheetCell[],
+  column: number,
+  name: string,
+): void {
+  const height = Math.max(cells.length, shown.length);
+  for (let row = 0; row < height; row++) {
+    const cell = cells[row]?.[column] ?? null;
+    if (!isMarked(cell) && !sameGridCell(cell, shown[row] ?? null)) throw changed(name);
+  }
+}
+
+export function isRefused(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'target.refused';
+}
+
+export function changed(name: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'target.changed',
+    `Somebody moved rows, columns or the whole tab of ${name} while it was read. Nothing was written.`,
+    { retry: 'now', cause },
+  );
+}

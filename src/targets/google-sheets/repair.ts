@@ -1,0 +1,95 @@
+import type { Alignment } from './alignment.ts';
+import { cellAt, type GridCell, sameGridCell } from './grid.ts';
+import { meantRow, type SentRow } from './verify.ts';
+
+/** A cell of the later look that got something that was meant for another. */
+type Landings = Map<number, Set<number>>;
+
+/**
+ * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
+ * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
+ * their other cells, columns by their heading; a row or column that the look did not see was blank. `before` and
+ * `after` of the alignment are that look and a later one.
+ */
+export function restores(astray: readonly SentRow[], alignment: Alignment): SentRow[] {
+  const landings: Landings = new Map();
+  for (const sent of astray) {
+    for (const [row, column] of landed(sent, alignment)) {
+      landings.set(row, (landings.get(row) ?? new Set()).add(column));
+    }
+  }
+  return [...landings].flatMap(([row, columns]) => {
+    const rowBefore = alignment.rowBefore(row, columns);
+    const cells = new Map<number, GridCell>();
+    for (const column of columns) {
+      const columnBefore = alignment.columnBefore(column);
+      const isNew = rowBefore === null || columnBefore === null;
+      const cell = isNew ? null : cellAt(alignment.before, rowBefore, columnBefore);
+      if (!sameGridCell(cell, cellAt(alignment.after, row, column))) cells.set(column, cell);
+    }
+    return cells.size === 0 ? [] : [{ row, isNew: false, cells }];
+  });
+}
+
+/**
+ * What did not arrive and is to be sent again, to where it belongs now. Only to cells that still show what they did:
+ * anything else is somebody's edit.
+ */
+export function sentAgain(missed: readonly SentRow[], alignment: Alignment): SentRow[] {
+  return missed.flatMap((sent) => {
+    const row = meantRow(sent, alignment);
+    if (row === null) return [];
+    const cells = new Map<number, GridCell>();
+    for (const [column, cell] of sent.cells) {
+      const now = alignment.columnAfter(column);
+      const old = cellAt(alignment.before, sent.row, column);
+      if (now !== null && shows(alignment, row, now, old)) cells.set(now, cell);
+    }
+    return cells.size === 0 ? [] : [{ row, isNew: false, cells }];
+  });
+}
+
+/** The cells, as they are now, in which what was sent to a row is found although it was not meant for them. */
+function landed(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
+  if (sent.isNew) return landedNew(sent, alignment);
+  const meant = meantRow(sent, alignment);
+  return [...sent.cells].flatMap(([column, cell]): [number, number][] => {
+    const now = alignment.columnAfter(column);
+    if (meant !== null && now !== null && shows(alignment, meant, now, cell)) return [];
+    // It is still where it was sent to, unless somebody moved rows once more.
+    if (shows(alignment, sent.row, column, cell)) return [[sent.row, column]];
+    const row = cell === null ? null : onlyRow(alignment, column, cell);
+    return row === null ? [] : [[row, column]];
+  });
+}
+
+/**
+ * A row of our own, inserted when the columns had been moved: all of it is taken out again. One whose cells are where
+ * they belong was edited by somebody since, and stays.
+ */
+function landedNew(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
+  const { id } = alignment.columns;
+  const leadId = sent.cells.get(id) ?? null;
+  if (leadId === null) return [];
+  const row = shows(alignment, sent.row, id, leadId) ? sent.row : onlyRow(alignment, id, leadId);
+  if (row === null) return [];
+  const found = [...sent.cells].filter(([column, cell]) => cell !== null && shows(alignment, row, column, cell));
+  const isDisplaced = found.some(([column]) => alignment.columnAfter(column) !== column);
+  return isDisplaced ? found.map(([column]): [number, number] => [row, column]) : [];
+}
+
+function shows(alignment: Alignment, row: number, column: number, cell: GridCell): boolean {
+  return sameGridCell(cellAt(alignment.after, row, column), cell);
+}
+
+/** The one row that shows this in a column and did not before; null when there is none, or more than one. */
+function onlyRow(alignment: Alignment, column: number, cell: GridCell): number | null {
+  const rows = alignment.after.keys().filter((row) => row > alignment.header && shows(alignment, row, column, cell));
+  const columnBefore = alignment.columnBefore(column);
+  const [row = null, second] = rows.filter((row) => {
+    const rowBefore = alignment.rowBefore(row, new Set([column]));
+    if (rowBefore === null || columnBefore === null) return true;
+    return !sameGridCell(cellAt(alignment.before, rowBefore, columnBefore), cell);
+  });
+  return second === undefined ? row : null;
+}

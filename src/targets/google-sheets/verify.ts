@@ -1,0 +1,58 @@
+import type { Alignment } from './alignment.ts';
+import { cellAt, type GridCell, maybeSameGridCell, sameGridCell } from './grid.ts';
+
+/** What was sent to one row: columns as they stood in the look that it was decided by. */
+export interface SentRow {
+  /** Index in that look; of a new row: where it was inserted. */
+  readonly row: number;
+  readonly isNew: boolean;
+  /** What each cell was to hold; null: nothing. */
+  readonly cells: ReadonlyMap<number, GridCell>;
+}
+
+/**
+ * Whether the row that was meant shows all that was sent to it. If not, somebody moved rows or columns at that moment
+ * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more.
+ */
+export function hasArrived(sent: SentRow, alignment: Alignment): boolean {
+  if (isEmptied(sent, alignment)) return true;
+  const row = meantRow(sent, alignment);
+  return (
+    row !== null &&
+    sent.cells.entries().every(([column, cell]) => {
+      const now = alignment.columnAfter(column);
+      return now !== null && sameGridCell(cellAt(alignment.after, row, now), cell);
+    })
+  );
+}
+
+/** The row that was meant, wherever it is now and whatever became of the cells that were sent; null: not found. */
+export function meantRow(sent: SentRow, alignment: Alignment): number | null {
+  const sentId = sent.cells.get(alignment.columns.id);
+  const oldId = sent.isNew ? null : alignment.idBefore(sent.row);
+  if (typeof sentId === 'string') {
+    const row = alignment.rowAfter(sentId.trim());
+    return row === null || sent.isNew || isMeant(sent, row, alignment) ? row : null;
+  }
+  if (oldId !== null) return alignment.rowAfter(oldId);
+  // Neither had nor got an id: where it was, or the first with its content.
+  if (isMeant(sent, sent.row, alignment)) return sent.row;
+  const rows = alignment.after.keys();
+  return rows.find((row) => row > alignment.header && isMeant(sent, row, alignment)) ?? null;
+}
+
+function isEmptied(sent: SentRow, alignment: Alignment): boolean {
+  if (sent.cells.get(alignment.columns.id) !== null) return false;
+  const oldId = alignment.idBefore(sent.row);
+  return oldId !== null && alignment.idAfter !== null && alignment.rowAfter(oldId) === null;
+}
+
+/** Whether our columns of a row show what those of the row that was meant showed, apart from what was sent. */
+function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
+  const { before, after, columns } = alignment;
+  return columns.owned.keys().every((column) => {
+    const now = alignment.columnAfter(column);
+    if (now === null || sent.cells.has(column)) return true;
+    return maybeSameGridCell(cellAt(before, sent.row, column), cellAt(after, row, now));
+  });
+}
