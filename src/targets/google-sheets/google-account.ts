@@ -1,7 +1,6 @@
 import type { BaseExternalAccountClient, JWT } from 'google-auth-library';
-import { LeadsyncError } from '../../errors.ts';
 import { accountAddress, type GoogleCredentials, readGoogleCredentials } from './google-credentials.ts';
-import { googleFault } from './google-fault.ts';
+import { GoogleFault, googleFault } from './google-fault.ts';
 import { readGoogleReply } from './google-reply.ts';
 
 type SigningClient = JWT | BaseExternalAccountClient;
@@ -61,26 +60,28 @@ export function openGoogleAccount(credentialsPath: string | undefined): GoogleAc
 }
 
 async function getToken(client: SigningClient): Promise<string> {
-  const answer = await client.getAccessToken().catch((error: unknown) => {
-    throw tokenFault(error);
-  });
-  if (typeof answer.token === 'string' && answer.token !== '') return answer.token;
-  throw new LeadsyncError(
+  let failed: unknown = null;
+  try {
+    const { token } = await client.getAccessToken();
+    if (typeof token === 'string' && token !== '') return token;
+  } catch (error) {
+    failed = error;
+  }
+  const reply = readGoogleReply(failed, [], Date.now());
+  if (reply !== null) throw googleFault(reply, 'token', null);
+  // No request failed. Of a workload identity, what vouches for it (a file, a program) may not be as described.
+  if (failed !== null && 'audience' in client) {
+    throw new GoogleFault('target.unauthenticated', 'no token could be asked for; nothing was done', {
+      help: 'Check credential_source in the file that GOOGLE_APPLICATION_CREDENTIALS names.',
+    });
+  }
+  throw new GoogleFault(
     'target.unavailable',
     'Google answered the account without a token; nothing was done',
     {
       retry: 'later',
     },
   );
-}
-
-function tokenFault(error: unknown): LeadsyncError {
-  const reply = readGoogleReply(error, [], Date.now());
-  if (reply !== null) return googleFault(reply, 'token', null);
-  // No request failed: what vouches for a workload identity (a file, a program) is not there or not as described.
-  return new LeadsyncError('target.unauthenticated', 'no token could be asked for; nothing was done', {
-    help: 'Check credential_source in the file that GOOGLE_APPLICATION_CREDENTIALS names.',
-  });
 }
 
 async function createClient(credentials: GoogleCredentials): Promise<SigningClient> {
@@ -99,21 +100,16 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
       return Promise.resolve(config);
     },
   });
+  // Without its own interceptors the library cannot log headers, whatever its environment variables say.
+  const common = { scopes, transporter, useAuthRequestParameters: false };
   if (credentials.type === 'service_account') {
-    const { client_email: email, private_key: key, private_key_id: keyId } = credentials;
+    const { client_email: email, private_key: key } = credentials;
     // Who checks the assertion expects to be named by the address that was asked.
     const additionalClaims = tokenUrl === undefined ? {} : { aud: tokenUrl };
-    return new google.JWT({
-      email,
-      key,
-      ...(keyId === undefined ? {} : { keyId }),
-      scopes,
-      additionalClaims,
-      transporter,
-    });
+    return new google.JWT({ ...common, email, key, additionalClaims });
   }
   const { credential_source: source, ...rest } = credentials;
-  const options = { ...rest, scopes, transporter };
+  const options = { ...rest, ...common };
   if ('environment_id' in source) return new google.AwsClient({ ...options, credential_source: source });
   if ('executable' in source)
     return new google.PluggableAuthClient({ ...options, credential_source: source });

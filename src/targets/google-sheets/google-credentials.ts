@@ -8,7 +8,6 @@ const serviceAccountSchema = z.object({
   type: z.literal('service_account'),
   client_email: z.email(),
   private_key: z.string().refine(isPrivateKey, 'is not a private key in PEM form'),
-  private_key_id: z.string().exactOptional(),
   token_uri: z.url({ protocol: /^https?$/ }).exactOptional(),
 });
 
@@ -88,7 +87,7 @@ export async function readGoogleCredentials(path: string | undefined): Promise<G
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  const what = field === '' ? 'is no account' : `: "${field}" ${mistake(issue)}`;
+  const what = field === '' ? 'is no account' : `is no usable account: "${field}" ${mistake(issue)}`;
   throw invalid(path, what);
 }
 

@@ -36,7 +36,8 @@ export type GoogleRequest = 'token' | 'read' | 'write';
  * | target.too-large | never | the reply is over our limit |
  * | target.refused | never | any other 4xx: the request as it is can never be done |
  *
- * A used-up quota (429, or `RESOURCE_EXHAUSTED`) is not decided here but by `Quota`.
+ * A used-up quota of Sheets (429, or `RESOURCE_EXHAUSTED`) is not decided here but by `Quota`; one of the token server is
+ * `target.unavailable` (later).
  * `address`: of the account, for the help; null when it is not known.
  */
 export function googleFault(reply: GoogleReply, request: GoogleRequest, address: string | null): GoogleFault {
@@ -49,12 +50,12 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
       help: 'Move what is not needed out of the tab.',
     });
   }
-  if (status === null || status < 400 || status === 408 || status >= 500) {
+  if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {
     const waits = retryAfterMs === null ? {} : { retryAfterMs };
     return new GoogleFault('target.unavailable', `${unavailable(reply, request)}${said}`, {
       ...options,
       ...waits,
-      retry: retryAfterMs === null && !isUnreachable(reply) ? 'now' : 'later',
+      retry: retryAfterMs !== null || status === 429 || isUnreachable(reply) ? 'later' : 'now',
     });
   }
   if (status === 401 || reply.oauth || request === 'token') {

@@ -30,9 +30,12 @@ const headersSchema = z.custom<{ get(name: string): string | null }>(
 const clientErrorSchema = z.object({
   config: z.object({}),
   code: z.union([z.string(), z.number()]).nullish(),
-  cause: z.unknown(),
-  response: z.object({ status: z.number(), headers: headersSchema, data: z.unknown() }).nullish(),
+  cause: z.unknown().optional(),
+  response: z.object({ status: z.number(), headers: headersSchema }).nullish(),
 });
+
+/** Apart, since to look at the body of a reply that was not taken in is a deprecated call of node-fetch. */
+const dataSchema = z.object({ response: z.object({ data: z.unknown().optional() }) });
 
 const metadataSchema = z.object({ quota_limit: z.string().optional().catch(undefined) });
 const detailSchema = z.object({
@@ -66,7 +69,8 @@ export function readGoogleReply(
   const parsed = clientErrorSchema.safeParse(error);
   if (!parsed.success) return null;
   const { response, code, cause } = parsed.data;
-  const body = readBody(response?.data);
+  const isFault = response !== null && response !== undefined && response.status >= 300;
+  const body = readBody(isFault ? dataSchema.safeParse(error).data?.response.data : undefined);
   return {
     ...body,
     words: body.words === null ? null : withoutSecrets(body.words, secrets),
@@ -77,9 +81,9 @@ export function readGoogleReply(
       response?.headers.get('date') ?? undefined,
       receivedAt,
     ),
-    // The client reports a body over its limit as an error of a reply that was fine, or as node-fetch's `max-size`.
+    // The client reports a body over its limit as the error of a reply that was fine, or as node-fetch's `max-size`.
     tooLarge:
-      (response !== null && response !== undefined && response.status < 300) ||
+      (response?.status !== undefined && !isFault) ||
       z.object({ type: z.literal('max-size') }).safeParse(cause).success,
   };
 }

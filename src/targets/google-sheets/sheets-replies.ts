@@ -75,7 +75,9 @@ export function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
 
 /** One grid for each range that was asked for, ragged as it came; throws as above. */
 export function parseValueRanges(data: unknown, count: number): SheetCell[][][] {
-  const parsed = z.object({ valueRanges: z.array(z.object({ values: z.unknown() })) }).safeParse(data);
+  const parsed = z
+    .object({ valueRanges: z.array(z.object({ values: z.unknown().optional() })) })
+    .safeParse(data);
   if (!parsed.success || parsed.data.valueRanges.length !== count) throw senseless();
   return parsed.data.valueRanges.map(({ values = [] }) => {
     if (!isGrid(values)) throw senseless();
