@@ -14,6 +14,7 @@ import { areaOfDimension, dimensionPlace, gridPlace, readAxis, sheetById } from 
 import { createRecord, deleteRecords, updateRecords } from './metadata.ts';
 import { checkEditable } from './protection.ts';
 import { addProtection, deleteProtection } from './protection-requests.ts';
+import { requestKinds } from './request-kinds.ts';
 import { addSheet, deleteSheet, updateSheet } from './sheet-requests.ts';
 import { atomically, changeCells, type Spreadsheet } from './sheet-state.ts';
 import { sortArea } from './sort-range.ts';
@@ -40,16 +41,13 @@ export function batchUpdate(
         const message = `oneof field 'kind' is already set. Cannot set '${kinds[1]}'`;
         throw new ApiFault(400, `Invalid value at 'requests[${index}]' (oneof), ${message}`);
       }
-      return named(`requests[${index}].${kind}`, () => carryOut(state, request, kind));
+      if (!requestKinds.has(kind)) throw notCarriedOut(`requests of the kind ${kind}`);
+      return named(`requests[${index}].${kind}`, () => carryOut(state, request));
     }),
   );
 }
 
-function carryOut(
-  state: Spreadsheet,
-  request: sheets_v4.Schema$Request,
-  kind: string,
-): sheets_v4.Schema$Response {
+function carryOut(state: Spreadsheet, request: sheets_v4.Schema$Request): sheets_v4.Schema$Response {
   if (request.addSheet) return { addSheet: { properties: addSheet(state, request.addSheet.properties) } };
   if (request.addProtectedRange) {
     const protectedRange = addProtection(state, request.addProtectedRange.protectedRange);
@@ -86,11 +84,11 @@ function carryOut(
   } else if (request.setDataValidation) setValidation(state, request.setDataValidation);
   else if (request.sortRange) sort(state, request.sortRange);
   else if (request.mergeCells) merge(state, request.mergeCells);
-  else changeDimension(state, request, kind);
+  else changeDimension(state, request);
   return {};
 }
 
-function changeDimension(state: Spreadsheet, request: sheets_v4.Schema$Request, kind: string): void {
+function changeDimension(state: Spreadsheet, request: sheets_v4.Schema$Request): void {
   if (request.insertDimension) insert(state, request.insertDimension);
   else if (request.appendDimension) {
     const { sheetId, dimension, length } = request.appendDimension;
@@ -116,7 +114,7 @@ function changeDimension(state: Spreadsheet, request: sheets_v4.Schema$Request, 
       ...(selects(mask, 'hiddenByUser') && { hidden: properties?.hiddenByUser ?? false }),
       ...(selects(mask, 'pixelSize') && { pixelSize: properties?.pixelSize ?? null }),
     }));
-  } else throw notCarriedOut(`requests of the kind ${kind}`);
+  }
 }
 
 /** The mask of an update, which must name something. Names may begin with the thing that is updated. */

@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { z } from 'zod';
 import { ApiFault, badField } from './api-fault.ts';
 import type { FieldMask } from './field-mask.ts';
+import { requestKinds, unreadSchemas } from './request-kinds.ts';
 
 /** A schema of a discovery document: JSON Schema draft 3 with Google's own additions. */
 interface Schema {
@@ -149,8 +150,10 @@ export class Discovery {
     const $defs: Record<string, object> = {};
     const take = (name: string): void => {
       if ($defs[name] !== undefined) return;
-      $defs[name] = {};
-      $defs[name] = jsonSchema(this.#schemas[name] ?? {}, take);
+      $defs[name] = { type: 'object' };
+      const schema = this.#schemas[name];
+      if (schema === undefined || unreadSchemas.has(name)) return;
+      $defs[name] = jsonSchema(name === 'Request' || name === 'Response' ? onlyKinds(schema) : schema, take);
     };
     take(schemaName);
     return { $ref: `#/$defs/${schemaName}`, $defs };
@@ -160,6 +163,17 @@ export class Discovery {
 function allMethods(resource: Resource): Method[] {
   const own = Object.values(resource.methods ?? {});
   return [...own, ...Object.values(resource.resources ?? {}).flatMap(allMethods)];
+}
+
+/** Requests that are not carried out are known, and nothing more. */
+function onlyKinds(schema: Schema): Schema {
+  const kinds = Object.entries(schema.properties ?? {});
+  return {
+    ...schema,
+    properties: Object.fromEntries(
+      kinds.map(([kind, body]) => [kind, requestKinds.has(kind) ? body : { type: 'any' }]),
+    ),
+  };
 }
 
 function jsonSchema(schema: Schema, take: (name: string) => void): object {

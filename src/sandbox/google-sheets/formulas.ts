@@ -13,15 +13,17 @@ const errorTexts = {
 } as const;
 
 /** What a cell shows in place of a value; as text it is `#DIV/0!` and the like. */
-export class CellError {
+export class CellError extends Error {
   readonly type: keyof typeof errorTexts;
 
   constructor(type: keyof typeof errorTexts) {
+    super(errorTexts[type]);
+    this.name = 'CellError';
     this.type = type;
   }
 
   get text(): string {
-    return errorTexts[this.type];
+    return this.message;
   }
 
   get value(): sheets_v4.Schema$ErrorValue {

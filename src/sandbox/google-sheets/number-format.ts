@@ -92,7 +92,7 @@ function datePart(part: string, code: string, at: Date, half: boolean, locale: s
     case 's':
       return pad(at.getUTCSeconds());
     default:
-      if (/^\.0/.test(part))
+      if (part.startsWith('.0'))
         return `.${String(at.getUTCMilliseconds())
           .padStart(3, '0')
           .slice(0, part.length - 1)}`;
