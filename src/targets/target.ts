@@ -90,12 +90,20 @@ export type RowOutcome =
  * |---|---|---|
  * | target.busy | later | a person has it open (an editor's lock file), or another writer holds our lock |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
+ * | target.tab-renamed | never | the sheet has another title now (which is named) |
+ * | target.copied | never | a copy of a file that is kept in step already |
  * | target.header-missing | never | no heading of the mapping is in the first row |
  * | target.id-column-missing | never | headings are there but the id column is not, or it is there twice |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.disk-full | later | no space; the old file is untouched |
  * | target.io | later | any other fault of the system |
+ * | target.rate-limited | later | the service asks to wait, or would; nothing was sent or done |
+ * | target.unavailable | now, later | no reply, or one that says nothing; a write may have taken effect |
+ * | target.unauthenticated, target.forbidden | never | the key is not accepted, or not for this; whom to give access |
+ * | target.not-found, target.trashed | never | the file does not exist, or lies in the trash |
+ * | target.full | never | the service holds no more rows |
+ * | target.too-large | never | more than can be taken in at once |
  */
 export interface Target {
   /** For messages: a path, a sheet's name. */

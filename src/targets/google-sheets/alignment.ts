@@ -58,7 +58,8 @@ export class Alignment {
    */
   rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
     if (row === this.header) return 0;
-    const id = this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
+    const id =
+      this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
     const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
     if (id !== null && same.length < 2) return same[0] ?? null;
     const candidates = id === null ? this.#rowsWithoutPlace() : same;

@@ -67,9 +67,9 @@ export function restoredCells(sheetId: number, rows: readonly SentRow[]): sheets
 }
 
 /** As few batches as the size of a request allows, in order; at most `most` rows in each. */
-export function inBatches(rows: readonly SentRow[], most: number): SentRow[][] {
-  const batches: SentRow[][] = [];
-  let batch: SentRow[] = [];
+export function inBatches<T extends SentRow>(rows: readonly T[], most: number): T[][] {
+  const batches: T[][] = [];
+  let batch: T[] = [];
   let bytes = 0;
   for (const row of rows) {
     const size = sizeOf(row.cells);

@@ -1,10 +1,11 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Columns } from '../columns.ts';
-import { ownedColumns } from '../columns.ts';
-import type { PresentRow } from '../row-changes.ts';
 import type { Cell } from '../../lead/value.ts';
+import { type Columns, ownedColumns } from '../columns.ts';
+import type { PresentRow } from '../row-changes.ts';
 import { columnRange, quotedTab } from './a1.ts';
+import type { OwnColumns } from './alignment.ts';
 import { CellValues } from './cell-values.ts';
+import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, gridCell, sameGridCell } from './grid.ts';
 import { locateManagedColumns } from './managed-columns.ts';
@@ -44,20 +45,24 @@ export async function lookAtTab(
   if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
   assertSameHeadings(tab, cells[0] ?? [], name);
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
-  const grid = await withFormulas(api, place.tab, cells, columns, name, signal);
+  const own = { id: columns.id, owned: ownedColumns(columns) };
+  const grid = await withFormulas(api, place.tab, cells, own, name, signal);
   return { kind: 'table', tab, columns, grid, values: new CellValues(tab, place.dates) };
 }
 
-/** Reads the cells again, in one request (two when a cell of the columns of `look` begins with `=`). */
+/** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
 export async function readAgain(
   api: SheetsApi,
   tab: string,
-  columns: Columns,
+  before: Grid,
+  { id, owned }: OwnColumns,
   name: string,
   signal: AbortSignal,
 ): Promise<Grid> {
   const cells = await readCells(api, tab, name, signal);
-  return withFormulas(api, tab, cells, columns, name, signal);
+  const places = alignColumns(before, cells, headingRow(before, cells));
+  const now = new Set([...owned].flatMap((column) => places[column] ?? []));
+  return withFormulas(api, tab, cells, { id: places[id] ?? 0, owned: now }, name, signal);
 }
 
 /** The rows below the headings that carry an id or anything in a mapped column. */
@@ -68,7 +73,12 @@ export function* presentRows({ grid, columns, values }: Look): Generator<Present
   }
 }
 
-function presentRow(grid: Grid, row: number, columns: Columns, values: CellValues): PresentRow<number> | null {
+function presentRow(
+  grid: Grid,
+  row: number,
+  columns: Columns,
+  values: CellValues,
+): PresentRow<number> | null {
   const id = values.text(cellAt(grid, row, columns.id)).trim();
   const leadId = id === '' ? null : id;
   let isEmpty = true;
@@ -115,20 +125,23 @@ async function withFormulas(
   api: SheetsApi,
   tab: string,
   cells: readonly (readonly SheetCell[])[],
-  columns: Columns,
+  columns: OwnColumns,
   name: string,
   signal: AbortSignal,
 ): Promise<Grid> {
   const rows = cells.slice(1);
-  const inQuestion = [...ownedColumns(columns)].filter((column) =>
-    rows.some((row) => isMarked(row[column])),
-  );
+  const inQuestion = [...columns.owned].filter((column) => rows.some((row) => isMarked(row[column])));
   const shown = new Map<number, readonly SheetCell[]>();
   if (inQuestion.length > 0) {
     const asked = [columns.id, ...inQuestion.filter((column) => column !== columns.id)];
     const ranges = asked.map((column) => columnRange(tab, column));
     const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
-    asked.forEach((column, at) => shown.set(column, (read[at] ?? []).map(([cell]) => cell ?? null)));
+    asked.forEach((column, at) =>
+      shown.set(
+        column,
+        (read[at] ?? []).map(([cell]) => cell ?? null),
+      ),
+    );
     assertSameIds(cells, shown.get(columns.id) ?? [], columns.id, name);
   }
   return cells.map((row, at) =>

@@ -84,7 +84,10 @@ export function locateManagedColumns(
 }
 
 /** Where each managed column was found. */
-export function placesOf(columns: Columns, mapping: ColumnMapping): { column: number; managed: ManagedColumn }[] {
+export function placesOf(
+  columns: Columns,
+  mapping: ColumnMapping,
+): { column: number; managed: ManagedColumn }[] {
   return managedColumns(mapping).flatMap((managed) => {
     const column =
       managed.field === idField

@@ -73,7 +73,9 @@ function landedNew(sent: SentRow, alignment: Alignment): [row: number, column: n
   if (leadId === null) return [];
   const row = shows(alignment, sent.row, id, leadId) ? sent.row : onlyRow(alignment, id, leadId);
   if (row === null) return [];
-  const found = [...sent.cells].filter(([column, cell]) => cell !== null && shows(alignment, row, column, cell));
+  const found = [...sent.cells].filter(
+    ([column, cell]) => cell !== null && shows(alignment, row, column, cell),
+  );
   const isDisplaced = found.some(([column]) => alignment.columnAfter(column) !== column);
   return isDisplaced ? found.map(([column]): [number, number] => [row, column]) : [];
 }
@@ -84,12 +86,15 @@ function shows(alignment: Alignment, row: number, column: number, cell: GridCell
 
 /** The one row that shows this in a column and did not before; null when there is none, or more than one. */
 function onlyRow(alignment: Alignment, column: number, cell: GridCell): number | null {
-  const rows = alignment.after.keys().filter((row) => row > alignment.header && shows(alignment, row, column, cell));
   const columnBefore = alignment.columnBefore(column);
-  const [row = null, second] = rows.filter((row) => {
+  const isNews = (row: number): boolean => {
     const rowBefore = alignment.rowBefore(row, new Set([column]));
     if (rowBefore === null || columnBefore === null) return true;
     return !sameGridCell(cellAt(alignment.before, rowBefore, columnBefore), cell);
-  });
+  };
+  const rows = [...alignment.after.keys()].filter(
+    (row) => row > alignment.header && shows(alignment, row, column, cell) && isNews(row),
+  );
+  const [row = null, second] = rows;
   return second === undefined ? row : null;
 }

@@ -49,7 +49,7 @@ export const tabFields = [
 ].join(',');
 
 /** Asked for without a range, when the tab was not found. */
-export const tabsFields = `sheets(properties(title,gridProperties),${records})`;
+export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
 
 const tabValue = z.object({
   version: z.literal(1),

@@ -1,7 +1,13 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { headingsOf, type Columns } from '../columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { columnKey, columnRecordValue, type ManagedColumn, managedColumns, placesOf } from './managed-columns.ts';
+import {
+  columnKey,
+  columnRecordValue,
+  type ManagedColumn,
+  managedColumns,
+  placesOf,
+} from './managed-columns.ts';
 import { type TabDescription, tabKey, tabRecordValue } from './tab-description.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -30,7 +36,10 @@ export function newTab(settings: Settings, sheetId: number): Request[] {
  * The same for a tab without anything in it. The headings go into a row of their own, so that what somebody types at
  * that moment is pushed down and not overwritten.
  */
-export function newHeadings(settings: Settings, { sheetId, rowCount, columnCount }: TabDescription): Request[] {
+export function newHeadings(
+  settings: Settings,
+  { sheetId, rowCount, columnCount }: TabDescription,
+): Request[] {
   const lacking = headingsOf(settings).length - columnCount;
   const grown = { appendDimension: { sheetId, dimension: 'COLUMNS', length: lacking } };
   const range = { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: 1 };
@@ -49,7 +58,13 @@ function furniture(settings: Settings, sheetId: number, rowCount: number): Reque
     userEnteredValue: { stringValue: heading },
     userEnteredFormat: { textFormat: { bold: true } },
   }));
-  const range = { sheetId, startRowIndex: 0, endRowIndex: 1, startColumnIndex: 0, endColumnIndex: values.length };
+  const range = {
+    sheetId,
+    startRowIndex: 0,
+    endRowIndex: 1,
+    startColumnIndex: 0,
+    endColumnIndex: values.length,
+  };
   const fields = 'userEnteredValue,userEnteredFormat.textFormat.bold';
   const managed = managedColumns(settings);
   const columnOf = (heading: string) => managed.findIndex((each) => each.heading === heading);
@@ -73,7 +88,9 @@ export function missingRecords(settings: Settings, tab: TabDescription, columns:
   const isNew = tab.tabRecords.length === 0;
   const requests: Request[] = isNew ? [tabRecord(settings, sheetId)] : [];
   for (const { column, managed } of placesOf(columns, settings)) {
-    const own = columnRecords.filter((each) => each.field === managed.field && each.heading === managed.heading);
+    const own = columnRecords.filter(
+      (each) => each.field === managed.field && each.heading === managed.heading,
+    );
     const wrong = own.filter((each) => each.column !== column);
     requests.push(...wrong.map(({ metadataId }) => withoutRecord(metadataId)));
     if (wrong.length === own.length) requests.push(columnRecord(managed, sheetId, column));
@@ -102,10 +119,7 @@ export function misplacedRecords(before: TabDescription, now: TabDescription): R
 
 /** Makes a copied tab the target of its own spreadsheet. */
 export function adoptedTab(settings: Settings, { sheetId, tabRecords }: TabDescription): Request[] {
-  return [
-    ...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)),
-    tabRecord(settings, sheetId),
-  ];
+  return [...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)), tabRecord(settings, sheetId)];
 }
 
 function tabRecord({ spreadsheetId, connection }: Settings, sheetId: number): Request {

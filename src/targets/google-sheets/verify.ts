@@ -19,7 +19,7 @@ export function hasArrived(sent: SentRow, alignment: Alignment): boolean {
   const row = meantRow(sent, alignment);
   return (
     row !== null &&
-    sent.cells.entries().every(([column, cell]) => {
+    [...sent.cells].every(([column, cell]) => {
       const now = alignment.columnAfter(column);
       return now !== null && sameGridCell(cellAt(alignment.after, row, now), cell);
     })
@@ -37,8 +37,10 @@ export function meantRow(sent: SentRow, alignment: Alignment): number | null {
   if (oldId !== null) return alignment.rowAfter(oldId);
   // Neither had nor got an id: where it was, or the first with its content.
   if (isMeant(sent, sent.row, alignment)) return sent.row;
-  const rows = alignment.after.keys();
-  return rows.find((row) => row > alignment.header && isMeant(sent, row, alignment)) ?? null;
+  for (let row = alignment.header + 1; row < alignment.after.length; row++) {
+    if (isMeant(sent, row, alignment)) return row;
+  }
+  return null;
 }
 
 function isEmptied(sent: SentRow, alignment: Alignment): boolean {
@@ -50,7 +52,7 @@ function isEmptied(sent: SentRow, alignment: Alignment): boolean {
 /** Whether our columns of a row show what those of the row that was meant showed, apart from what was sent. */
 function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
   const { before, after, columns } = alignment;
-  return columns.owned.keys().every((column) => {
+  return [...columns.owned].every((column) => {
     const now = alignment.columnAfter(column);
     if (now === null || sent.cells.has(column)) return true;
     return maybeSameGridCell(cellAt(before, sent.row, column), cellAt(after, row, now));
