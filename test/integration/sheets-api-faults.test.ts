@@ -149,20 +149,22 @@ describe('quota', () => {
     expect(google.asked).toHaveLength(1);
   });
 
-  test('a bare 429, and a 403 whose details say quota', async () => {
-    const forbidden = apiError(403, 'PERMISSION_DENIED', 'x', { reason: 'RATE_LIMIT_EXCEEDED' });
-    await using google = await startGoogle((response, _request, count) =>
-      count === 1 ? response.writeHead(429).end() : json(response, 403, forbidden),
-    );
-    expect(await thrown(read(google.api()))).toMatchObject({
-      code: 'target.rate-limited',
-      retryAfterMs: 15_000,
-    });
-    google.clock.epochMs += 15_000;
-    expect(await thrown(read(google.api()))).toMatchObject({
-      code: 'target.rate-limited',
-      retryAfterMs: 30_000,
-    });
+  test('refused again and again: longer waits, until one request is let through', async () => {
+    const replies: ((response: ServerResponse) => void)[] = [
+      (response) => response.writeHead(429).end(),
+      (response) => json(response, 403, apiError(403, 'X', 'x', { reason: 'RATE_LIMIT_EXCEEDED' })),
+      (response) => json(response, 400, apiError(400, 'RESOURCE_EXHAUSTED', 'x')),
+      (response) => json(response, 200, { valueRanges: [{}] }),
+      (response) => response.writeHead(429).end(),
+    ];
+    await using google = await startGoogle((response, _request, count) => replies[count - 1]?.(response));
+    const api = google.api();
+    for (const retryAfterMs of [15_000, 30_000, 48_000]) {
+      expect(await thrown(read(api))).toMatchObject({ code: 'target.rate-limited', retryAfterMs });
+      google.clock.epochMs += retryAfterMs;
+    }
+    await read(api);
+    expect(await thrown(read(api))).toMatchObject({ code: 'target.rate-limited', retryAfterMs: 15_000 });
   });
 });
 
