@@ -1,4 +1,4 @@
-import { areaOf, findSheet } from './a1-range.ts';
+import { areaOf, findSheet, withinGrid } from './a1-range.ts';
 import { type Reading, showCell, typeInto } from './cell-values.ts';
 import {
   appendDimension,
@@ -12,6 +12,7 @@ import {
 import { Formulas } from './formulas.ts';
 import { addSheet, checkTitle, deleteSheet } from './sheet-requests.ts';
 import {
+  type Area,
   type Cell,
   changeCells,
   emptyCell,
@@ -81,7 +82,7 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
   };
   const setCells = (tab: string, range: string, change: Partial<Cell>): void => {
     const sheet = sheetOf(tab);
-    changeCells(sheet, areaOf(sheet, range), (cell) => ({ ...cell, ...change }));
+    changeCells(sheet, areaIn(sheet, range), (cell) => ({ ...cell, ...change }));
   };
   return {
     grid: (tab) => {
@@ -113,7 +114,7 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
     moveColumn: (tab, from, to) => moveDimension(state, sheetOf(tab), 'COLUMNS', from, from + 1, to),
     sortRange: (tab, range, column, ascending = true) => {
       const sheet = sheetOf(tab);
-      sortArea(state, sheet, areaOf(sheet, range), [{ column, descending: !ascending }]);
+      sortArea(state, sheet, areaIn(sheet, range), [{ column, descending: !ascending }]);
     },
     renameTab: (tab, title) => {
       const sheet = sheetOf(tab);
@@ -131,7 +132,7 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
     protect: (tab, range, warningOnly = false) => {
       const sheet = sheetOf(tab);
       const id = ++state.lastId;
-      const area = range === '' ? null : areaOf(sheet, range);
+      const area = range === '' ? null : areaIn(sheet, range);
       const one = { id, area, unprotected: [], warningOnly, description: null, canEdit: warningOnly };
       sheet.protections = [...sheet.protections, one];
       return id;
@@ -152,7 +153,7 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
     setNumberFormat: (tab, range, type, pattern) => {
       const sheet = sheetOf(tab);
       const numberFormat = { type, ...(pattern !== undefined && { pattern }) };
-      changeCells(sheet, areaOf(sheet, range), (cell) => ({
+      changeCells(sheet, areaIn(sheet, range), (cell) => ({
         ...cell,
         format: { ...cell.format, numberFormat },
       }));
@@ -164,6 +165,11 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
       state.locale = locale;
     },
   };
+}
+
+/** What of the range lies within the grid. */
+function areaIn(sheet: Sheet, range: string): Area {
+  return withinGrid({ sheet, area: areaOf(sheet, range), single: false });
 }
 
 function growTo(state: Spreadsheet, sheet: Sheet, rows: number, columns: number): void {

@@ -61,14 +61,16 @@ export interface Sheet {
   hidden: boolean;
   frozenRows: number;
   frozenColumns: number;
-  rows: readonly Row[];
+  rows: Row[];
+  /** Another copy of the state has the same list of rows: it must be copied before a change. */
+  rowsShared: boolean;
   columns: readonly DimensionEntry[];
   metadata: readonly MetadataRecord[];
   protections: readonly Protection[];
   merges: readonly Area[];
 }
 
-/** One spreadsheet. Rows, cells and records are replaced, never changed: a copy costs no more than its row lists. */
+/** One spreadsheet. Rows, cells and records are replaced, never changed: a copy costs next to nothing. */
 export interface Spreadsheet {
   readonly id: string;
   title: string;
@@ -96,6 +98,7 @@ export function createSheet(id: number, title: string, rowCount: number, columnC
     frozenRows: 0,
     frozenColumns: 0,
     rows: Array.from({ length: rowCount }, () => emptyRow),
+    rowsShared: false,
     columns: Array.from({ length: columnCount }, () => plainColumn),
     metadata: [],
     protections: [],
@@ -105,6 +108,7 @@ export function createSheet(id: number, title: string, rowCount: number, columnC
 
 /** A copy that shares what is never changed. */
 export function copySpreadsheet(state: Spreadsheet, id: string = state.id): Spreadsheet {
+  for (const sheet of state.sheets) sheet.rowsShared = true;
   return { ...state, id, sheets: state.sheets.map((sheet) => ({ ...sheet })) };
 }
 
@@ -141,7 +145,9 @@ export function changeCells(
   area: Area,
   change: (cell: Cell, row: number, column: number) => Cell,
 ): void {
-  const rows = sheet.rows.slice();
+  if (sheet.rowsShared) sheet.rows = sheet.rows.slice();
+  sheet.rowsShared = false;
+  const { rows } = sheet;
   for (let row = area.startRow; row < area.endRow; row++) {
     const old = rows[row] ?? emptyRow;
     let cells: (Cell | undefined)[] | null = null;
@@ -156,7 +162,6 @@ export function changeCells(
     }
     if (cells !== null) rows[row] = { ...old, cells };
   }
-  sheet.rows = rows;
 }
 
 /** All cells of the grids together, empty ones included. */
