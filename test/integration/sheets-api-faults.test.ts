@@ -149,12 +149,13 @@ describe('quota', () => {
     expect(google.asked).toHaveLength(1);
   });
 
-  test('refused again and again: longer waits, until one request is let through', async () => {
+  test('refused again and again: longer waits, until requests are let through', async () => {
     const replies: ((response: ServerResponse) => void)[] = [
       (response) => response.writeHead(429).end(),
       (response) => json(response, 403, apiError(403, 'X', 'x', { reason: 'RATE_LIMIT_EXCEEDED' })),
       (response) => json(response, 400, apiError(400, 'RESOURCE_EXHAUSTED', 'x')),
       (response) => json(response, 200, { valueRanges: [{}] }),
+      (response) => json(response, 200, {}),
       (response) => response.writeHead(429).end(),
     ];
     await using google = await startGoogle((response, _request, count) => replies[count - 1]?.(response));
@@ -164,6 +165,7 @@ describe('quota', () => {
       google.clock.epochMs += retryAfterMs;
     }
     await read(api);
+    await write(api);
     expect(await thrown(read(api))).toMatchObject({ code: 'target.rate-limited', retryAfterMs: 15_000 });
   });
 });
