@@ -1,5 +1,5 @@
 import type { MakeHarness } from './target-harness.ts';
-import { describeMeanwhile } from './target-meanwhile.ts';
+import { describeReplaced, describeWriters } from './target-meanwhile.ts';
 import { describeReading } from './target-reading.ts';
 import { describeWriting } from './target-writing.ts';
 
@@ -7,5 +7,11 @@ import { describeWriting } from './target-writing.ts';
 export function describeTarget(name: string, makeHarness: MakeHarness): void {
   describeReading(name, makeHarness);
   describeWriting(name, makeHarness);
-  describeMeanwhile(name, makeHarness);
+  describeWriters(name, makeHarness);
+}
+
+/** The same, and what only a file can promise: it is replaced as a whole, or not at all. */
+export function describeFileTarget(name: string, makeHarness: MakeHarness): void {
+  describeTarget(name, makeHarness);
+  describeReplaced(name, makeHarness);
 }

@@ -72,14 +72,14 @@ export class CellValues {
   }
 
   /**
-   * What is to be put into a cell that holds `old`; null empties it. A moment that no day number means exactly (the
-   * hour that comes twice, years before 1900) is an ISO text. What was a number stays one when it reads the same, so
-   * that the user's formulas go on counting it.
+   * What is to be put into a cell that holds `old`; null empties it. A moment is an ISO text where its column shows no
+   * dates, and when no day number means it exactly (the hour that comes twice, years before 1900). What was a number
+   * stays one when it reads the same, so that the user's formulas go on counting it.
    */
-  write(value: Value, type: FieldType, old: GridCell): SheetCell {
+  write(value: Value, type: FieldType, old: GridCell, showsDates: boolean): SheetCell {
     if (value === null || value === '') return null;
     if (type === 'instant') {
-      const serial = this.#dates === 'native' ? this.#clock.fromInstant(value) : null;
+      const serial = this.#dates === 'native' && showsDates ? this.#clock.fromInstant(value) : null;
       return serial !== null && serial >= firstSerial ? serial : value;
     }
     if (typeof old === 'number' && /^-?\d/.test(value) && generalNumber(Number(value)) === value) {

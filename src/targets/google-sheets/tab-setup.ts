@@ -80,25 +80,24 @@ function furniture(settings: Settings, sheetId: number, rowCount: number): Reque
 }
 
 /**
- * What is missing on a tab that has its headings: our records and, when it was never ours, the format of columns of
- * moments that show no date. Records that name a column wrongly are taken away. Empty when nothing is missing.
+ * What is missing on a tab that has its headings: our records, and the format of columns of moments that are new to us
+ * and show no date. Records that name a column wrongly are taken away. Empty when nothing is missing.
  */
 export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
   const { sheetId, columnRecords } = tab;
-  const isNew = tab.tabRecords.length === 0;
-  const requests: Request[] = isNew ? [tabRecord(settings, sheetId)] : [];
+  const isOurs = tab.tabRecords.some(({ spreadsheetId }) => spreadsheetId === settings.spreadsheetId);
+  const requests: Request[] = isOurs ? [] : [tabRecord(settings, sheetId)];
   for (const { column, managed } of placesOf(columns, settings)) {
     const own = columnRecords.filter(
       (each) => each.field === managed.field && each.heading === managed.heading,
     );
     const wrong = own.filter((each) => each.column !== column);
     requests.push(...wrong.map(({ metadataId }) => withoutRecord(metadataId)));
-    if (wrong.length === own.length) requests.push(columnRecord(managed, sheetId, column));
-  }
-  if (!isNew) return requests;
-  for (const { index, type } of columns.fields.values()) {
-    if (type === 'instant' && !tab.dateColumns.has(index)) {
-      requests.push(...dateFormat(settings, sheetId, index, tab.rowCount));
+    if (wrong.length < own.length) continue;
+    requests.push(columnRecord(managed, sheetId, column));
+    const isInstant = columns.fields.get(managed.field)?.type === 'instant';
+    if (isInstant && own.length === 0 && !tab.dateColumns.has(column)) {
+      requests.push(...dateFormat(settings, sheetId, column, tab.rowCount));
     }
   }
   return requests;

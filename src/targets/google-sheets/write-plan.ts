@@ -82,7 +82,7 @@ function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
-function cellsOf(write: RowWrite<number>, { columns, grid, values }: Look): Map<number, GridCell> {
+function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look): Map<number, GridCell> {
   const cells = new Map<number, GridCell>();
   const old = (column: number): GridCell => cellAt(grid, write.place, column);
   if (write.remove) {
@@ -95,7 +95,10 @@ function cellsOf(write: RowWrite<number>, { columns, grid, values }: Look): Map<
   for (const [field, value] of Object.entries(write.values)) {
     const column = columns.fields.get(field);
     if (column !== undefined) {
-      cells.set(column.index, values.write(value, column.type, old(column.index)));
+      cells.set(
+        column.index,
+        values.write(value, column.type, old(column.index), tab.dateColumns.has(column.index)),
+      );
     }
   }
   return cells;
@@ -108,13 +111,14 @@ function emptied(text: string): string | null {
 function newCells(
   leadId: string,
   values: Readonly<Record<string, string | null>>,
-  { columns, values: cellValues }: Pick<Look, 'columns' | 'values'>,
+  { columns, values: cellValues, tab }: Pick<Look, 'columns' | 'values' | 'tab'>,
 ): Map<number, GridCell> {
   const cells = new Map<number, GridCell>([[columns.id, leadId]]);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
-    const cell = column === undefined ? null : cellValues.write(value, column.type, null);
-    if (column !== undefined && cell !== null) cells.set(column.index, cell);
+    if (column === undefined) continue;
+    const cell = cellValues.write(value, column.type, null, tab.dateColumns.has(column.index));
+    if (cell !== null) cells.set(column.index, cell);
   }
   return cells;
 }
