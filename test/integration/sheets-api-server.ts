@@ -110,7 +110,7 @@ export function serviceAccount(url: string): Record<string, unknown> {
   };
 }
 
-export const giveToken: Answer = (response, _request, count) =>
+const giveToken: Answer = (response, _request, count) =>
   json(response, 200, { access_token: `ya29.secret-${count}`, expires_in: 3599, token_type: 'Bearer' });
 
 /** Google's error body (AIP-193). */

@@ -59,11 +59,9 @@ const externalAccountSchema = z.object({
   credential_source: z.union([awsSchema, executableSchema, fileOrUrlSchema]),
 });
 
-export type ServiceAccount = z.infer<typeof serviceAccountSchema>;
-export type ExternalAccount = z.infer<typeof externalAccountSchema>;
-export type GoogleCredentials = ServiceAccount | ExternalAccount;
-
 const credentialsSchema = z.discriminatedUnion('type', [serviceAccountSchema, externalAccountSchema]);
+
+export type GoogleCredentials = z.infer<typeof credentialsSchema>;
 
 const where = 'GOOGLE_APPLICATION_CREDENTIALS';
 const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}.`;
