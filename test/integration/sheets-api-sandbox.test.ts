@@ -65,7 +65,7 @@ test('writes, and reads again what is there', () =>
     ]);
     expect(sandbox.person.grid('Leads')?.[0]).toEqual(['=1+1', '', '007']);
     expect(await api.trashed(never)).toBe(false);
-    sandbox.setTrashed(true);
+    sandbox.person.setTrashed(true);
     expect(await api.trashed(never)).toBe(true);
   }));
 
@@ -140,13 +140,13 @@ test('a spreadsheet that is not shared, or to look at alone; tokens that were re
   withSandbox({}, async (api, sandbox) => {
     const write = (): Promise<void> => api.write([{ range: "'Leads'!A1", values: [['x']] }], never);
     expect(await api.address()).toBe(sandbox.accountEmail);
-    sandbox.setShared('reader');
+    sandbox.person.setShared('reader');
     const shareIt = { code: 'target.forbidden', help: expect.stringContaining(sandbox.accountEmail) };
     expect(await thrown(write())).toMatchObject(shareIt);
     await api.read([range], 'FORMULA', never);
-    sandbox.setShared(false);
+    sandbox.person.setShared(false);
     expect(await thrown(api.read([range], 'FORMULA', never))).toMatchObject(shareIt);
-    sandbox.setShared(true);
+    sandbox.person.setShared(true);
     sandbox.revokeTokens();
     expect(await thrown(write())).toMatchObject({ code: 'target.unauthenticated' });
     await write();
