@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { areaOf, findSheet, withinGrid } from './a1-range.ts';
 import { type Reading, showCell, typeInto } from './cell-values.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type Area,
   type Cell,
   changeCells,
+  copySpreadsheet,
   emptyCell,
   type Sheet,
   type Spreadsheet,
@@ -63,18 +65,31 @@ export interface SheetsPerson {
   setNumberFormat(tab: string, range: string, type: string, pattern?: string): void;
   setTimeZone(timeZone: string): void;
   setLocale(locale: string): void;
+  setTrashed(trashed: boolean): void;
+  /** What the service account may do with the spreadsheet: all, look only (`reader`), nothing. */
+  setShared(shared: boolean | 'reader'): void;
+  /** A copy of the file as it is, with all records, shared with the same account; and somebody who works in it. */
+  copySpreadsheet(): { readonly spreadsheetId: string; readonly person: SheetsPerson };
+}
+
+/** Where a person works. */
+export interface Workplace {
+  /** Epoch ms, for dates typed without a year. */
+  readonly now: () => number;
+  /** Makes a new file known. */
+  readonly addFile: (file: Spreadsheet) => void;
 }
 
 const isoLike = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/;
 
-/** A person at work in `state`. `now`: epoch ms, for dates typed without a year. */
-export function createPerson(state: Spreadsheet, now: () => number): SheetsPerson {
+/** A person at work in `state`. */
+export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPerson {
   const sheetOf = (tab: string): Sheet => {
     const sheet = findSheet(state, tab);
     if (sheet === undefined) throw new Error(`There is no tab ${tab} in the spreadsheet.`);
     return sheet;
   };
-  const reading = (): Reading => ({ locale: state.locale, now: now() });
+  const reading = (): Reading => ({ locale: state.locale, now: workplace.now() });
   const insert = (tab: string, axis: Axis, at: number, count: number): void => {
     const sheet = sheetOf(tab);
     // As the menu's "insert above" and "insert left": what is new looks like what it was asked from.
@@ -163,6 +178,19 @@ export function createPerson(state: Spreadsheet, now: () => number): SheetsPerso
     },
     setLocale: (locale) => {
       state.locale = locale;
+    },
+    setTrashed: (trashed) => {
+      state.trashed = trashed;
+    },
+    setShared: (shared) => {
+      state.shared = shared;
+    },
+    copySpreadsheet: () => {
+      const copy = copySpreadsheet(state, `1Copy${randomUUID()}`);
+      copy.title = `Copy of ${state.title}`;
+      copy.trashed = false;
+      workplace.addFile(copy);
+      return { spreadsheetId: copy.id, person: createPerson(copy, workplace) };
     },
   };
 }

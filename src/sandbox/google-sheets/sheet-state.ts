@@ -76,6 +76,9 @@ export interface Spreadsheet {
   title: string;
   locale: string;
   timeZone: string;
+  trashed: boolean;
+  /** What the service account may do with it: all, look only, nothing. */
+  shared: boolean | 'reader';
   /** In the order of the tabs. */
   sheets: readonly Sheet[];
   metadata: readonly MetadataRecord[];

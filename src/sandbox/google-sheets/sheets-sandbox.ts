@@ -51,11 +51,10 @@ export interface SheetsSandbox extends AsyncDisposable {
    */
   before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null;
   readonly person: SheetsPerson;
-  /** A copy of the file as it is, with all records, shared with the same account. */
-  copySpreadsheet(): { readonly spreadsheetId: string; readonly person: SheetsPerson };
-  setTrashed(trashed: boolean): void;
-  /** What the account may do with the spreadsheets: all, look only, nothing. */
-  setShared(shared: boolean | 'reader'): void;
+  /** As the person's. */
+  setTrashed: SheetsPerson['setTrashed'];
+  /** As the person's. */
+  setShared: SheetsPerson['setShared'];
   /** The tokens given so far are refused from now on. */
   revokeTokens(): void;
   close(): Promise<void>;
@@ -90,7 +89,10 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     server.closeAllConnections();
     await closed;
   };
-  const person = createPerson(service.spreadsheet, () => clock.now());
+  const person = createPerson(service.spreadsheet, {
+    now: () => clock.now(),
+    addFile: (copy) => service.addFile(copy),
+  });
   return {
     url,
     spreadsheetId: service.spreadsheet.id,
@@ -104,16 +106,8 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
       service.before = hook;
     },
     person,
-    copySpreadsheet: () => {
-      const copy = service.copy();
-      return { spreadsheetId: copy.id, person: createPerson(copy, () => clock.now()) };
-    },
-    setTrashed: (trashed) => {
-      service.trashed = trashed;
-    },
-    setShared: (shared) => {
-      service.shared = shared;
-    },
+    setTrashed: person.setTrashed,
+    setShared: person.setShared,
     revokeTokens: () => service.account.revoke(),
     close,
     [Symbol.asyncDispose]: close,

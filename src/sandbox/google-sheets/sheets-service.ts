@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiFault, invalid } from './api-fault.ts';
 import { type ApiCall, checkQuery, routeOf } from './api-route.ts';
 import { carryOut, isRead } from './carry-out.ts';
 import { Quotas } from './quotas.ts';
-import { copySpreadsheet, createSheet, type Spreadsheet } from './sheet-state.ts';
+import { createSheet, type Spreadsheet } from './sheet-state.ts';
 import { faultOf, playFault, sendJson, type SheetsFault } from './sheets-fault.ts';
 import type { SheetsLogEntry } from './sheets-sandbox.ts';
 import { scopesOf, ServiceAccount } from './token.ts';
@@ -31,8 +30,6 @@ export class SheetsService {
   readonly account: ServiceAccount;
   readonly log: SheetsLogEntry[] = [];
   before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null = null;
-  trashed = false;
-  shared: boolean | 'reader' = true;
   readonly #files = new Map<string, Spreadsheet>();
   readonly #quotas: Quotas | null;
   readonly #clock: { now(): number };
@@ -41,7 +38,17 @@ export class SheetsService {
   constructor(options: SheetsServiceOptions) {
     const { spreadsheetId: id, title, timeZone, locale, tabs } = options;
     const sheets = tabs.map((tab, index) => createSheet(index, tab, 1000, 26));
-    this.spreadsheet = { id, title, timeZone, locale, sheets, metadata: [], lastId: tabs.length };
+    this.spreadsheet = {
+      id,
+      title,
+      timeZone,
+      locale,
+      sheets,
+      metadata: [],
+      lastId: tabs.length,
+      trashed: false,
+      shared: true,
+    };
     this.#files.set(id, this.spreadsheet);
     this.account = new ServiceAccount(options.tokenUrl);
     this.#clock = options.clock;
@@ -76,12 +83,9 @@ export class SheetsService {
     this.log.push({ kind, method, bytes: body.bytes, status });
   }
 
-  /** A copy of the spreadsheet under an id of its own. */
-  copy(): Spreadsheet {
-    const copy = copySpreadsheet(this.spreadsheet, `1Copy${randomUUID()}`);
-    copy.title = `Copy of ${copy.title}`;
-    this.#files.set(copy.id, copy);
-    return copy;
+  /** Serves another spreadsheet too. */
+  addFile(spreadsheet: Spreadsheet): void {
+    this.#files.set(spreadsheet.id, spreadsheet);
   }
 
   /** Gives the status of the answer, 0 for none. */
@@ -101,21 +105,20 @@ export class SheetsService {
     this.#quotas?.take(read ? 'Read' : 'Write');
     checkQuery(call);
     const state = this.#file(call.path.get('spreadsheetId') ?? '');
-    if (!read && this.shared === 'reader') throw faultOf(403);
+    if (!read && state.shared === 'reader') throw faultOf(403);
     return carryOut(call, parseBody(body), state, this.#clock.now());
   }
 
   #describeFile(token: string | undefined, id: string): unknown {
     this.account.check(token, scopesOf.drive);
-    const { title: name } = this.#file(id);
-    const trashed = this.trashed && id === this.spreadsheet.id;
+    const { title: name, trashed } = this.#file(id);
     return { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet', trashed };
   }
 
   #file(id: string): Spreadsheet {
     const state = this.#files.get(id);
     if (state === undefined) throw faultOf(404);
-    if (this.shared === false) throw faultOf(403);
+    if (state.shared === false) throw faultOf(403);
     return state;
   }
 }
