@@ -34,7 +34,7 @@ export function batchUpdate(
   }
   return atomically(state, () =>
     requests.map((request, index) => {
-      const kinds = Object.keys(request);
+      const kinds = Object.entries(request).flatMap(([name, body]) => (body === null ? [] : [name]));
       const [kind = ''] = kinds;
       if (kinds.length === 0) throw invalid(`Invalid requests[${index}]: No request set.`);
       if (kinds.length > 1) {

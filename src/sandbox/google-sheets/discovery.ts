@@ -183,13 +183,20 @@ function jsonSchema(schema: Schema, take: (name: string) => void): object {
   }
   if (schema.type === 'any') return {};
   if (schema.type === 'array') return { type: 'array', items: jsonSchema(schema.items ?? {}, take) };
-  if (schema.type !== 'object') return { type: schema.type, ...(schema.enum && { enum: schema.enum }) };
+  if (schema.type !== 'object')
+    return { type: schema.type, ...(schema.enum && { enum: [...schema.enum, null] }) };
   const properties = Object.entries(schema.properties ?? {});
   return {
     type: 'object',
-    properties: Object.fromEntries(properties.map(([name, child]) => [name, jsonSchema(child, take)])),
+    properties: Object.fromEntries(properties.map(([name, one]) => [name, orNull(jsonSchema(one, take))])),
     additionalProperties: schema.additionalProperties ? jsonSchema(schema.additionalProperties, take) : false,
   };
+}
+
+/** In the JSON of protocol buffers, a field that is null is one that is not there. */
+function orNull(schema: object): object {
+  if ('$ref' in schema) return { if: { type: 'null' }, else: schema };
+  return 'type' in schema ? { ...schema, nullable: true } : schema;
 }
 
 /** `/requests/0/addSheet` as `requests[0].add_sheet`. */

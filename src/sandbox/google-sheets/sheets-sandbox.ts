@@ -52,9 +52,9 @@ export interface SheetsSandbox extends AsyncDisposable {
   before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null;
   readonly person: SheetsPerson;
   /** As the person's. */
-  setTrashed: SheetsPerson['setTrashed'];
+  setTrashed(trashed: boolean): void;
   /** As the person's. */
-  setShared: SheetsPerson['setShared'];
+  setShared(shared: boolean | 'reader'): void;
   /** The tokens given so far are refused from now on. */
   revokeTokens(): void;
   close(): Promise<void>;
@@ -106,8 +106,8 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
       service.before = hook;
     },
     person,
-    setTrashed: person.setTrashed,
-    setShared: person.setShared,
+    setTrashed: (trashed) => person.setTrashed(trashed),
+    setShared: (shared) => person.setShared(shared),
     revokeTokens: () => service.account.revoke(),
     close,
     [Symbol.asyncDispose]: close,

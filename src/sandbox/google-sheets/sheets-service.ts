@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiFault, invalid } from './api-fault.ts';
 import { type ApiCall, checkQuery, routeOf } from './api-route.ts';
 import { carryOut, isRead } from './carry-out.ts';
+import { parseFieldMask, prune } from './field-mask.ts';
 import { Quotas } from './quotas.ts';
 import { createSheet, type Spreadsheet } from './sheet-state.ts';
 import { faultOf, playFault, sendJson, type SheetsFault } from './sheets-fault.ts';
@@ -77,7 +78,12 @@ export class SheetsService {
     const kind = call === null ? 'drive' : isRead(call) ? 'read' : 'write';
     const status = this.#answer(request, response, method, () => {
       const token = request.headers.authorization;
-      if (call === null) return this.#describeFile(token, decodeURIComponent(drive?.[1] ?? ''));
+      if (call === null)
+        return this.#describeFile(
+          token,
+          decodeURIComponent(drive?.[1] ?? ''),
+          url.searchParams.get('fields'),
+        );
       return this.#carryOut(token, call, body);
     });
     this.log.push({ kind, method, bytes: body.bytes, status });
@@ -109,10 +115,12 @@ export class SheetsService {
     return carryOut(call, parseBody(body), state, this.#clock.now());
   }
 
-  #describeFile(token: string | undefined, id: string): unknown {
+  #describeFile(token: string | undefined, id: string, fields: string | null): unknown {
     this.account.check(token, scopesOf.drive);
     const { title: name, trashed } = this.#file(id);
-    return { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet', trashed };
+    const shown = { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet' };
+    // Drive shows the trash only to who asks for it.
+    return fields === null ? shown : prune({ ...shown, trashed }, parseFieldMask(fields));
   }
 
   #file(id: string): Spreadsheet {
