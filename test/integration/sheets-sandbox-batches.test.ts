@@ -1,48 +1,6 @@
-import type { sheets_v4 } from '@googleapis/sheets';
 import { expect, test } from 'vitest';
-import { type SheetsSandbox, startSheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import { errorBodyOf, refusalOf, sheetsClient } from './sheets-sandbox-client.ts';
-
-interface Scene extends AsyncDisposable {
-  readonly sandbox: SheetsSandbox;
-  update(...requests: sheets_v4.Schema$Request[]): Promise<sheets_v4.Schema$Response[]>;
-  get(fields?: string, ranges?: string[]): Promise<sheets_v4.Schema$Spreadsheet>;
-  grid(): string[][] | null;
-}
-
-async function begin(grid: readonly (readonly string[])[] = []): Promise<Scene> {
-  const sandbox = await startSheetsSandbox({ tabs: ['Leads'], quotas: null });
-  sandbox.person.put('Leads', grid);
-  const { spreadsheets: api } = sheetsClient(sandbox);
-  const { spreadsheetId } = sandbox;
-  return {
-    sandbox,
-    update: async (...requests) =>
-      (await api.batchUpdate({ spreadsheetId, requestBody: { requests } })).data.replies ?? [],
-    get: async (fields, ranges) =>
-      (await api.get({ spreadsheetId, ...(fields && { fields }), ...(ranges && { ranges }) })).data,
-    grid: () => sandbox.person.grid('Leads'),
-    [Symbol.asyncDispose]: () => sandbox.close(),
-  };
-}
-
-function text(stringValue: string): sheets_v4.Schema$CellData {
-  return { userEnteredValue: { stringValue } };
-}
-
-function rows(startIndex: number, endIndex: number): sheets_v4.Schema$DimensionRange {
-  return { sheetId: 0, dimension: 'ROWS', startIndex, endIndex };
-}
-
-function columns(startIndex: number, endIndex: number): sheets_v4.Schema$DimensionRange {
-  return { sheetId: 0, dimension: 'COLUMNS', startIndex, endIndex };
-}
-
-function columnRecord(column: number, metadataKey: string): sheets_v4.Schema$Request {
-  const location = { dimensionRange: columns(column, column + 1) };
-  const developerMetadata = { metadataKey, metadataValue: 'v', visibility: 'DOCUMENT', location };
-  return { createDeveloperMetadata: { developerMetadata } };
-}
+import { begin, columnRecord, rows, text } from './sheets-sandbox-scene.ts';
 
 test('a tab is made, filled, formatted and marked in one go', async () => {
   await using scene = await begin();
@@ -117,40 +75,6 @@ test('all requests are carried out or none', async () => {
   expect(await scene.get('*')).toEqual(before);
 });
 
-test('records go with their columns and are found, changed and deleted', async () => {
-  await using scene = await begin([['Id', 'Name', 'Due']]);
-  await scene.update(columnRecord(1, 'name'), columnRecord(2, 'due'), {
-    insertDimension: { range: columns(0, 1) },
-  });
-  scene.sandbox.person.moveColumn('Leads', 3, 0);
-  scene.sandbox.person.insertColumns('Leads', 0);
-  const { sheets } = await scene.get('sheets.data.columnMetadata.developerMetadata.metadataKey', [
-    'Leads!A1:E1',
-  ]);
-  const keys = sheets?.[0]?.data?.[0]?.columnMetadata?.map((one) => one.developerMetadata?.[0]?.metadataKey);
-  expect(keys).toEqual([undefined, 'due', undefined, undefined, 'name']);
-  const dataFilter = { developerMetadataLookup: { metadataKey: 'due' } };
-  const [updated] = await scene.update({
-    updateDeveloperMetadata: {
-      dataFilters: [dataFilter],
-      developerMetadata: { metadataValue: 'new' },
-      fields: 'metadataValue',
-    },
-  });
-  expect(updated?.updateDeveloperMetadata?.developerMetadata).toMatchObject([
-    {
-      metadataKey: 'due',
-      metadataValue: 'new',
-      location: { locationType: 'COLUMN', dimensionRange: columns(1, 2) },
-    },
-  ]);
-  scene.sandbox.person.deleteColumns('Leads', 4);
-  await scene.update({ deleteDeveloperMetadata: { dataFilter } });
-  expect(
-    (await scene.get('sheets.data.columnMetadata.developerMetadata')).sheets?.[0]?.data?.[0]?.columnMetadata,
-  ).toEqual(Array.from({ length: 27 }, () => ({})));
-});
-
 test('new rows push down what is below and look like the row above', async () => {
   await using scene = await begin([['Id', 'Due'], ['1', ''], ['note']]);
   scene.sandbox.person.type('Leads', 1, 1, '2026-11-20');
@@ -204,73 +128,6 @@ test('sorting moves what is in the range: numbers, texts, then what is empty', a
   expect(scene.grid()?.map((row) => row[1])).toEqual(['Name', 'b', 'A', '7', '']);
 });
 
-test('formulas follow the cells that they name', async () => {
-  await using scene = await begin([['5', '', '']]);
-  const { person } = scene.sandbox;
-  person.type('Leads', 1, 1, '=$A$1*2');
-  await scene.update(
-    { insertDimension: { range: rows(0, 2) } },
-    { insertDimension: { range: columns(0, 1) } },
-  );
-  const shown = await scene.get('sheets.data.rowData.values(userEnteredValue,formattedValue)', ['Leads!C4']);
-  expect(shown.sheets?.[0]?.data?.[0]?.rowData).toEqual([
-    { values: [{ userEnteredValue: { formulaValue: '=$B$3*2' }, formattedValue: '10' }] },
-  ]);
-  await scene.update({ deleteDimension: { range: rows(2, 3) } });
-  expect(scene.grid()?.[2]?.[2]).toBe('#REF!');
-});
-
-test('a protected cell refuses the whole write; a warning does not', async () => {
-  await using scene = await begin([
-    ['Id', 'Name'],
-    ['1', 'Ann'],
-  ]);
-  const { person, spreadsheetId } = scene.sandbox;
-  person.protect('Leads', 'B2:B3');
-  const words =
-    'You are trying to edit a protected cell or object. Please contact the spreadsheet owner to remove protection if you need to edit.';
-  const { values } = sheetsClient(scene.sandbox).spreadsheets;
-  const write = async (data: sheets_v4.Schema$ValueRange[]): Promise<unknown> =>
-    values.batchUpdate({ spreadsheetId, requestBody: { valueInputOption: 'RAW', data } });
-  expect(
-    await refusalOf(
-      write([
-        { range: 'Leads!A2', values: [['2']] },
-        { range: 'Leads!A2:B2', values: [[null, 'Bob']] },
-      ]),
-    ),
-  ).toBe(`400 Invalid data[1]: ${words}`);
-  await write([{ range: 'Leads!A2:B2', values: [['2', null]] }]);
-  expect(await refusalOf(scene.update({ deleteDimension: { range: rows(1, 2) } }))).toBe(
-    `400 Invalid requests[0].deleteDimension: ${words}`,
-  );
-  await scene.update({ insertDimension: { range: rows(1, 2) } });
-  const { sheets } = await scene.get('sheets.protectedRanges(range,requestingUserCanEdit)');
-  expect(sheets?.[0]?.protectedRanges).toEqual([
-    { range: { sheetId: 0, startRowIndex: 2, endRowIndex: 4, startColumnIndex: 1, endColumnIndex: 2 } },
-  ]);
-  person.unprotect('Leads');
-  person.protect('Leads', '', true);
-  await write([{ range: 'Leads!B3', values: [['Bob']] }]);
-  expect(scene.grid()?.[2]).toEqual(['2', 'Bob']);
-});
-
-test('a strict list refuses what is not on it', async () => {
-  await using scene = await begin([['Stage'], ['new']]);
-  scene.sandbox.person.setValidation('Leads', 'A2:A', ['new', 'won']);
-  const write = (stringValue: string): Promise<unknown> =>
-    scene.update({
-      updateCells: {
-        start: { sheetId: 0, rowIndex: 1, columnIndex: 0 },
-        rows: [{ values: [text(stringValue)] }],
-        fields: 'userEnteredValue',
-      },
-    });
-  expect(await refusalOf(write('lost'))).toMatch(/cell A2 violates the data validation rules/);
-  await write('won');
-  expect(scene.grid()).toEqual([['Stage'], ['won']]);
-});
-
 test('ten million cells are the most', async () => {
   await using scene = await begin();
   const grow = { appendDimension: { sheetId: 0, dimension: 'ROWS', length: 384_000 } };
@@ -316,4 +173,18 @@ test('unknown names are refused where they stand, and what is not carried out is
     /Unknown name "valueRendering": Cannot bind query parameter/,
   );
   expect(await refusalOf(values.append({ spreadsheetId, range: 'Leads', requestBody: {} }))).toMatch(/^501 /);
+});
+
+test('the time zone and the locale are ones that there are', async () => {
+  await using scene = await begin();
+  const change = (properties: sheets_v4.Schema$SpreadsheetProperties): sheets_v4.Schema$Request => ({
+    updateSpreadsheetProperties: { properties, fields: Object.keys(properties).join() },
+  });
+  await scene.update(change({ title: 'Ours', timeZone: 'Europe/Berlin', locale: 'de_DE' }));
+  expect(await scene.get('properties(title,timeZone,locale)')).toEqual({
+    properties: { title: 'Ours', timeZone: 'Europe/Berlin', locale: 'de_DE' },
+  });
+  expect(await refusalOf(scene.update(change({ timeZone: 'Europe/Nowhere' })))).toMatch(/Invalid time zone/);
+  expect(await refusalOf(scene.update(change({ locale: 'x' })))).toMatch(/Unsupported locale/);
+  expect(await refusalOf(scene.update(change({ autoRecalc: 'HOUR' })))).toMatch(/^501 /);
 });

@@ -11,6 +11,7 @@ import {
 import { Discovery } from './discovery.ts';
 import { type FieldMask, parseFieldMask, selects } from './field-mask.ts';
 import { areaOfDimension, dimensionPlace, gridPlace, readAxis, sheetById } from './grid-place.ts';
+import { localeRules } from './locale-rules.ts';
 import { createRecord, deleteRecords, updateRecords } from './metadata.ts';
 import { checkEditable } from './protection.ts';
 import { addProtection, deleteProtection } from './protection-requests.ts';
@@ -117,7 +118,7 @@ function changeDimension(state: Spreadsheet, request: sheets_v4.Schema$Request):
   }
 }
 
-/** The mask of an update, which must name something. Names may begin with the thing that is updated. */
+/** The mask of an update, which must name something that the schema has. */
 function readMask(fields: string | null | undefined, schemaName: string): FieldMask {
   if (!fields) {
     throw invalid("At least one field must be listed in 'fields'. (Use '*' to indicate all fields.)");
@@ -135,9 +136,29 @@ function updateProperties(
   for (const name of mask?.keys() ?? []) {
     if (!['title', 'locale', 'timeZone'].includes(name)) throw notCarriedOut(`a change of ${name}`);
   }
+  if (selects(mask, 'timeZone') && !isKnown(() => new Intl.DateTimeFormat('en', timeZoneOf(properties)))) {
+    throw invalid(`Invalid time zone: ${properties.timeZone}`);
+  }
+  if (selects(mask, 'locale') && !isKnown(() => localeRules(properties.locale ?? ''))) {
+    throw invalid(`Unsupported locale: ${properties.locale}`);
+  }
   if (selects(mask, 'title')) state.title = properties.title ?? '';
   if (selects(mask, 'locale')) state.locale = properties.locale ?? '';
   if (selects(mask, 'timeZone')) state.timeZone = properties.timeZone ?? '';
+}
+
+function timeZoneOf({ timeZone }: sheets_v4.Schema$SpreadsheetProperties): { timeZone: string } {
+  return { timeZone: timeZone ?? '' };
+}
+
+/** Intl throws a RangeError for locales and time zones that it does not know. */
+function isKnown(ask: () => unknown): boolean {
+  try {
+    return Boolean(ask());
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /**

@@ -47,7 +47,7 @@ function enter(cell: Cell, entered: Entered): Cell {
   return { ...cell, entered };
 }
 
-export function checkLength(text: string): string {
+function checkLength(text: string): string {
   if (text.length <= mostCharacters) return text;
   throw invalid(
     `Your input contains more than the maximum of ${mostCharacters} characters in a single cell.`,

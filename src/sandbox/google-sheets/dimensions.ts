@@ -151,7 +151,7 @@ export function changeEntries(
 }
 
 /** Throws the 400 of a spreadsheet that would have more than 10,000,000 cells. */
-export function checkSize(state: Spreadsheet, sheet: Sheet, axis: Axis, count: number): void {
+function checkSize(state: Spreadsheet, sheet: Sheet, axis: Axis, count: number): void {
   const across = axis === 'ROWS' ? sheet.columns.length : sheet.rows.length;
   checkTotal(countCells(state) + across * count);
 }

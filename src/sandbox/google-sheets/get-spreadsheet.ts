@@ -122,7 +122,7 @@ function gridData(
   };
 }
 
-export function describeCell(
+function describeCell(
   cell: Cell | undefined,
   sheet: Sheet,
   formulas: Formulas,

@@ -5,8 +5,8 @@ import { appendDimension, checkTotal, deleteDimension } from './dimensions.ts';
 import { applyMask, type FieldMask } from './field-mask.ts';
 import { describeSheetProperties } from './get-spreadsheet.ts';
 import { sheetById } from './grid-place.ts';
-import { checkSheetEditable } from './protection.ts';
-import { countCells, createSheet, type Sheet, type Spreadsheet } from './sheet-state.ts';
+import { checkEditable, checkSheetEditable } from './protection.ts';
+import { countCells, createSheet, type Sheet, type Spreadsheet, wholeSheet } from './sheet-state.ts';
 
 export function addSheet(
   state: Spreadsheet,
@@ -31,7 +31,7 @@ export function addSheet(
 
 export function deleteSheet(state: Spreadsheet, sheetId: number | null | undefined): void {
   const sheet = sheetById(state, sheetId);
-  for (const one of sheet.protections) if (!one.canEdit && !one.warningOnly) checkSheetEditable(sheet);
+  checkEditable(sheet, wholeSheet(sheet));
   if (state.sheets.every((one) => one === sheet || one.hidden)) {
     throw invalid("You can't remove all the visible sheets in a document.");
   }

@@ -3,7 +3,7 @@ import { createPerson, type SheetsPerson } from './person.ts';
 import { type SheetsFault } from './sheets-fault.ts';
 import { SheetsService } from './sheets-service.ts';
 
-export type { SheetsFault, SheetsPerson };
+export type { SheetsFault };
 
 export interface SheetsSandboxOptions {
   readonly spreadsheetId?: string;
