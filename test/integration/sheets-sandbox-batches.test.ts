@@ -1,3 +1,4 @@
+import type { sheets_v4 } from '@googleapis/sheets';
 import { expect, test } from 'vitest';
 import { errorBodyOf, refusalOf, sheetsClient } from './sheets-sandbox-client.ts';
 import { begin, columnRecord, rows, text } from './sheets-sandbox-scene.ts';
