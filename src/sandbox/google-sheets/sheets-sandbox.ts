@@ -51,10 +51,6 @@ export interface SheetsSandbox extends AsyncDisposable {
    */
   before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null;
   readonly person: SheetsPerson;
-  /** As the person's. */
-  setTrashed(trashed: boolean): void;
-  /** As the person's. */
-  setShared(shared: boolean | 'reader'): void;
   /** The tokens given so far are refused from now on. */
   revokeTokens(): void;
   close(): Promise<void>;
@@ -106,8 +102,6 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
       service.before = hook;
     },
     person,
-    setTrashed: (trashed) => person.setTrashed(trashed),
-    setShared: (shared) => person.setShared(shared),
     revokeTokens: () => service.account.revoke(),
     close,
     [Symbol.asyncDispose]: close,
