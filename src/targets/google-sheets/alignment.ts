@@ -1,5 +1,5 @@
 import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
-import { cellAt, type Grid, maybeSameGridCell } from './grid.ts';
+import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
 
 /** Columns as they stood in the first look. */
 export interface OwnColumns {
@@ -20,8 +20,17 @@ export class Alignment {
   readonly #columnsBefore: readonly (number | null)[];
   readonly #rowsBefore: ReadonlyMap<string, readonly number[]>;
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
+  readonly #linked: ReadonlyMap<number, string>;
+  #lost: readonly number[] | null = null;
 
-  constructor(before: Grid, after: Grid, columns: OwnColumns) {
+  /** `linked`: ids that were sent to rows of the first look. */
+  constructor(
+    before: Grid,
+    after: Grid,
+    columns: OwnColumns,
+    linked: ReadonlyMap<number, string> = new Map(),
+  ) {
+    this.#linked = linked;
     this.before = before;
     this.after = after;
     this.columns = columns;
@@ -75,18 +84,48 @@ export class Alignment {
     return this.#betweenSameNeighbours(like, row);
   }
 
-  /** Rows of the first look that are nowhere by their id. */
-  #rowsWithoutPlace(): number[] {
-    return [...this.before.keys()].filter((row) => {
-      const id = row === 0 ? null : this.idBefore(row);
-      return row > 0 && (id === null || !this.#rowsAfter.has(id));
-    });
+  /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
+  #rowsWithoutPlace(): readonly number[] {
+    if (this.#lost !== null) return this.#lost;
+    const shown = new Map<string, number>();
+    for (let row = this.header + 1; row < this.after.length; row++) {
+      const content = this.#contentOf((column) => {
+        const now = this.columnAfter(column);
+        return now === null ? null : cellAt(this.after, row, now);
+      });
+      shown.set(content, (shown.get(content) ?? 0) + 1);
+    }
+    const lost: number[] = [];
+    for (let row = 1; row < this.before.length; row++) {
+      const id = this.idBefore(row);
+      if ((id !== null && this.#rowsAfter.has(id)) || this.#isLinked(row)) continue;
+      const content = this.#contentOf((column) =>
+        this.columnAfter(column) === null ? null : cellAt(this.before, row, column),
+      );
+      const count = shown.get(content) ?? 0;
+      shown.set(content, count - 1);
+      if (count < 1) lost.push(row);
+    }
+    this.#lost = lost;
+    return lost;
+  }
+
+  #isLinked(row: number): boolean {
+    const now = this.rowAfter(this.#linked.get(row) ?? '');
+    if (now === null || this.idAfter === null) return false;
+    return this.#isAlike(row, now, new Set([this.idAfter]), (column) => this.columns.owned.has(column));
+  }
+
+  #contentOf(cell: (column: number) => GridCell): string {
+    const cells = this.#columnsAfter.map((_, column) => cell(column));
+    return JSON.stringify(cells.map((each) => (isFormula(each) ? '=' : [each])));
   }
 
   #betweenSameNeighbours(alike: readonly number[], row: number): number | null {
     const above = this.#rowBeforeById(row - 1);
     const below = this.#rowBeforeById(row + 1);
-    return alike.find((each) => each - 1 === above || each + 1 === below) ?? alike[0] ?? null;
+    const neighbour = alike.find((each) => each - 1 === above || each + 1 === below);
+    return neighbour ?? (alike.includes(row) ? row : (alike[0] ?? null));
   }
 
   #isAlike(

@@ -48,7 +48,10 @@ function withGapsFilled(places: readonly (number | null)[], width: number): (num
   for (const [column, place] of ends.entries()) {
     if (place === null) continue;
     if (place - last.place === column - last.column) {
-      for (let each = last.column + 1; each < column; each++) filled[each] = last.place + each - last.column;
+      for (let each = last.column + 1; each < column; each++) {
+        const free = last.place + each - last.column;
+        if (!places.includes(free)) filled[each] = free;
+      }
     }
     last = { column, place };
   }

@@ -2,30 +2,43 @@ import type { Alignment } from './alignment.ts';
 import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 import { meantRow, type SentRow } from './verify.ts';
 
-/** A cell of the later look that got something that was meant for another. */
-type Landings = Map<number, Set<number>>;
-
 /**
  * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
  * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
  * their other cells, columns by their heading; a row or column that the look did not see was blank. `before` and
- * `after` of the alignment are that look and a later one.
+ * `after` of the alignment are that look and a later one; `all`: everything that was sent.
  */
-export function restores(astray: readonly SentRow[], alignment: Alignment): SentRow[] {
-  const landings: Landings = new Map();
-  for (const sent of astray) {
-    for (const [row, column] of landed(sent, alignment)) {
+export function restores(
+  astray: readonly SentRow[],
+  alignment: Alignment,
+  all: readonly SentRow[],
+): SentRow[] {
+  if (astray.length === 0) return [];
+  // Of what did not arrive as a whole nothing is left: half of a removed row would be a new row.
+  const arrived = all.filter((sent) => !sent.isNew && !astray.includes(sent));
+  const meant = new Map(arrived.map(({ row, cells }) => [row, cells]));
+  const landings = new Map<number, Set<number>>();
+  const land = (sent: SentRow, cells: readonly [row: number, column: number][]): void => {
+    for (const [row, column] of cells) {
       landings.set(row, (landings.get(row) ?? new Set()).add(column));
+      if (sent.isNew) ownRows.add(row);
     }
-  }
+  };
+  const ownRows = new Set<number>();
+  // What seems to have arrived may be something else of the same value.
+  for (const sent of all) if (!sent.isNew) land(sent, landed(sent, alignment));
+  for (const sent of astray) if (sent.isNew) land(sent, landedNew(sent, alignment));
   return [...landings].flatMap(([row, columns]) => {
-    const rowBefore = alignment.rowBefore(row, columns);
+    const rowBefore = ownRows.has(row) ? null : alignment.rowBefore(row, columns);
     const cells = new Map<number, GridCell>();
     for (const column of columns) {
       const columnBefore = alignment.columnBefore(column);
       const isNew = rowBefore === null || columnBefore === null;
       const cell = isNew ? null : cellAt(alignment.before, rowBefore, columnBefore);
-      if (!sameGridCell(cell, cellAt(alignment.after, row, column))) cells.set(column, cell);
+      const shown = cellAt(alignment.after, row, column);
+      const wanted = isNew ? undefined : meant.get(rowBefore)?.get(columnBefore);
+      const isWanted = wanted !== undefined && sameGridCell(wanted, shown);
+      if (!isWanted && !sameGridCell(cell, shown)) cells.set(column, cell);
     }
     return cells.size === 0 ? [] : [{ row, isNew: false, cells }];
   });
@@ -51,14 +64,14 @@ export function sentAgain(missed: readonly SentRow[], alignment: Alignment): Sen
 
 /** The cells, as they are now, in which what was sent to a row is found although it was not meant for them. */
 function landed(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
-  if (sent.isNew) return landedNew(sent, alignment);
   const meant = meantRow(sent, alignment);
   return [...sent.cells].flatMap(([column, cell]): [number, number][] => {
     const now = alignment.columnAfter(column);
-    if (meant !== null && now !== null && shows(alignment, meant, now, cell)) return [];
-    // It is still where it was sent to, unless somebody moved rows once more.
-    if (shows(alignment, sent.row, column, cell)) return [[sent.row, column]];
-    const row = cell === null ? null : onlyRow(alignment, column, cell);
+    const isMeant = meant === sent.row && now === column;
+    if (!isMeant && shows(alignment, sent.row, column, cell)) return [[sent.row, column]];
+    // Somebody moved rows once more. An empty cell cannot be searched for.
+    if (cell === null || (meant !== null && now !== null && shows(alignment, meant, now, cell))) return [];
+    const row = onlyRow(alignment, column, cell);
     return row === null ? [] : [[row, column]];
   });
 }

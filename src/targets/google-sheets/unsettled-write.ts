@@ -6,7 +6,7 @@ import type { GridCell } from './grid.ts';
 import { isRefused, type Look, readAgain } from './look.ts';
 import { restores, sentAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
-import { hasArrived, type SentRow } from './verify.ts';
+import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 
 /** How often cells are put back when people go on moving rows meanwhile. */
 const rounds = 3;
@@ -55,10 +55,11 @@ export class UnsettledWrite {
     for (let round = 0; round < rounds; round++) {
       const { tab, name } = this.#place;
       const after = await readAgain(this.#api, tab, grid, own, name, signal);
-      const alignment = new Alignment(grid, after, own);
-      const missed = sent.filter((row) => !hasArrived(row, alignment));
+      const alignment = new Alignment(grid, after, own, linkedIds(sent, own.id));
+      const all = sent;
+      const missed = all.filter((row) => !hasArrived(row, alignment, all));
       if (round === 0) for (const row of missed) if ('leadId' in row) astray.add(String(row.leadId));
-      const toPut = [...restores(missed, alignment), ...(round > 0 ? sentAgain(missed, alignment) : [])];
+      const toPut = [...restores(missed, alignment, all), ...(round > 0 ? sentAgain(missed, alignment) : [])];
       if (toPut.length === 0) break;
       await this.#putBack(toPut, signal);
       const owned = new Set([...own.owned].flatMap((column) => alignment.columnAfter(column) ?? []));

@@ -10,12 +10,23 @@ export interface SentRow {
   readonly cells: ReadonlyMap<number, GridCell>;
 }
 
+/** The ids that were sent to rows, by row. */
+export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyMap<number, string> {
+  return new Map(
+    sent.flatMap(({ row, isNew, cells }): [number, string][] => {
+      const id = cells.get(idColumn);
+      return isNew || typeof id !== 'string' ? [] : [[row, id.trim()]];
+    }),
+  );
+}
+
 /**
  * Whether the row that was meant shows all that was sent to it. If not, somebody moved rows or columns at that moment
- * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more.
+ * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more. `all`:
+ * everything that was sent.
  */
-export function hasArrived(sent: SentRow, alignment: Alignment): boolean {
-  if (isEmptied(sent, alignment)) return true;
+export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
+  if (isEmptied(sent, alignment, all)) return true;
   const row = meantRow(sent, alignment);
   return (
     row !== null &&
@@ -43,10 +54,23 @@ export function meantRow(sent: SentRow, alignment: Alignment): number | null {
   return null;
 }
 
-function isEmptied(sent: SentRow, alignment: Alignment): boolean {
-  if (sent.cells.get(alignment.columns.id) !== null) return false;
+/** The id is nowhere, and it was not another row that was emptied in its place. */
+function isEmptied(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
+  const { columns, idAfter, after } = alignment;
+  if (sent.cells.get(columns.id) !== null || idAfter === null) return false;
   const oldId = alignment.idBefore(sent.row);
-  return oldId !== null && alignment.idAfter !== null && alignment.rowAfter(oldId) === null;
+  if (oldId === null || alignment.rowAfter(oldId) !== null) return false;
+  const own = [...sent.cells.keys()];
+  if (!own.every((column) => cellAt(after, sent.row, column) === null)) return true;
+  const emptied = alignment.rowBefore(sent.row, new Set(own));
+  // Its own row, but other columns of it.
+  if (emptied === sent.row && !own.every((column) => isBlankNow(sent.row, column, alignment))) return false;
+  return emptied === null || all.some(({ row, cells }) => row === emptied && cells.get(columns.id) === null);
+}
+
+function isBlankNow(row: number, column: number, alignment: Alignment): boolean {
+  const now = alignment.columnAfter(column);
+  return now === null || cellAt(alignment.after, row, now) === null;
 }
 
 /** Whether our columns of a row show what those of the row that was meant showed, apart from what was sent. */
