@@ -13,6 +13,9 @@ import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
+import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
+import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
+import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
@@ -41,8 +44,10 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
   const templates = new Map<string, Templates>();
   const contexts = new Map<string, SyncContext>();
+  const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
-    contexts.set(connection.name, openConnection(connection, pool, log, stack));
+    const target = openTarget(connection, config, account);
+    contexts.set(connection.name, openConnection(connection, target, pool, log, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
     templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
@@ -66,8 +71,19 @@ async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise
   return server.connectionString;
 }
 
+function openTarget(
+  { name, target, fields }: ConnectionConfig,
+  config: Config,
+  account: GoogleAccount,
+): Target {
+  if (target.type === 'workbook') return createWorkbookTarget({ ...target, fields });
+  const apiUrl = `${config.googleSheetsUrl}/`;
+  return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock: systemClock, connection: name });
+}
+
 function openConnection(
   connection: ConnectionConfig,
+  target: Target,
   pool: pg.Pool,
   log: Logger,
   stack: AsyncDisposableStack,
@@ -84,6 +100,5 @@ function openConnection(
       log: (level, fields, message) => child[level](fields, message),
     }),
   );
-  const target = createWorkbookTarget({ ...connection.target, fields: connection.fields });
   return { connection, pool, leads, target, log: child, clock: systemClock };
 }
