@@ -229,5 +229,7 @@ export async function putOff(
   code: string,
   message: string,
 ): Promise<void> {
-  await settleActions(context.pool, [{ actionId: action.id, state: 'put-off', code, message }]);
+  await holding(context, (db) =>
+    settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]),
+  );
 }
