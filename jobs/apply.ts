@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { App } from '../src/app.ts';
+import { type App, contextOf } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { runOfBatch } from '../src/store/approvals.ts';
 import { planReminders } from './plan-reminders.ts';
@@ -21,8 +21,7 @@ export async function apply(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const context = app.contexts.get(request.connection);
-  if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
+  const context = contextOf(app, request.connection);
   // A job that was taken up again after its worker died may have been carried out.
   const done = await runOfBatch(app.pool, request.approval);
   if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };

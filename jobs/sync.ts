@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { App } from '../src/app.ts';
+import { type App, contextOf } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { lastRun } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
@@ -20,8 +20,7 @@ export async function sync(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const context = app.contexts.get(request.connection);
-  if (context === undefined) throw new Error(`connection ${request.connection} is not configured any more`);
+  const context = contextOf(app, request.connection);
   const last = await lastRun(app.pool, request.connection, 'sync');
   // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
   if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')

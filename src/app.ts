@@ -102,3 +102,10 @@ function openConnection(
   );
   return { connection, pool, leads, target, log: child, clock: systemClock };
 }
+
+/** What a job's connection works with. Throws when it was taken out of the configuration after the job was queued. */
+export function contextOf(app: App, connection: string): SyncContext {
+  const context = app.contexts.get(connection);
+  if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
+  return context;
+}

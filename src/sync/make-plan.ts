@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Change, PlannedAction } from '../merge/action.ts';
-import { guard, type PlanCounts } from '../merge/guard.ts';
+import { guard, isStranger, type PlanCounts } from '../merge/guard.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
@@ -45,11 +45,11 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
       const creates = await settleCreates(db, run, policy, scan);
       await plan.add(...creates.actions);
-      const leftAlone = await planPairs(policy, run, reader, plan, creates, isProof);
+      const { leftAlone, strangers } = await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
-      const counts = await countPlan(context, db, run);
+      const counts = { ...(await countPlan(context, db, run)), strangers };
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, next);
@@ -103,7 +103,7 @@ function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/** Returns how many pairs differ and are left so: by the settings, or for want of proof. */
+/** `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `strangers`: see the guard. */
 async function planPairs(
   policy: Policy,
   run: Run,
@@ -111,8 +111,8 @@ async function planPairs(
   plan: PlanWriter,
   creates: SettledCreates,
   isProof: AbsenceProof,
-): Promise<number> {
-  let leftAlone = 0;
+): Promise<{ readonly leftAlone: number; readonly strangers: number }> {
+  let [leftAlone, strangers] = [0, 0];
   for await (const difference of differences(reader, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
@@ -128,9 +128,10 @@ async function planPairs(
     };
     const actions = planPair(state, policy);
     if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
+    if (base !== null && row !== null && isStranger(base, row, policy.fields)) strangers += 1;
     await plan.add(...actions);
   }
-  return leftAlone;
+  return { leftAlone, strangers };
 }
 
 async function planLooseRows(
@@ -198,7 +199,11 @@ function agreedValues(action: PlannedAction): Values {
   return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 
-async function countPlan(context: StepContext, db: pg.PoolClient, run: Run): Promise<PlanCounts> {
+async function countPlan(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+): Promise<Omit<PlanCounts, 'strangers'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   for (const { kind, round, state, count } of await countActions(db, run.id)) {

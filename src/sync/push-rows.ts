@@ -25,7 +25,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   for (;;) {
     context.stop.throwIfAborted();
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
-    if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'receipt' });
+    if (actions.length === 0) return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
     await holding(context, async () => undefined);
     const outcomes = await context.target.write(
       actions.map((action) => rowChange(run, action, deletedText(context.clock.now()))),

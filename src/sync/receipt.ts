@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../errors.ts';
-import { leadCells } from '../lead/lead.ts';
+import { type Lead, leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
@@ -41,7 +41,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
       },
     );
   }
-  return updateRun(context.pool, run.id, { phase: 'finish', tries: 0 });
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'finish', tries: 0 }));
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
@@ -59,22 +59,23 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
 }
 
 async function lookAtLead(context: StepContext, written: Written): Promise<Look> {
-  try {
-    const lead = await context.leads.get(written.leadId, context.cut);
-    const { fields } = context.connection;
-    const look = compare(written, lead && leadCells(lead, fields));
-    return lead === null ? look : { ...look, others: unmappedHash(lead, fields) };
-  } catch (error) {
-    if (!isOfThisLead(error)) throw error;
-    // What the service does not show is not known to be there.
-    return { ...written, receipt: 'unexplained', lost: {} };
-  }
+  const lead = await readAgain(context, written.leadId);
+  // What the service does not show is not known to be there.
+  if (lead === undefined) return { ...written, receipt: 'unexplained', lost: {} };
+  const { fields } = context.connection;
+  const look = compare(written, lead && leadCells(lead, fields));
+  return lead === null ? look : { ...look, others: unmappedHash(lead, fields) };
 }
 
-/** The service does not show this lead; it may well show others. */
-function isOfThisLead(error: unknown): boolean {
-  const code = error instanceof LeadsyncError ? error.code : '';
-  return ['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code);
+/** The lead as it is now, null when it is gone; undefined when the service does not show this one, though others. */
+async function readAgain(context: StepContext, leadId: string): Promise<Lead | null | undefined> {
+  try {
+    return await context.leads.get(leadId, context.cut);
+  } catch (error) {
+    const code = error instanceof LeadsyncError ? error.code : '';
+    if (!['leads.rejected', 'leads.forbidden', 'leads.too-large'].includes(code)) throw error;
+    return undefined;
+  }
 }
 
 /** A lead that a scan found again was never read since it was made: an undo asks whether it is still like that. */
@@ -82,11 +83,10 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, connection } = context;
   for (const leadId of await unreadCreates(pool, run.id)) {
     context.stop.throwIfAborted();
-    try {
-      const lead = await context.leads.get(leadId, context.cut);
-      if (lead !== null) await storeOthers(pool, run, leadId, unmappedHash(lead, connection.fields));
-    } catch (error) {
-      if (!isOfThisLead(error)) throw error;
+    const lead = await readAgain(context, leadId);
+    if (lead) {
+      const others = unmappedHash(lead, connection.fields);
+      await holding(context, (db) => storeOthers(db, run, leadId, others));
     }
   }
 }
@@ -104,7 +104,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const seen = written.map((one) => compare(one, rows.get(one.leadId) ?? null));
     await record(context, run, seen);
   }
-  await storeRowsNotMet(pool, run);
+  await holding(context, (db) => storeRowsNotMet(db, run));
 }
 
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */

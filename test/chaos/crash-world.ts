@@ -5,12 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import type { Run } from '../../src/store/runs.ts';
+import { administrate } from '../support/administrate.ts';
 import { Sheet } from '../support/sheet.ts';
 import { type LifeOptions, live } from './crash-life.ts';
 import type { CrashPoint } from './crash-points.ts';
@@ -179,14 +180,4 @@ function databaseUrl(server: string, name: string): string {
 /** File by file: for small databases this takes a third of the time that the default takes. */
 function copyDatabase(server: string, name: string, template: string): Promise<void> {
   return administrate(server, `create database ${name} template ${template} strategy file_copy`);
-}
-
-async function administrate(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -95,6 +95,7 @@ export const decisionScenarios: readonly Scenario[] = [
 
 const twelve = Array.from({ length: 12 }, (_, index) => `l${index} | Company ${index} | Berlin | new | `);
 const inStep = { leads: twelve, rows: twelve };
+const unlike = twelve.map((_, index) => `l${index} | Company ${index} | City ${index} | stage ${index} | `);
 const first = { sync: { exit: 0, did: 'nothing' } } as const;
 const all = (part: number, text: string) => twelve.map((line) => change(line, { [part]: text }));
 
@@ -163,5 +164,24 @@ export const guardScenarios: readonly Scenario[] = [
       { sync: { exit: 0, did: 'updated 12 leads' }, allow: ['whole-field'] },
     ],
     end: { leads: all(2, ''), rows: all(2, '') },
+  },
+  {
+    title: 'rows-shuffled: the table was sorted without its id column',
+    given: { leads: unlike, rows: unlike },
+    sync: { limits: { maxChanges: '100%' } },
+    steps: [
+      first,
+      ...unlike.slice(0, 11).map((_, index) => ({
+        row: `l${index}`,
+        set: { Company: `Company ${index + 1}`, City: `City ${index + 1}`, Stage: `stage ${index + 1}` },
+      })),
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.rows-shuffled'] } },
+      ...unlike.slice(0, 11).map((_, index) => ({
+        row: `l${index}`,
+        set: { Company: `Company ${index}`, City: `City ${index}`, Stage: `stage ${index}` },
+      })),
+      { sync: { exit: 0, did: 'nothing' } },
+    ],
+    end: { leads: unlike, rows: unlike },
   },
 ];

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { administrate } from '../support/administrate.ts';
 
 /**
  * A database that worlds use one after the other: made and migrated once, emptied for each. Its columns' own times are
@@ -69,15 +70,5 @@ export class SimDatabase implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.pool.end();
     await administrate(this.#server, `drop database ${this.#name} with (force)`);
-  }
-}
-
-async function administrate(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
   }
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { administrate } from './administrate.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -54,14 +55,4 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
       await administrate(server, `drop database ${name} with (force)`);
     },
   };
-}
-
-async function administrate(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { guard, guardCodes, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
+import { defaultFields } from '../../src/lead/mapping.ts';
+import type { Cells } from '../../src/lead/value.ts';
+import { guard, guardCodes, isStranger, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
 
 const rows = (amount: number): Limit => ({ amount, percent: false });
 const share = (amount: number): Limit => ({ amount, percent: true });
@@ -10,7 +12,15 @@ function refused(
   limits: Partial<typeof defaults> = {},
   allow: readonly string[] = [],
 ): readonly string[] {
-  const all = { knownPairs: 100, leads: 100, otherService: null, byKind: {}, byField: {}, ...counts };
+  const all = {
+    knownPairs: 100,
+    leads: 100,
+    otherService: null,
+    byKind: {},
+    byField: {},
+    strangers: 0,
+    ...counts,
+  };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
 }
 
@@ -104,8 +114,42 @@ describe('a field that changes in every pair', () => {
   });
 
   test('is named', () => {
-    const counts = { knownPairs: 20, leads: 20, otherService: null, byKind: {}, byField: { stage: 20 } };
+    const counts = {
+      knownPairs: 20,
+      leads: 20,
+      otherService: null,
+      byKind: {},
+      byField: { stage: 20 },
+      strangers: 0,
+    };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
+  });
+});
+
+describe('rows that show the values of other leads', () => {
+  test.each<[string, number, number, readonly string[]]>([
+    ['many', 100, 60, ['rows-shuffled']],
+    ['as few as mean anything', 12, 10, ['rows-shuffled']],
+    ['fewer', 12, 9, []],
+    ['a small share', 1000, 49, []],
+    ['a share that is not small', 1000, 50, ['rows-shuffled']],
+  ])('%s', (_, knownPairs, strangers, expected) => {
+    expect(refused({ knownPairs, leads: knownPairs, strangers })).toEqual(expected);
+  });
+
+  const base = { companyName: 'Acme', city: 'Bonn', stage: null };
+  test.each<[string, Cells, boolean]>([
+    ['as it was', base, false],
+    ['one value is still there', { companyName: 'Acme', city: 'Wien', stage: 'new' }, false],
+    ['one value was emptied', { companyName: 'Bolt', city: null, stage: null }, true],
+    ['nothing is as it was', { companyName: 'Bolt', city: 'Wien', stage: 'new' }, true],
+    ['nothing can be read', { companyName: { unreadable: '#REF!' }, city: 'Wien', stage: null }, true],
+  ])('%s', (_, row, expected) => {
+    expect(isStranger(base, row, defaultFields)).toBe(expected);
+  });
+
+  test('one column alone tells nothing', () => {
+    expect(isStranger({ city: 'Bonn' }, { city: 'Wien' }, defaultFields)).toBe(false);
   });
 });
 
@@ -125,6 +169,7 @@ describe('overrides', () => {
     otherService: 'http://127.0.0.1:4000',
     byKind: { 'mark-row': 50, 'update-row': 100 },
     byField: { stage: 100 },
+    strangers: 100,
   };
 
   test('all refusals are told at once', () => {
@@ -134,6 +179,7 @@ describe('overrides', () => {
       'max-deletes',
       'max-changes',
       'whole-field',
+      'rows-shuffled',
     ]);
     expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
   });
@@ -148,7 +194,14 @@ describe('overrides', () => {
   });
 
   test('a refusal says what is wrong with the service', () => {
-    const counts = { knownPairs: 300, leads: 0, otherService: 'http://old', byKind: {}, byField: {} };
+    const counts = {
+      knownPairs: 300,
+      leads: 0,
+      otherService: 'http://old',
+      byKind: {},
+      byField: {},
+      strangers: 0,
+    };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
     expect(emptyScan).toMatch(/no lead at all.*\b300\b/);
@@ -161,6 +214,7 @@ describe('overrides', () => {
       otherService: null,
       byKind: { 'mark-row': 41, 'update-row': 200 },
       byField: {},
+      strangers: 0,
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);
