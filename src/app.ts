@@ -78,7 +78,14 @@ function openTarget(
 ): Target {
   if (target.type === 'workbook') return createWorkbookTarget({ ...target, fields });
   const apiUrl = `${config.googleSheetsUrl}/`;
-  return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock: systemClock, connection: name });
+  return createGoogleSheetsTarget({
+    ...target,
+    fields,
+    apiUrl,
+    account,
+    clock: systemClock,
+    connection: name,
+  });
 }
 
 function openConnection(

@@ -119,7 +119,8 @@ function columnRecord(record: sheets_v4.Schema$DeveloperMetadata, column: number
 }
 
 function protection(range: sheets_v4.Schema$ProtectedRange): Protection[] {
-  if (range.requestingUserCanEdit !== false || range.warningOnly === true) return [];
+  // What is false is left out of Google's replies.
+  if (range.requestingUserCanEdit === true || range.warningOnly === true) return [];
   return [{ ...areaOf(range.range ?? {}), except: (range.unprotectedRanges ?? []).map(areaOf) }];
 }
 

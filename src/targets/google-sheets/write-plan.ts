@@ -44,24 +44,28 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
   const decisions = rowChanges.decide();
 
   const at = lastRow(look) + 1;
-  const inserts: PlannedRow[] = [];
-  const blocked = new Map<string, string>();
-  for (const { leadId, values } of decisions.appends) {
-    const cells = newCells(leadId, values, look);
-    const closed = [...cells.keys()].find((column) => isProtected(tab, at, column));
-    if (closed === undefined)
-      inserts.push({ row: at + inserts.length, isNew: true, leadId, isWhole: true, cells });
-    else blocked.set(leadId, `The column of ${cellName(at, closed)} is protected: no row was added.`);
-  }
+  const closed = isClosedAt(tab, at);
+  const inserts = decisions.appends.map(
+    ({ leadId, values }, index): PlannedRow => ({
+      row: at + index,
+      isNew: true,
+      leadId: leadId.trim(),
+      isWhole: true,
+      cells: newCells(leadId, values, look),
+    }),
+  );
+  const appended = new Set(closed ? decisions.appends.map(({ leadId }) => leadId.trim()) : []);
   const decided = new Map(open.map((change, index) => [change, decisions.outcomes[index]]));
   const outcomes = changes.map((change): RowOutcome => {
     const outcome = held.get(change) ?? decided.get(change);
     if (outcome === undefined) throw new Error('a change without outcome');
-    const reason = change.kind === 'append' ? blocked.get(change.leadId) : undefined;
-    if (reason === undefined || outcome.status !== 'done') return outcome;
-    return { key: change.key, status: 'held', code: 'target.cell-not-writable', message: reason };
+    const isBlocked = change.kind === 'append' && appended.has(change.leadId.trim());
+    if (!isBlocked || outcome.status !== 'done') return outcome;
+    const message = `No row can be added at ${cellName(at, columns.id)}: a protected range reaches over it.`;
+    return { key: change.key, status: 'held', code: 'target.cell-not-writable', message };
   });
-  return { outcomes, updates: decisions.writes.flatMap((write) => plannedRow(write, look)), inserts };
+  const updates = decisions.writes.flatMap((write) => plannedRow(write, look));
+  return { outcomes, updates, inserts: closed ? [] : inserts };
 }
 
 /** The last row that has anything in a column of ours; the headings' when none has. */
@@ -141,6 +145,11 @@ function isProtected({ protections }: TabDescription, row: number, column: numbe
   return protections.some(
     (area) => isWithin(area, row, column) && !area.except.some((open) => isWithin(open, row, column)),
   );
+}
+
+/** Whether a new row would be within a protected range, such as a whole column: Google then refuses to insert one. */
+function isClosedAt({ protections }: TabDescription, at: number): boolean {
+  return protections.some(({ startRow, endRow }) => startRow < at && (endRow ?? Number.POSITIVE_INFINITY) > at);
 }
 
 /** The fields that a planned row writes, by their columns. */
