@@ -43,9 +43,9 @@ export async function lookAtTab(
   if (tab === null) return { kind: 'missing' };
   const cells = await readCells(api, place.tab, name, signal);
   if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
-  assertSameHeadings(tab, cells[0] ?? [], name);
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
   const own = { id: columns.id, owned: ownedColumns(columns) };
+  assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
   const grid = await withFormulas(api, place.tab, cells, own, name, signal);
   return { kind: 'table', tab, columns, grid, values: new CellValues(tab, place.dates) };
 }
@@ -162,10 +162,14 @@ function isBlank(cell: SheetCell): boolean {
   return cell === null || cell === '';
 }
 
-/** Records and formats are known by their place, so the columns must still stand where the first request saw them. */
-function assertSameHeadings(tab: TabDescription, row: readonly SheetCell[], name: string): void {
-  const width = Math.max(tab.entered.length, row.length);
-  for (let column = 0; column < width; column++) {
+/** Columns were found where the first request saw them, so they must still stand there. */
+function assertSameHeadings(
+  tab: TabDescription,
+  row: readonly SheetCell[],
+  owned: ReadonlySet<number>,
+  name: string,
+): void {
+  for (const column of owned) {
     const before = gridCell(tab.entered[column] ?? null, undefined);
     const now = gridCell(row[column] ?? null, undefined);
     if (!sameGridCell(before, now)) throw changed(name);

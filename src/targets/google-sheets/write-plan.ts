@@ -79,10 +79,10 @@ export function lastRow({ grid, columns }: Look): number {
 function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
   const cells = cellsOf(write, look);
   if (cells.size === 0) return [];
-  const shown = look.values.text(cellAt(look.grid, write.place, look.columns.id)).trim();
+  const shown = look.values.text(cellAt(look.grid, write.place, look.columns.id));
   // A row that lost its id and kept the rest would be taken for a new one.
   const isWhole = write.remove || write.unlink || write.leadId !== null;
-  return [{ row: write.place, isNew: false, leadId: write.leadId ?? shown, isWhole, cells }];
+  return [{ row: write.place, isNew: false, leadId: (write.leadId ?? shown).trim(), isWhole, cells }];
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
@@ -149,7 +149,9 @@ function isProtected({ protections }: TabDescription, row: number, column: numbe
 
 /** Whether a new row would be within a protected range, such as a whole column: Google then refuses to insert one. */
 function isClosedAt({ protections }: TabDescription, at: number): boolean {
-  return protections.some(({ startRow, endRow }) => startRow < at && (endRow ?? Number.POSITIVE_INFINITY) > at);
+  return protections.some(
+    ({ startRow, endRow }) => startRow < at && (endRow ?? Number.POSITIVE_INFINITY) > at,
+  );
 }
 
 /** The fields that a planned row writes, by their columns. */
