@@ -117,3 +117,14 @@ test('a tab that is taken away in the middle of a write is no fault of the value
   harness.sandbox.person.renameTab('Elsewhere', 'Leads');
   expect((await target.write(changes, never())).map(verdict)).toEqual(['done', 'done', 'done']);
 });
+
+test('an aborted write sends nothing more', async () => {
+  await using harness = await makeGoogleSheetsHarness();
+  harness.edit(() => table);
+  const stop = new AbortController();
+  harness.sandbox.before = ({ method }) => {
+    if (method === 'spreadsheets.values.batchGet') stop.abort(new DOMException('stop', 'AbortError'));
+  };
+  await expect(harness.target().write(changes, stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(harness.show()).toEqual(table);
+});

@@ -38,8 +38,8 @@ const people: Record<string, (harness: GoogleSheetsHarness) => void> = {
   'deletes a column of their own': ({ sandbox, tab }) => sandbox.person.deleteColumns(tab, 2),
   'moves a column': ({ sandbox, tab }) => sandbox.person.moveColumn(tab, 3, 1),
   'types into a cell': ({ sandbox, tab }) => sandbox.person.type(tab, 1, 3, 'typed'),
-  'types below the table': ({ sandbox, tab, show }) =>
-    sandbox.person.type(tab, show()?.length ?? 0, 1, 'typed below'),
+  'types below the table': (harness) =>
+    harness.sandbox.person.type(harness.tab, harness.show()?.length ?? 0, 1, 'typed below'),
   'hides rows': ({ sandbox, tab }) => sandbox.person.hideRows(tab, 2, 3),
 };
 
