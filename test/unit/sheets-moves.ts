@@ -32,7 +32,7 @@ export const rowMoves: fc.Arbitrary<readonly Move[]> = several(
 );
 
 /** A new column in the place of one that was deleted cannot be told from it, so there is either one or the other. */
-export const columnMoves: fc.Arbitrary<readonly Move[]> = fc
+const columnMoves: fc.Arbitrary<readonly Move[]> = fc
   .constantFrom('insert-column' as const, 'delete-own-column' as const)
   .chain((kind) =>
     several(

@@ -22,7 +22,7 @@ export class RefusedValues {
   }
 }
 
-export function heldAs({ key }: RowChange, message: string): Held {
+function heldAs({ key }: RowChange, message: string): Held {
   return { key, status: 'held', code: 'target.value-not-storable', message };
 }
 

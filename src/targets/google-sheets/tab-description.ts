@@ -15,7 +15,7 @@ export interface TabRecord {
   readonly connection: string | null;
 }
 
-export interface Protection extends CellArea {
+interface Protection extends CellArea {
   /** Parts of it that we may write. */
   readonly except: readonly CellArea[];
 }

@@ -5,8 +5,8 @@ import { cellName, isWithin } from './a1.ts';
 import { notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import { type Look, presentRows } from './look.ts';
+import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
-import type { TabDescription } from './tab-description.ts';
 import type { SentRow } from './verify.ts';
 
 /** What is to be sent for one row. */
@@ -69,7 +69,7 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
 }
 
 /** The last row that has anything in a column of ours; the headings' when none has. */
-export function lastRow({ grid, columns }: Look): number {
+function lastRow({ grid, columns }: Look): number {
   const owned = [...ownedColumns(columns)];
   let row = grid.length - 1;
   while (row > 0 && owned.every((column) => cellAt(grid, row, column) === null)) row--;
@@ -139,19 +139,6 @@ function untouchable(write: RowWrite<number>, look: Look): string | null {
     if (isProtected(tab, row, column)) return `The cell ${at} is protected.`;
   }
   return null;
-}
-
-function isProtected({ protections }: TabDescription, row: number, column: number): boolean {
-  return protections.some(
-    (area) => isWithin(area, row, column) && !area.except.some((open) => isWithin(open, row, column)),
-  );
-}
-
-/** Whether a new row would be within a protected range, such as a whole column: Google then refuses to insert one. */
-function isClosedAt({ protections }: TabDescription, at: number): boolean {
-  return protections.some(
-    ({ startRow, endRow }) => startRow < at && (endRow ?? Number.POSITIVE_INFINITY) > at,
-  );
 }
 
 /** The fields that a planned row writes, by their columns. */
