@@ -31,6 +31,11 @@ export interface SheetsLogEntry {
   readonly status: number;
 }
 
+export type BeforeRequest = (request: {
+  readonly method: string;
+  readonly n: number;
+}) => SheetsFault | void | Promise<SheetsFault | void>;
+
 /**
  * A local Google Sheets v4 that keeps its spreadsheets in memory and answers as its discovery document says. For demo,
  * sandbox and tests; the sync never uses it.
@@ -47,9 +52,9 @@ export interface SheetsSandbox extends AsyncDisposable {
   readonly requests: readonly SheetsLogEntry[];
   /**
    * Called before each request to Sheets or Drive is carried out, and not for tokens; `n` counts them from 1. A person
-   * may act here, or a fault be chosen.
+   * may act here, or a fault be chosen; a promise holds the request back until it is settled.
    */
-  before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null;
+  before: BeforeRequest | null;
   readonly person: SheetsPerson;
   /** The tokens given so far are refused from now on. */
   revokeTokens(): void;

@@ -5,8 +5,8 @@ import { carryOut, isRead } from './carry-out.ts';
 import { parseFieldMask, prune } from './field-mask.ts';
 import { Quotas } from './quotas.ts';
 import { createSheet, type Spreadsheet } from './sheet-state.ts';
-import { faultOf, playFault, sendJson, type SheetsFault } from './sheets-fault.ts';
-import type { SheetsLogEntry } from './sheets-sandbox.ts';
+import { faultOf, playFault, sendJson } from './sheets-fault.ts';
+import type { BeforeRequest, SheetsLogEntry } from './sheets-sandbox.ts';
 import { scopesOf, ServiceAccount } from './token.ts';
 
 /** Above it nothing is read at all. */
@@ -30,7 +30,7 @@ export class SheetsService {
   readonly spreadsheet: Spreadsheet;
   readonly account: ServiceAccount;
   readonly log: SheetsLogEntry[] = [];
-  before: ((request: { readonly method: string; readonly n: number }) => SheetsFault | void) | null = null;
+  before: BeforeRequest | null = null;
   readonly #files = new Map<string, Spreadsheet>();
   readonly #quotas: Quotas | null;
   readonly #clock: { now(): number };
@@ -76,7 +76,7 @@ export class SheetsService {
       return;
     }
     const kind = call === null ? 'drive' : isRead(call) ? 'read' : 'write';
-    const status = this.#answer(request, response, method, () => {
+    const status = await this.#answer(request, response, method, () => {
       const token = request.headers.authorization;
       if (call === null)
         return this.#describeFile(
@@ -95,8 +95,13 @@ export class SheetsService {
   }
 
   /** Gives the status of the answer, 0 for none. */
-  #answer(request: IncomingMessage, response: ServerResponse, method: string, act: () => unknown): number {
-    const fault = this.before?.({ method, n: ++this.#count });
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    method: string,
+    act: () => unknown,
+  ): Promise<number> {
+    const fault = (await this.before?.({ method, n: ++this.#count })) ?? undefined;
     const after = fault !== undefined && 'kind' in fault && fault.kind === 'reset-after';
     if (fault !== undefined && !after) return playFault(fault, request, response);
     const { status, body } = outcome(act);
