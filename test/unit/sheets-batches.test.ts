@@ -131,7 +131,7 @@ test('batches keep all rows in order, each under 2 MB as JSON and not over the n
         for (const body of bodies) expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(2_000_000);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });
 

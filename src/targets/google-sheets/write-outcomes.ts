@@ -1,3 +1,4 @@
+import { withoutStop } from '../../errors.ts';
 import type { Columns } from '../columns.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { Refused } from './bisect.ts';
@@ -42,7 +43,7 @@ function onlyField({ cells }: PlannedRow, columns: Columns): string | null {
 }
 
 function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error): string {
-  const words = error instanceof GoogleFault && error.words !== null ? `: ${error.words}` : '.';
+  const words = error instanceof GoogleFault && error.words !== null ? `: ${withoutStop(error.words)}.` : '.';
   const names = [...cells.keys()].map((column) => cellName(row, column)).join(', ');
   return isNew
     ? `Google Sheets refused the new row${words} It was not added.`
