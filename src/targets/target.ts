@@ -14,6 +14,10 @@ export interface TargetSnapshot {
   readonly missing: readonly { readonly field: string; readonly message: string }[];
   /** True when the target did not exist and was created with its headings. */
   readonly created: boolean;
+  /** Time zone in which the target's own dates are meant, as it names it. Absent: that of the configuration. */
+  readonly timeZone?: string;
+  /** Headings of mapped columns of which we may not write every cell, as things stand. Absent: none is known. */
+  readonly closed?: readonly string[];
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }
@@ -116,4 +120,14 @@ export interface Target {
   open(options: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
   write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
+  /**
+   * Whom to give access, for `leadsync check`; null when the account has no address. Absent: nobody has to. Throws when
+   * there is no account to use.
+   */
+  address?(): Promise<string | null>;
+  /**
+   * For `leadsync check --fix`: makes a copy of a target (`target.copied`) a target of its own. Returns whether there was
+   * anything to do. Throws as `open` does. Absent: there never is.
+   */
+  fix?(signal: AbortSignal): Promise<boolean>;
 }

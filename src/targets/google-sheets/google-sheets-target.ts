@@ -1,9 +1,11 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { ownedColumns } from '../columns.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { changed, type Found, isRefused, type Look, lookAtTab, presentRows } from './look.ts';
+import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
 import { copiedFault, fullFault, renamedFault, trashedFault } from './tab-faults.ts';
@@ -13,15 +15,7 @@ import { UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf } from './write-outcomes.ts';
 import { type PlannedRow, planWrite, type WritePlan } from './write-plan.ts';
 
-export interface GoogleSheetsTarget extends Target {
-  /** The address to share the spreadsheet with; null when the credentials name none. */
-  address(): Promise<string | null>;
-  /**
-   * Makes a copied file, or a tab that was copied from elsewhere, the target (`target.copied`). Returns whether there
-   * was anything to do. Throws as `open` does.
-   */
-  fix(signal: AbortSignal): Promise<boolean>;
-}
+export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
 
 /** A target that is one tab of a Google spreadsheet. Nothing is sent before the first call. */
 export function createGoogleSheetsTarget(options: GoogleSheetsOptions): GoogleSheetsTarget {
@@ -66,7 +60,14 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (table.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(table.tab);
     const look = create ? await this.#recorded(table, signal) : table;
-    return { missing: look.columns.missing, created, rows: inRows(rowsOf(look)) };
+    const { columns, tab } = look;
+    return {
+      missing: columns.missing,
+      created,
+      timeZone: tab.timeZone,
+      closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
+      rows: inRows(rowsOf(look)),
+    };
   }
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
