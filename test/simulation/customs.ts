@@ -1,10 +1,12 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Customs } from './people.ts';
+import type { SpreadsheetSettings } from './spreadsheet.ts';
 
 export const none = {
   'edit-row': 0,
@@ -16,6 +18,9 @@ export const none = {
   'delete-row': 0,
   'add-lead': 0,
   'delete-lead': 0,
+  'insert-below': 0,
+  'blank-row': 0,
+  'move-column': 0,
 };
 
 type Direction = FieldMapping['direction'];
@@ -25,10 +30,15 @@ export interface Settings {
   readonly fields: readonly FieldMapping[];
   readonly query: Readonly<Record<string, string>>;
   readonly statusColumn: boolean;
-  readonly format: 'csv' | 'xlsx';
+  readonly format: Format;
+  readonly spreadsheet: SpreadsheetSettings | null;
 }
 
-export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settings {
+export const formats = ['csv', 'xlsx', 'google-sheets'] as const;
+export type Format = (typeof formats)[number];
+
+/** `forced`: the format, whatever chance would say. */
+export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced: Format | null): Settings {
   const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
         onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
@@ -37,13 +47,33 @@ export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settin
       }
     : {};
   const fields = on.has('directions') ? randomDirections(random, sync) : defaultFields;
-  return {
+  const settings = {
     sync,
     fields,
     // Every lead is found: yet a filtered scan proves no deletion.
     query: on.has('filters') && random.below(6) === 0 ? { name: 'company' } : {},
     statusColumn: random.below(2) === 0,
-    format: on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv',
+  };
+  const format = forced ?? randomFormat(random, on);
+  return { ...settings, format, spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null };
+}
+
+function randomFormat(random: Random, on: ReadonlySet<Trouble>): Format {
+  if (on.has('sheets') && random.below(4) === 0) return 'google-sheets';
+  return on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv';
+}
+
+/** Mostly with more requests than anybody needs; else with Google's quotas, which others may use, too. */
+function randomSpreadsheet(random: Random): SpreadsheetSettings {
+  return {
+    dates: random.pick(['native', 'native', 'iso']),
+    locale: random.pick(['en_US', 'de_DE']),
+    quota: random.pick([
+      { allowed: 10_000, ours: 10_000 },
+      { allowed: 10_000, ours: 10_000 },
+      { allowed: 60, ours: 60 },
+      { allowed: 25, ours: 60 },
+    ]),
   };
 }
 
@@ -78,6 +108,31 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
       'delete-row': deletes * random.below(2),
       'add-lead': random.below(3),
       'delete-lead': deletes * random.below(2),
+      'insert-below': 0,
+      'blank-row': 0,
+      'move-column': 0,
+    },
+  };
+}
+
+/** What people also do in a spreadsheet that all have open at once. */
+export function inSpreadsheet({ weights }: Customs): Customs {
+  return { weights: { ...weights, 'insert-below': 0.7, 'blank-row': 0.3, 'move-column': 0.5 } };
+}
+
+/**
+ * What one person can do in the tenths of a second between two requests: one thing. A row is inserted blank, and filled
+ * later; one that is pasted whole goes below the table.
+ */
+export function atOnce({ weights }: Customs): Customs {
+  const { 'insert-row': inserts, 'copy-row': copies } = weights;
+  return {
+    weights: {
+      ...weights,
+      'insert-row': 0,
+      'copy-row': 0,
+      'copy-with-id': 0,
+      'blank-row': 0.3 + inserts + copies,
     },
   };
 }
@@ -116,6 +171,31 @@ export function randomAnswers(random: Random): Partial<SandboxOptions> {
     ...(random.below(6) === 0 && { stages: ['new', 'won', 'lost'] }),
   };
   return { ...answers, idKind: random.pick(['uuid7', 'uuid7', 'other']) };
+}
+
+/** Chances of what goes wrong with each request to Google Sheets. */
+export interface SheetsFaultRates {
+  readonly each: number;
+  readonly faults: readonly [SheetsFault, ...SheetsFault[]];
+}
+
+export function randomSheetsFaults(random: Random): SheetsFaultRates | null {
+  if (random.below(3) === 0) return null;
+  const kinds: readonly SheetsFault[] = [
+    { status: 429 },
+    { status: 429, quota: 'Read' },
+    { status: 429, quota: 'Write', scope: 'Project' },
+    { status: 429, retryAfter: random.pick(['0', '1', '30', '600', 'garbage']) },
+    { status: 429, quota: 'Write', retryAfter: '90' },
+    { status: 500 },
+    { status: 503 },
+    { kind: 'reset' },
+    { kind: 'reset-after' },
+    { kind: 'html' },
+  ];
+  // Most of what matters is a write that was carried out and whose reply was lost.
+  const faults = kinds.filter(() => random.below(2) === 0);
+  return { each: random.float() * 0.08, faults: [{ kind: 'reset-after' }, ...faults] };
 }
 
 export function randomFaults(random: Random): string {

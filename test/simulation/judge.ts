@@ -184,6 +184,8 @@ async function lostEdits(world: World, people: People, pool: pg.Pool): Promise<s
      union all select concat_ws(' ', before, after, base) from history`,
   );
   const kept = new Set(people.replaced);
+  // Into the very cell, between the look and the write: a limit (sheets-gaps.ts).
+  for (const token of world.spreadsheet?.gaps.typed ?? []) kept.add(token);
   for (const text of [
     JSON.stringify(world.sandbox.leads.list()),
     JSON.stringify((await world.table.grid()) ?? []),

@@ -61,14 +61,11 @@ export class Life {
     ticks: 'before' | 'after' | 'both',
     pids?: () => readonly number[],
   ): Promise<T> {
-    const { turns, clock, heard, steal } = this.#around;
+    const { turns, steal } = this.#around;
     if (this.crashed) throw new Crash();
     await turns.begin(this.#turn);
     if (this.crashed) throw new Crash();
-    this.operations++;
-    clock.pass(1 + clock.random() * 9);
-    heard(name);
-    const fate = this.operations === this.#fate?.at ? this.#fate.how : null;
+    const fate = this.#count(name);
     if (fate === 'crash-before') this.#die(name);
     if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
     if (fate === 'lease-stolen') await steal();
@@ -78,6 +75,33 @@ export class Life {
     if (ticks !== 'before') await this.#tick(`after ${name}`);
     if (fate === 'crash-after') this.#die(name);
     return result;
+  }
+
+  /**
+   * One request of an operation that is under way, as the other side is about to carry it out. Null: the process hears
+   * the reply. Else it dies: before the request arrives (`lost`), or before the reply does (`unheard`).
+   */
+  async request(name: string): Promise<'lost' | 'unheard' | null> {
+    if (this.crashed) return 'lost';
+    const fate = this.#count(name);
+    if (fate === 'crash-before') {
+      this.crashed = true;
+      return 'lost';
+    }
+    if (fate === 'lease-stolen') await this.#around.steal();
+    await this.#tick(`before ${name}`);
+    if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
+    this.crashed = fate === 'crash-after';
+    return this.crashed ? 'unheard' : null;
+  }
+
+  /** Time goes by; what happens to the process now. */
+  #count(name: string): Fate['how'] | null {
+    const { clock, heard } = this.#around;
+    this.operations++;
+    clock.pass(1 + clock.random() * 9);
+    heard(name);
+    return this.operations === this.#fate?.at ? this.#fate.how : null;
   }
 
   async #tick(when: string): Promise<void> {

@@ -31,7 +31,10 @@ export type Deed =
   | 'sort'
   | 'delete-row'
   | 'add-lead'
-  | 'delete-lead';
+  | 'delete-lead'
+  | 'insert-below'
+  | 'blank-row'
+  | 'move-column';
 
 /** Everybody who works on either side, and a book of what they did. */
 export class People {
@@ -110,14 +113,33 @@ export class People {
         );
       }
       case 'insert-row':
+      case 'insert-below':
         return this.#changeGrid((headings, records) => {
           const fresh = this.#fresh('sheet');
           const record = headings.map(
             (heading) => fresh[fieldNames.find((field) => columns[field] === heading) ?? ''] ?? '',
           );
-          records.splice(this.#random.below(records.length + 1), 0, record);
+          const at = deed === 'insert-below' ? records.length : this.#random.below(records.length + 1);
+          records.splice(at, 0, record);
           tell(JSON.stringify(record));
         });
+      case 'blank-row':
+        return this.#changeGrid((headings, records) => {
+          const at = this.#random.below(records.length + 1);
+          records.splice(
+            at,
+            0,
+            headings.map(() => ''),
+          );
+          tell(`${at + 2}`);
+        });
+      case 'move-column': {
+        const [headings = []] = (await this.#table.grid()) ?? [];
+        if (headings.length < 2) return;
+        const [from, to] = [this.#random.below(headings.length), this.#random.below(headings.length)];
+        this.#table.moveColumn?.(from, to);
+        return tell(`${headings[from]} before ${headings[to]}`);
+      }
       case 'copy-row':
       case 'copy-with-id':
         return this.#changeGrid((headings, records) => {
