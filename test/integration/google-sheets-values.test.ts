@@ -46,6 +46,20 @@ describe('texts', () => {
     ).toEqual(texts.map((text) => `${text}!`));
   });
 
+  test('a date that somebody types where a text belongs is read as it shows, and is left alone', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare, ['id-b', 'Bert BV', '', '', '', '']]);
+    const { person } = harness.sandbox;
+    person.type('Leads', 1, 3, '2026-11-21');
+    person.type('Leads', 2, 3, '250');
+    const cities = async () => (await readAll(harness.target())).map(({ cells }) => cells['city']);
+    expect(await cities()).toEqual(['2026-11-21', '250']);
+    expect(harness.show()?.[1]?.[3]).toBe('2026-11-21');
+    const change = update('id-a', { city: '2026-11-21' }, { city: 'Rome' });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect(await cities()).toEqual(['Rome', '250']);
+  });
+
   test('what a cell cannot keep is held, and what it just keeps is written', async () => {
     await using harness = await makeGoogleSheetsHarness();
     harness.edit(() => [headings]);

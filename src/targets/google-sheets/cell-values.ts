@@ -47,7 +47,7 @@ export class CellValues {
 
   /**
    * What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. A number
-   * in a text column is as Sheets shows it without a format; a date there cannot be told from a number.
+   * in a text column is as Sheets shows it without a format; a date there has to be told from it before.
    */
   read(cell: GridCell, type: FieldType): Cell {
     if (isFormula(cell)) return { unreadable: showFormula(cell.formula, this.text(cell)) };

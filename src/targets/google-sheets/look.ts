@@ -7,7 +7,7 @@ import type { OwnColumns } from './alignment.ts';
 import { CellValues } from './cell-values.ts';
 import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { cellAt, type Grid, gridCell, sameGridCell } from './grid.ts';
+import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
 import { locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
 import { readTab, type TabDescription, tabFields } from './tab-description.ts';
@@ -18,7 +18,12 @@ export interface Look {
   readonly columns: Columns;
   readonly grid: Grid;
   readonly values: CellValues;
+  /** How the cells of some columns show: those that cannot be told from the grid alone. */
+  readonly shown: Shown;
 }
+
+/** By column, then by row: what cells show; dates as texts, in the spreadsheet's own way. */
+type Shown = ReadonlyMap<number, readonly SheetCell[]>;
 
 /** What was found: a tab with headings, one without anything in it, or none of that title. */
 export type Found =
@@ -29,7 +34,7 @@ export type Found =
 type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
 
 /**
- * Reads the tab in two requests (three when a cell of ours begins with `=`).
+ * Reads the tab in two requests (three when a cell of ours begins with `=`, or is a number where a text belongs).
  * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
  * and the faults of SheetsApi.
  */
@@ -46,8 +51,9 @@ export async function lookAtTab(
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
   const own = { id: columns.id, owned: ownedColumns(columns) };
   assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
-  const grid = await withFormulas(api, place.tab, cells, own, name, signal);
-  return { kind: 'table', tab, columns, grid, values: new CellValues(tab, place.dates) };
+  const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
+  const grid = withFormulas(cells, shown);
+  return { kind: 'table', tab, columns, grid, shown, values: new CellValues(tab, place.dates) };
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
@@ -62,29 +68,27 @@ export async function readAgain(
   const cells = await readCells(api, tab, name, signal);
   const places = alignColumns(before, cells, headingRow(before, cells));
   const now = new Set([...owned].flatMap((column) => places[column] ?? []));
-  return withFormulas(api, tab, cells, { id: places[id] ?? 0, owned: now }, name, signal);
+  const own = { id: places[id] ?? 0, owned: now };
+  return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
 }
 
 /** The rows below the headings that carry an id or anything in a mapped column. */
-export function* presentRows({ grid, columns, values }: Look): Generator<PresentRow<number>> {
-  for (let row = 1; row < grid.length; row++) {
-    const present = presentRow(grid, row, columns, values);
+export function* presentRows(look: Look): Generator<PresentRow<number>> {
+  for (let row = 1; row < look.grid.length; row++) {
+    const present = presentRow(look, row);
     if (present !== null) yield present;
   }
 }
 
-function presentRow(
-  grid: Grid,
-  row: number,
-  columns: Columns,
-  values: CellValues,
-): PresentRow<number> | null {
+function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
   const id = values.text(cellAt(grid, row, columns.id)).trim();
   const leadId = id === '' ? null : id;
   let isEmpty = true;
   const cells: Record<string, Cell> = {};
   for (const [field, { index, type }] of columns.fields) {
-    const cell = values.read(cellAt(grid, row, index), type);
+    const raw = cellAt(grid, row, index);
+    const date = type === 'text' ? dateText(raw, shown.get(index)?.[row]) : null;
+    const cell = date ?? values.read(raw, type);
     cells[field] = cell;
     if (cell !== null) isEmpty = false;
   }
@@ -120,33 +124,50 @@ async function readCells(
   }
 }
 
-/** Tells formulas from texts that begin with `=`; asks only for the columns that have such a cell. */
-async function withFormulas(
+/**
+ * Asks how cells show where the first request leaves that open: a text that begins with `=` is no formula, and a date
+ * that somebody typed where a text belongs is a number to Sheets. Asks only for the columns that have such a cell.
+ */
+async function askShown(
   api: SheetsApi,
   tab: string,
   cells: readonly (readonly SheetCell[])[],
-  columns: OwnColumns,
+  { id, owned }: OwnColumns,
+  texts: ReadonlySet<number>,
   name: string,
   signal: AbortSignal,
-): Promise<Grid> {
+): Promise<Shown> {
   const rows = cells.slice(1);
-  const inQuestion = [...columns.owned].filter((column) => rows.some((row) => isMarked(row[column])));
+  const isOpen = (cell: SheetCell | undefined, column: number): boolean =>
+    isMarked(cell) || (typeof cell === 'number' && texts.has(column));
+  const inQuestion = [...owned].filter((column) => rows.some((row) => isOpen(row[column], column)));
   const shown = new Map<number, readonly SheetCell[]>();
-  if (inQuestion.length > 0) {
-    const asked = [columns.id, ...inQuestion.filter((column) => column !== columns.id)];
-    const ranges = asked.map((column) => columnRange(tab, column));
-    const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
-    asked.forEach((column, at) =>
-      shown.set(
-        column,
-        (read[at] ?? []).map(([cell]) => cell ?? null),
-      ),
+  if (inQuestion.length === 0) return shown;
+  const asked = [id, ...inQuestion.filter((column) => column !== id)];
+  const ranges = asked.map((column) => columnRange(tab, column));
+  const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
+  for (const [at, column] of asked.entries())
+    shown.set(
+      column,
+      (read[at] ?? []).map(([cell]) => cell ?? null),
     );
-    assertSameIds(cells, shown.get(columns.id) ?? [], columns.id, name);
-  }
+  assertSameIds(cells, shown.get(id) ?? [], id, name);
+  return shown;
+}
+
+function withFormulas(cells: readonly (readonly SheetCell[])[], shown: Shown): Grid {
   return cells.map((row, at) =>
     row.some(isMarked) ? row.map((cell, column) => gridCell(cell, unformatted(shown.get(column), at))) : row,
   );
+}
+
+function textColumns({ fields }: Columns): ReadonlySet<number> {
+  return new Set([...fields.values()].flatMap(({ index, type }) => (type === 'text' ? [index] : [])));
+}
+
+/** A date in a text column as its reader sees it; null for anything else. */
+function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
+  return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
 }
 
 /** Undefined when it was not asked for; a formula may well show nothing. */
@@ -185,7 +206,9 @@ function assertSameIds(
   const height = Math.max(cells.length, shown.length);
   for (let row = 0; row < height; row++) {
     const cell = cells[row]?.[column] ?? null;
-    if (!isMarked(cell) && !sameGridCell(cell, shown[row] ?? null)) throw changed(name);
+    // A date shows as a text here.
+    if (isMarked(cell) || typeof cell === 'number') continue;
+    if (!sameGridCell(cell, shown[row] ?? null)) throw changed(name);
   }
 }
 

@@ -36,7 +36,10 @@ export interface SheetsApi {
     fields: string,
     signal: AbortSignal,
   ): Promise<sheets_v4.Schema$Spreadsheet>;
-  /** values.batchGet, ROWS, SERIAL_NUMBER; a range without values gives []. */
+  /**
+   * values.batchGet, ROWS; a range without values gives []. Dates are numbers beside formulas, and texts as they are
+   * shown among unformatted values.
+   */
   read(
     ranges: readonly string[],
     render: 'FORMULA' | 'UNFORMATTED_VALUE',
@@ -131,7 +134,7 @@ class SheetsClient implements SheetsApi {
       ranges: [...ranges],
       majorDimension: 'ROWS',
       valueRenderOption: render,
-      dateTimeRenderOption: 'SERIAL_NUMBER',
+      dateTimeRenderOption: render === 'FORMULA' ? 'SERIAL_NUMBER' : 'FORMATTED_STRING',
     };
     const { data } = await this.#send('read', signal, ({ sheets, options }) =>
       sheets.spreadsheets.values.batchGet(params, options),
