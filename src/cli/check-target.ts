@@ -3,8 +3,9 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
-import type { TargetSnapshot } from '../targets/target.ts';
 import { type CheckLine, look } from './check-line.ts';
+
+type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -156,6 +156,37 @@ test('check, plan, sync, edits on both sides, a conflict: through a Google sprea
   expect(await scene.sync()).toMatchObject({ status: 'succeeded', held: 0 });
   expect(scene.writes).toBe(writes);
   scene.expectNoSecret();
+});
+
+test('demo --target google-sheets --json: the same story on a sheet, none over quota, no key left behind', async () => {
+  await using workspace = await Workspace.open();
+  const folder = join(workspace.folder, 'shown');
+  const result = await workspace.start(['demo', '--target', 'google-sheets', '--dir', folder, '--json'], {
+    env: { DATABASE_URL: undefined, LEADS_API_KEY: undefined },
+  }).ended;
+  expect(result.code, result.stderr).toBe(0);
+  const said = oneObject(result) as unknown as {
+    readonly sheet: readonly string[][];
+    readonly requests: object;
+    readonly reports: readonly SyncReport[];
+  };
+  const statuses = said.reports.map(({ status }) => status);
+  expect(statuses).toEqual(['succeeded', 'partial', 'succeeded', 'succeeded']);
+  const none = { leads: 0, rows: 0 };
+  expect(said.reports.at(-1)).toMatchObject({ created: none, updated: none, deleted: none });
+  // The headings, 120 leads, and the row that somebody typed, which has its id.
+  expect(said.sheet).toHaveLength(122);
+  expect(said.sheet.at(-1)).toEqual([
+    expect.stringMatching(/^[\w-]{8,}$/),
+    'Bäckerei Sonnenhof GmbH',
+    'Retail',
+    'Freiburg',
+    'BW',
+    'new',
+    '',
+  ]);
+  expect(said.requests).toMatchObject({ write: 4, token: 1, overQuota: 0 });
+  expect(readdirSync(folder)).toEqual(['outbox']);
 });
 
 describe('check', () => {
