@@ -148,6 +148,11 @@ export function randomFate(random: Random, on: ReadonlySet<Trouble>): Fate {
   return { at: 1 + Math.floor(random.float() ** 1.5 * 400), how };
 }
 
+/** A fate that comes at a request to the spreadsheet, of which there are far fewer than of other operations. */
+export function fateAtRequest(random: Random, fate: Fate): Fate {
+  return { ...fate, at: 1 + random.below(30), ofRequests: true };
+}
+
 export function randomAnswers(random: Random): Partial<SandboxOptions> {
   const rarely = <T>(value: T, other: T): T => (random.below(5) === 0 ? value : other);
   const answers: Partial<SandboxBehaviour> = {

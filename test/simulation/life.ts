@@ -12,6 +12,8 @@ export class Crash extends Error {}
 export interface Fate {
   readonly at: number;
   readonly how: 'crash-before' | 'crash-after' | 'stop' | 'lease-stolen';
+  /** Only requests within an operation are counted: those to a spreadsheet. */
+  readonly ofRequests?: boolean;
 }
 
 /** What the world does to a life, and hears of it. */
@@ -32,6 +34,7 @@ export interface Surroundings {
 export class Life {
   readonly stop = new AbortController();
   operations = 0;
+  #requests = 0;
   crashed = false;
   readonly #fate: Fate | null;
   readonly #around: Surroundings;
@@ -65,7 +68,7 @@ export class Life {
     if (this.crashed) throw new Crash();
     await turns.begin(this.#turn);
     if (this.crashed) throw new Crash();
-    const fate = this.#count(name);
+    const fate = this.#count(name, false);
     if (fate === 'crash-before') this.#die(name);
     if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
     if (fate === 'lease-stolen') await steal();
@@ -83,7 +86,8 @@ export class Life {
    */
   async request(name: string): Promise<'lost' | 'unheard' | null> {
     if (this.crashed) return 'lost';
-    const fate = this.#count(name);
+    this.#requests++;
+    const fate = this.#count(name, true);
     if (fate === 'crash-before') {
       this.crashed = true;
       return 'lost';
@@ -96,12 +100,14 @@ export class Life {
   }
 
   /** Time goes by; what happens to the process now. */
-  #count(name: string): Fate['how'] | null {
+  #count(name: string, isRequest: boolean): Fate['how'] | null {
     const { clock, heard } = this.#around;
     this.operations++;
     clock.pass(1 + clock.random() * 9);
     heard(name);
-    return this.operations === this.#fate?.at ? this.#fate.how : null;
+    const { at, how, ofRequests = false } = this.#fate ?? { at: 0, how: null };
+    const isDue = ofRequests ? isRequest && this.#requests === at : this.operations === at;
+    return isDue ? how : null;
   }
 
   async #tick(when: string): Promise<void> {

@@ -6,6 +6,7 @@ import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import {
   atOnce,
+  fateAtRequest,
   type Format,
   inSpreadsheet,
   none,
@@ -17,6 +18,7 @@ import {
   randomSheetsFaults,
 } from './customs.ts';
 import { judge } from './judge.ts';
+import type { Fate } from './life.ts';
 import { type Customs, People } from './people.ts';
 import { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
@@ -192,17 +194,21 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
   }
   const restless = on.has('meanwhile') && random.below(3) > 0 ? 0.005 + random.float() * 0.06 : 0;
   let budget = on.has('restless') ? 40 : 1 + random.below(6);
+  // Between requests to a spreadsheet, of which there are far fewer.
+  const hasty = world.spreadsheet !== null && restless > 0 ? random.float() * 0.2 : 0;
   // From then on somebody has the table open in a program that locks it.
   const opens = on.has('open-files') && random.below(4) === 0 ? random.float() * 0.02 : 0;
   const tick = async (when: string): Promise<void> => {
     if (opens > 0 && random.float() < opens && world.openInEditor()) note(`${when}: the table is opened`);
-    if (budget <= 0 || random.float() >= restless) return;
+    const isAsked = world.spreadsheet?.isAsked === true;
+    if (budget <= 0 || random.float() >= (isAsked ? hasty : restless)) return;
     budget--;
     await people.do(world.spreadsheet?.isInGap === true ? atOnce(customs) : customs, when);
   };
   const lives = 1 + (on.has('crashes') ? random.below(4) : 0) + random.below(2);
   for (let life = 0; life < lives; life++) {
-    const fate = on.has('crashes') && random.below(4) > 0 ? randomFate(random, on) : null;
+    const fate =
+      on.has('crashes') && random.below(4) > 0 ? fateOf(random, on, world.spreadsheet !== null) : null;
     const twin = on.has('twins') && random.below(4) === 0;
     const ends = await world.live([
       { name: `life ${life}`, fate, tick },
@@ -214,6 +220,11 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
     clock.pass(random.below(120_000));
   }
   return [];
+}
+
+function fateOf(random: Random, on: ReadonlySet<Trouble>, isSpreadsheet: boolean): Fate {
+  const fate = randomFate(random, on);
+  return isSpreadsheet && random.below(3) === 0 ? fateAtRequest(random, fate) : fate;
 }
 
 /** Syncs until nothing changes any more. */

@@ -24,7 +24,8 @@ export class SheetsTable implements Table {
   }
 
   grid(): Promise<string[][] | null> {
-    const grid = this.#sandbox.person.grid(this.#tab);
+    const shown = this.#sandbox.person.grid(this.#tab);
+    const grid = shown?.map((record) => record.map(inFull)) ?? null;
     this.#given = grid ?? [];
     this.#shown = new Map(this.#given.map((record) => [record, [...record]]));
     return Promise.resolve(grid);
@@ -76,4 +77,12 @@ export class SheetsTable implements Table {
 /** A text that would be a formula is typed behind an apostrophe. */
 function typed(text: string): string {
   return /^[=+']/.test(text) ? `'${text}` : text;
+}
+
+/** Some locales show `1.1.2031 1:46:00`, which is read as the `01.01.2031 01:46` that was typed. */
+function inFull(text: string): string {
+  const [, day = '', month = '', year, hour = '', rest] =
+    /^(\d\d?)\.(\d\d?)\.(\d{4}) (\d\d?)(:.*)$/.exec(text) ?? [];
+  const [days, months, hours] = [day, month, hour].map((part) => part.padStart(2, '0'));
+  return rest === undefined ? text : `${days}.${months}.${year} ${hours}${rest}`;
 }

@@ -38,6 +38,7 @@ export class Spreadsheet implements AsyncDisposable {
   readonly #keyFile: string;
   /** The process whose operation is under way. */
   #working: Life | null = null;
+  #isAsked = false;
   #inGap = false;
 
   private constructor(sandbox: SheetsSandbox, config: SheetsConfig, clock: SimClock, keyFile: string) {
@@ -73,6 +74,11 @@ export class Spreadsheet implements AsyncDisposable {
       ...columns,
     };
     return new Spreadsheet(sandbox, config, clock, keyFile);
+  }
+
+  /** Whether a request is about to be carried out. */
+  get isAsked(): boolean {
+    return this.#isAsked;
   }
 
   /** Whether a process is between a look and the write that it decided by it. */
@@ -119,8 +125,10 @@ export class Spreadsheet implements AsyncDisposable {
   async #carryOut(method: string): Promise<SheetsFault | undefined> {
     const life = this.#working;
     if (life === null) return undefined;
+    this.#isAsked = true;
     this.#inGap = this.gaps.isOpen(life, method);
     const end = await life.request(method);
+    this.#isAsked = false;
     this.#inGap = false;
     if (end === 'lost') return { kind: 'reset' };
     const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.fault();
