@@ -34,7 +34,13 @@ export async function tryToSend(
   const templates = app.templates.get(connection);
   if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    const outcome = await attempt({ ...context, mailer: app.mailer, pauses: app.pauses, templates });
+    const outcome = await attempt({
+      ...context,
+      ledger: app.ledger,
+      mailer: app.mailer,
+      pauses: app.pauses,
+      templates,
+    });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };

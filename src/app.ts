@@ -10,6 +10,7 @@ import { Pauses } from './reminders/pauses.ts';
 import { openTemplates, type Templates } from './reminders/templates.ts';
 import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
@@ -22,6 +23,7 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly queues: Queues;
   readonly mailer: Mailer;
+  readonly ledger: MailLedger;
   readonly pauses: Pauses;
   /** What mails are made with, by connection. */
   readonly templates: ReadonlyMap<string, Templates>;
@@ -54,6 +56,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     pool,
     queues,
     mailer,
+    ledger: createMailLedger(pool),
     pauses: new Pauses(),
     templates,
     contexts,

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { ReminderSettings } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import { beginSending, type Claim, endSending, type MailTable, putOffMail } from '../store/sending.ts';
+import type { MailLedger } from '../store/mail-ledger.ts';
+import { type Claim, type MailTable, putOffMail } from '../store/sending.ts';
 import type { Clock } from '../sync/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import type { Pauses } from './pauses.ts';
@@ -16,6 +17,7 @@ export type Outcome<State extends string> =
 /** What sending works with. */
 export interface DeliveryContext {
   readonly pool: pg.Pool;
+  readonly ledger: MailLedger;
   readonly log: Logger;
   readonly clock: Clock;
   readonly mailer: Mailer;
@@ -46,7 +48,7 @@ export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
  * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave.
  */
 export async function notNow(
-  { pool, log, clock }: DeliveryContext,
+  { pool, ledger, log, clock }: DeliveryContext,
   owed: Owed,
   { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
@@ -55,13 +57,13 @@ export async function notNow(
   if (owed.state === 'sending') {
     const wait = owed.updatedAt + doubtMs - now;
     if (wait > 0) return later(wait);
-    if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(pool, log, owed, null);
+    if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(ledger, log, owed, null);
   }
   if (sendAt > now) return later(sendAt - now);
   if (now - sendAt > rules.graceMs) {
     const doubt = owed.state === 'sending' ? '; it may have been sent all the same' : '';
     const note = `it could not be sent in time, nor within the time of grace${doubt}`;
-    await endSending(pool, table, id, 'missed', note);
+    await ledger.end(table, { id, state: 'missed', note });
     return { state: 'missed' };
   }
   const allowedAt = nextAllowed(now, rules);
@@ -80,25 +82,25 @@ export async function deliver(
   mail: Mail,
   { onUnknown }: Pick<ReminderSettings, 'onUnknown'>,
 ): Promise<Outcome<'sent' | 'failed'> | null> {
-  const { pool, log, mailer, pauses } = context;
+  const { ledger, log, mailer, pauses } = context;
   const { table, id, recipient } = owed;
-  if (!(await beginSending(pool, table, owed))) return null;
+  if (!(await ledger.begin(table, owed))) return null;
   let reply: string;
   try {
     reply = await mailer.send(mail);
   } catch (error) {
     if (error instanceof LeadsyncError) return undelivered(context, owed, error, onUnknown);
     // Of the file system: the outbox could not be written.
-    await endSending(pool, table, id, 'scheduled', String(error));
+    await ledger.end(table, { id, state: 'scheduled', note: String(error) });
     throw error;
   }
-  await endSending(pool, table, id, 'sent', reply);
+  await ledger.end(table, { id, state: 'sent', note: reply });
   if (pauses.mailSent()) log.info({ recipient }, 'mails can be sent again');
   return { state: 'sent' };
 }
 
 async function undelivered(
-  { pool, log, clock, pauses }: DeliveryContext,
+  { ledger, log, clock, pauses }: DeliveryContext,
   owed: Owed,
   error: LeadsyncError,
   onUnknown: ReminderSettings['onUnknown'],
@@ -107,17 +109,17 @@ async function undelivered(
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
     if (state === 'sending' || owed.doubts > 0 || onUnknown === 'hold')
-      return inDoubt(pool, log, owed, error);
+      return inDoubt(ledger, log, owed, error);
     log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
     return later(doubtMs);
   }
   if (error.retry === 'never') {
-    await endSending(pool, table, id, 'failed', error.message);
+    await ledger.end(table, { id, state: 'failed', note: error.message });
     log.error(about, `a mail was not sent: ${error.message}`);
     return { state: 'failed' };
   }
   // Certainly not sent this time.
-  await endSending(pool, table, id, 'scheduled', error.message);
+  await ledger.end(table, { id, state: 'scheduled', note: error.message });
   const stop = pauses.stopsAllMail(error, recipient);
   if (stop === 'no') {
     log.warn(about, `${error.message}; it is tried again`);
@@ -133,7 +135,7 @@ async function undelivered(
 }
 
 async function inDoubt(
-  pool: pg.Pool,
+  ledger: MailLedger,
   log: Logger,
   { table, id, recipient, doubts, state }: Owed,
   error: LeadsyncError | null,
@@ -141,7 +143,7 @@ async function inDoubt(
   const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
   const twice = doubts > 0 || (error !== null && state === 'sending');
   const note = `${why}; it ${twice ? 'was sent twice and is' : 'is'} not sent again`;
-  await endSending(pool, table, id, 'failed', note);
+  await ledger.end(table, { id, state: 'failed', note });
   log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
   return { state: 'failed' };
 }

@@ -1,17 +1,17 @@
+import { setMailState } from '../support/mail-state.ts';
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../src/config/duration.ts';
 import type { Value } from '../../src/lead/value.ts';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
-import type { ReminderRules } from '../../src/reminders/rules.ts';
+import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { nextAllowed } from '../../src/reminders/send-time.ts';
 import { followUpsOf, forgetSeen } from '../../src/store/follow-ups.ts';
 import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
 import {
   comingReminders,
-  getReminder,
+  getReminders,
   type ListedReminder,
   listReminders,
-  setReminderState,
 } from '../../src/store/reminders.ts';
 import { countDueMails } from '../../src/store/sending.ts';
 import { plainRules, reminderConnection } from '../support/reminder-rules.ts';
@@ -85,7 +85,7 @@ describe('bringing reminders in line with the follow-ups', () => {
       sequence: 0,
       attempts: 0,
     });
-    expect(await getReminder(here.pool, first?.id ?? 0)).toEqual(first);
+    expect(await getReminders(here.pool, [first?.id ?? 0])).toEqual([first]);
     expect(await states(here)).toHaveLength(8);
   });
 
@@ -115,7 +115,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled', 'by hand');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled', 'by hand');
     await agree(here, 'a', new Date(reminder?.dueAt ?? 0).toISOString(), { companyName: 'Renamed AG' });
     expect(await plan(here)).toEqual([]);
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
@@ -147,7 +147,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const due = await plan(here);
     for (const state of ended) {
       const reminder = due.find(({ leadId }) => leadId === state);
-      await setReminderState(here.pool, reminder?.id ?? 0, state);
+      await setMailState(here.pool, 'reminders', reminder?.id, state);
     }
     for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
     expect(await plan(here)).toEqual([]);
@@ -228,7 +228,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     await agree(here, 'a', due);
     await agree(here, 'b', due);
     const [first] = await plan(here);
-    await setReminderState(here.pool, first?.id ?? 0, 'sent');
+    await setMailState(here.pool, 'reminders', first?.id, 'sent');
     const before = [parseOffset('30m'), parseOffset('0m')];
     expect((await plan(here, { before })).map(({ leadId, offsetText }) => `${leadId} ${offsetText}`)).toEqual(
       ['a 30m', 'b 30m', 'b 0m'],
@@ -260,7 +260,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'sending');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'sending');
     expect(await plan(here)).toMatchObject([{ state: 'sending', round: 0 }]);
     await agree(here, 'a', null);
     await plan(here, { to: [ben] });
@@ -271,7 +271,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled');
     await forgetSeen(here.pool, here.connection, 'a');
     expect(await plan(here)).toMatchObject([{ id: reminder?.id, state: 'scheduled', round: 1, sequence: 0 }]);
     await agree(here, 'a', null);
@@ -429,7 +429,7 @@ test('the coming ones are told soonest first, with how many there are', async ()
     await agree(here, leadId, at(hours * hour));
   const due = await plan(here);
   expect(await comingReminders(pool, connection, 2)).toEqual({ count: 3, next: due.slice(0, 2) });
-  await setReminderState(pool, due[0]?.id ?? 0, 'sent', 'note');
+  await setMailState(pool, 'reminders', due[0]?.id, 'sent', 'note');
   const coming = await comingReminders(pool, connection, 2);
   expect(coming.next.map(({ leadId }) => leadId)).toEqual(['b', 'c']);
 });
@@ -440,8 +440,8 @@ test('reminders are listed: those to come soonest first, the others by their lat
     await agree(here, leadId, at((index + 1) * hour));
   await plan(here);
   const ids = new Map((await all(here)).map(({ leadId, id }) => [leadId, id]));
-  await setReminderState(here.pool, ids.get('b') ?? 0, 'sent', 'in the outbox');
-  await setReminderState(here.pool, ids.get('a') ?? 0, 'failed', 'no such mailbox');
+  await setMailState(here.pool, 'reminders', ids.get('b'), 'sent', 'in the outbox');
+  await setMailState(here.pool, 'reminders', ids.get('a'), 'failed', 'no such mailbox');
   expect((await all(here)).map(({ leadId, note }) => [leadId, note])).toEqual([
     ['c', null],
     ['d', null],
@@ -465,5 +465,5 @@ test('those that are due are counted over the connections that are asked for', a
 });
 
 test('a reminder that is not there', async () => {
-  expect(await getReminder(scene().pool, 0)).toBeNull();
+  expect(await getReminders(scene().pool, [0])).toEqual([null]);
 });
