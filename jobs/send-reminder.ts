@@ -1,23 +1,46 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
+import type { Planned } from '../src/reminders/batches.ts';
 import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
 import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
 
-const payloadSchema = z.object({ connection: z.string(), reminderId: z.number(), round: z.number() });
+const payloadSchema = z.object({
+  connection: z.string(),
+  reminderId: z.number(),
+  round: z.number(),
+  /** Epoch ms, when an earlier job began with it. */
+  requestedAt: z.number().optional(),
+});
 
 /** The queue of the mails of a connection: whoever does not know the connection leaves them to others. */
 export const reminderQueue = (connection: string): string => `reminders-${connection}`;
+
+/** A job of `sendReminder`; of the same reminder there is never a second one. `requestedAt`: of the job before (epoch ms). */
+export function singleJob(
+  connection: string,
+  { id, round }: Pick<Planned, 'id' | 'round'>,
+  delayMs: number,
+  requestedAt?: number,
+) {
+  const since = requestedAt === undefined ? {} : { requestedAt };
+  return {
+    payload: { connection, reminderId: id, round, ...since },
+    id: `reminder-${id}-${round}`,
+    delayMs,
+  };
+}
 
 /** Sends one reminder. */
 export async function sendReminder(
   app: App,
   payload: unknown,
-  { requestedAt }: JobHandle,
+  job: JobHandle,
   stop: AbortSignal,
 ): Promise<JobResult<{ state: string }>> {
-  const { connection, ...reminder } = payloadSchema.parse(payload);
-  return tryToSend(app, connection, stop, (context) => send(context, { ...reminder, requestedAt }, stop));
+  const { connection, reminderId, round, requestedAt = job.requestedAt } = payloadSchema.parse(payload);
+  const reminder = { reminderId, round, requestedAt };
+  return tryToSend(app, connection, stop, (context) => send(context, reminder, stop));
 }
 
 /**

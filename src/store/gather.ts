@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
- * Carries out many calls as few: those that come while others are under way wait, and are carried out together when they
- * are done, in the order in which they came. `carryOut` returns a result for each; when it throws, all its calls throw.
+ * Carries out many calls as few: those that come within `lingerMs` of each other, or while others are under way, are
+ * carried out together, in the order in which they came. `carryOut` returns a result for each; when it throws, all its calls throw.
  */
 export function gather<In, Out>(
   carryOut: (items: readonly In[]) => Promise<readonly Out[]>,
+  lingerMs: number,
 ): (item: In) => Promise<Out> {
   interface Call {
     readonly item: In;
@@ -15,6 +18,7 @@ export function gather<In, Out>(
   const carryOutAll = async (): Promise<void> => {
     isBusy = true;
     while (waiting.length > 0) {
+      await sleep(lingerMs);
       const calls = waiting;
       waiting = [];
       try {

@@ -22,23 +22,29 @@ export interface MailLedger {
   end(table: MailTable, ending: Ending): Promise<void>;
 }
 
+/** A mail waits so long (ms) for others before it is noted that it leaves, and how it ended: each is a commit to the disk. */
+const lingerMs = 10;
+
 /** Made once for a process: only what goes through one object is carried out together. */
 export function createMailLedger(pool: pg.Pool): MailLedger {
   const writes = (table: MailTable) => ({
-    begin: gather((claims: readonly Claim[]) =>
-      afterDeadlock(claims, (some) => beginSending(pool, table, some)),
+    begin: gather(
+      (claims: readonly Claim[]) => afterDeadlock(claims, (some) => beginSending(pool, table, some)),
+      lingerMs,
     ),
-    end: gather((endings: readonly Ending[]) =>
-      afterDeadlock(endings, async (some) => {
-        await endSending(pool, table, some);
-        return some.map(() => undefined);
-      }),
+    end: gather(
+      (endings: readonly Ending[]) =>
+        afterDeadlock(endings, async (some) => {
+          await endSending(pool, table, some);
+          return some.map(() => undefined);
+        }),
+      lingerMs,
     ),
   });
   const tables = { reminders: writes('reminders'), digests: writes('digests') };
   return {
-    reminder: gather((ids: readonly number[]) => getReminders(pool, ids)),
-    background: gather((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads)),
+    reminder: gather((ids: readonly number[]) => getReminders(pool, ids), 0),
+    background: gather((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
     begin: (table, claim) => tables[table].begin(claim),
     end: (table, ending) => tables[table].end(ending),
   };
