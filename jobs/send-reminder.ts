@@ -53,21 +53,16 @@ export async function tryToSend(
   stop: AbortSignal,
   attempt: (context: ReminderContext) => Promise<Outcome<string>>,
 ): Promise<JobResult<{ state: string }>> {
+  const { ledger, mailer, pauses, waits } = app;
   const context = app.contexts.get(connection);
   const templates = app.templates.get(connection);
   if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    const outcome = await attempt({
-      ...context,
-      ledger: app.ledger,
-      mailer: app.mailer,
-      pauses: app.pauses,
-      templates,
-    });
+    const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
     context.log.error({ err: error }, 'a mail could not be sent; it is tried again');
-    return { againAfterMs: retryDelayMs(context.clock), wholeQueue: false };
+    return { againAfterMs: retryDelayMs({ waits, clock: context.clock }), wholeQueue: false };
   }
 }

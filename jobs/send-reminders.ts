@@ -79,7 +79,7 @@ export async function sendReminders(
   if (faults.length === 0) return { done: {} };
   // A job that failed would not be added again.
   log.error({ err: faults[0] }, 'reminders could not be sent; they are tried again');
-  return { againAfterMs: retryDelayMs(clock), wholeQueue: false };
+  return { againAfterMs: retryDelayMs({ waits: app.waits, clock }), wholeQueue: false };
 }
 
 function isOpen({ state, round }: Reminder, planned: Planned): boolean {

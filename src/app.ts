@@ -5,6 +5,7 @@ import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
+import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
 import { openTemplates, type Templates } from './reminders/templates.ts';
@@ -25,6 +26,7 @@ export interface App extends AsyncDisposable {
   readonly mailer: Mailer;
   readonly ledger: MailLedger;
   readonly pauses: Pauses;
+  readonly waits: MailWaits;
   /** What mails are made with, by connection. */
   readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
@@ -58,6 +60,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     mailer,
     ledger: createMailLedger(pool),
     pauses: new Pauses(),
+    waits: usualWaits,
     templates,
     contexts,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

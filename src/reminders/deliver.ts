@@ -20,6 +20,7 @@ export interface DeliveryContext {
   readonly ledger: MailLedger;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly waits: MailWaits;
   readonly mailer: Mailer;
   readonly pauses: Pauses;
 }
@@ -32,15 +33,28 @@ export interface Owed extends Claim {
   readonly updatedAt: number;
 }
 
-/** A mail of which nobody knows whether it has left is left alone for so long (ms): whoever sends it may be at it still. */
-export const doubtMs = 60_000;
+/** How long mails wait (ms). */
+export interface MailWaits {
+  /** One of which nobody knows whether it has left is left alone for so long: whoever sends it may be at it still. */
+  readonly doubtMs: number;
+  /** Before a next try, and by how much that is drawn out by chance. */
+  readonly retryMs: number;
+  readonly retrySpreadMs: number;
+  /** No mail can be sent: one is tried after so long. */
+  readonly stoppedMs: number;
+}
 
-/** No mail can be sent: one is tried after so long (ms). */
-const stoppedMs = 300_000;
+/** Tries are 5 to 15 minutes apart: how long a greylisting server wants to be left alone. */
+export const usualWaits: MailWaits = {
+  doubtMs: 60_000,
+  retryMs: 300_000,
+  retrySpreadMs: 600_000,
+  stoppedMs: 300_000,
+};
 
-/** Between 5 and 15 minutes (ms): how long a greylisting server wants to be left alone. */
-export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
-  return Math.round(300_000 + random() * 600_000);
+/** How long (ms) a mail that could not be sent waits for its next try. */
+export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | 'clock'>): number {
+  return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
 }
 
 /**
@@ -48,14 +62,14 @@ export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
  * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave.
  */
 export async function notNow(
-  { pool, ledger, log, clock }: DeliveryContext,
+  { pool, ledger, log, clock, waits }: DeliveryContext,
   owed: Owed,
   { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
   const now = clock.now();
   const { table, id, sendAt } = owed;
   if (owed.state === 'sending') {
-    const wait = owed.updatedAt + doubtMs - now;
+    const wait = owed.updatedAt + waits.doubtMs - now;
     if (wait > 0) return later(wait);
     if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(ledger, log, owed, null);
   }
@@ -100,18 +114,19 @@ export async function deliver(
 }
 
 async function undelivered(
-  { ledger, log, clock, pauses }: DeliveryContext,
+  context: DeliveryContext,
   owed: Owed,
   error: LeadsyncError,
   onUnknown: ReminderSettings['onUnknown'],
 ): Promise<Outcome<'failed'>> {
+  const { ledger, log, waits, pauses } = context;
   const { table, id, recipient, state } = owed;
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
     if (state === 'sending' || owed.doubts > 0 || onUnknown === 'hold')
       return inDoubt(ledger, log, owed, error);
     log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
-    return later(doubtMs);
+    return later(waits.doubtMs);
   }
   if (error.retry === 'never') {
     await ledger.end(table, { id, state: 'failed', note: error.message });
@@ -123,7 +138,7 @@ async function undelivered(
   const stop = pauses.stopsAllMail(error, recipient);
   if (stop === 'no') {
     log.warn(about, `${error.message}; it is tried again`);
-    return later(retryDelayMs(clock));
+    return later(retryDelayMs(context));
   }
   if (stop === 'first') {
     log.error(
@@ -131,7 +146,7 @@ async function undelivered(
       `no mail can be sent; all wait until it works: ${error.message}`,
     );
   }
-  return { againAfterMs: stoppedMs, wholeQueue: true };
+  return { againAfterMs: waits.stoppedMs, wholeQueue: true };
 }
 
 async function inDoubt(

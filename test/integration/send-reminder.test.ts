@@ -1,6 +1,6 @@
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, test } from 'vitest';
-import { doubtMs } from '../../src/reminders/deliver.ts';
+import { usualWaits } from '../../src/reminders/deliver.ts';
 import { leadsPauseMs } from '../../src/reminders/pauses.ts';
 import { sendReminder, unaskedMs } from '../../src/reminders/send-reminder.ts';
 import type { LeadTable } from '../../src/sandbox/lead-table.ts';
@@ -9,6 +9,7 @@ import { reminderScene } from '../support/reminder-scene.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const minute = 60_000;
+const { doubtMs } = usualWaits;
 const anna = 'anna@example.com';
 const plain = { from: 'Sales <sales@example.com>', to: [anna], timeZone: 'UTC' };
 const due = (agoMs: number): string => new Date(Date.now() - agoMs).toISOString();

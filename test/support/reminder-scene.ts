@@ -28,6 +28,7 @@ export async function reminderScene(workspace: Workspace) {
     templates,
     mailer: app.mailer,
     ledger: app.ledger,
+    waits: app.waits,
     pauses: new Pauses(),
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },
