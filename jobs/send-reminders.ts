@@ -5,6 +5,7 @@ import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { type Batch, isUntried, type Planned } from '../src/reminders/batches.ts';
 import { retryDelayMs } from '../src/reminders/deliver.ts';
 import type { Places } from '../src/reminders/places.ts';
+import { unaskedMs } from '../src/reminders/send-reminder.ts';
 import { getReminders, type Reminder } from '../src/store/reminders.ts';
 import { reminderQueue, sendReminder, singleJob } from './send-reminder.ts';
 
@@ -25,8 +26,9 @@ export interface Lanes {
 }
 
 /**
- * Sends the reminders of a batch in their order, each at its moment and as soon as there is a place for it. One that is
- * to be tried again gets a job of its own; when no mail can be sent, those that are left wait with the whole queue.
+ * Sends the reminders of a batch in their order, each at its moment and as soon as there is a place for it. One that was
+ * tried and is to be tried again gets a job of its own. The batch keeps the others: when no mail can be sent they wait with
+ * the whole queue, and when no lead can be read, for the service.
  */
 export async function sendReminders(
   app: App,
@@ -42,12 +44,22 @@ export async function sendReminders(
   const queue = app.queues.queue(reminderQueue(connection));
   const tryLater = (planned: Planned, delayMs: number): Promise<void> =>
     queue.addAll('send-reminder', [singleJob(connection, planned, delayMs, job.requestedAt)]);
+  /** When (in ms) the batch is to go on with those that nobody has tried to send so far. */
+  const waits: number[] = [];
   const sendOne = async (planned: Planned): Promise<void> => {
     const one = { connection, reminderId: planned.id, round: planned.round };
     const result = await sendReminder(app, one, job, stop);
     if ('done' in result || stop.aborted) return;
     if (result.wholeQueue) lanes.pausedUntil = clock.now() + result.againAfterMs;
-    await tryLater(planned, result.againAfterMs);
+    const reminder = await app.ledger.reminder(planned.id);
+    if (reminder !== null && isUntried(reminder)) waits.push(result.againAfterMs);
+    else await tryLater(planned, result.againAfterMs);
+  };
+  /** How long the service is to be left alone (ms), unless this mail is then sent without its word. */
+  const serviceWait = ({ sendAt }: Planned): number => {
+    const now = clock.now();
+    const left = Math.max(sendAt, job.requestedAt) + unaskedMs - now;
+    return Math.min(app.pauses.leadsUntil(connection) - now, left);
   };
   const faults: unknown[] = [];
   const underWay: Promise<void>[] = [];
@@ -67,6 +79,11 @@ export async function sendReminders(
       if (early > 0) await sleep(early, undefined, { signal: stop }).catch(() => {});
       const place = await lanes.mails.take();
       if (stop.aborted || lanes.pausedUntil > clock.now()) return place[Symbol.dispose]();
+      const wait = serviceWait(planned);
+      if (wait > 0) {
+        waits.push(wait);
+        return place[Symbol.dispose]();
+      }
       const sending = sendOne(planned).catch((error: unknown) => void faults.push(error));
       underWay.push(sending.finally(() => place[Symbol.dispose]()));
     }
@@ -76,10 +93,12 @@ export async function sendReminders(
   if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
   const pauseMs = lanes.pausedUntil - clock.now();
   if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue: true };
-  if (faults.length === 0) return { done: {} };
-  // A job that failed would not be added again.
-  log.error({ err: faults[0] }, 'reminders could not be sent; they are tried again');
-  return { againAfterMs: retryDelayMs({ waits: app.waits, clock }), wholeQueue: false };
+  if (faults.length > 0) {
+    // A job that failed would not be added again.
+    log.error({ err: faults[0] }, 'reminders could not be sent; they are tried again');
+    waits.push(retryDelayMs({ waits: app.waits, clock }));
+  }
+  return waits.length === 0 ? { done: {} } : { againAfterMs: Math.min(...waits), wholeQueue: false };
 }
 
 function isOpen({ state, round }: Reminder, planned: Planned): boolean {

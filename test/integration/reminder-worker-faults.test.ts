@@ -164,3 +164,16 @@ test('the server greets and then says nothing more: given up, tried again, sent 
   expect(new Set(worker.told(40).map(({ code }) => code))).toEqual(new Set(['mail.unavailable']));
   expect(worker.told(50)).toEqual([]);
 });
+
+test('the Leads service asks to wait: nobody asks it meanwhile, and all are sent then', async () => {
+  await using server = await startMailServer();
+  await using worker = await reminderWorker(local(server.port), {
+    count: 60,
+    faults: [{ kind: 'status', status: 429, retryAfter: { seconds: 2 }, when: { once: 21 }, on: ['get'] }],
+  });
+  await worker.settled();
+  expect(await worker.states()).toEqual({ sent: 60 });
+  expect(leadsOf(server.mails).toSorted()).toEqual(leads(60));
+  expect((await worker.rows()).map(({ attempts }) => attempts)).toEqual(Array(60).fill(1));
+  expect(worker.sandbox.stats.byRoute.get).toBe(61);
+});

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { MailWaits } from '../../src/reminders/deliver.ts';
 import { createMailer } from '../../src/reminders/mail.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import { until } from './until.ts';
 import { Workspace } from './workspace.ts';
 
@@ -29,13 +30,20 @@ interface Row {
   readonly note: string | null;
 }
 
+interface WorkerOptions {
+  readonly count?: number;
+  readonly to?: readonly string[];
+  /** Of the Leads service, from when all is planned. */
+  readonly faults?: readonly Fault[];
+}
+
 /**
  * So many leads due since a second and synced, their reminders planned and sent by the worker's own queue until the
  * scene is disposed. `smtp` is what stands between `smtp://` and the end of the address.
  */
 export async function reminderWorker(
   smtp: string,
-  { count = 1, to = ['anna@example.com'] }: { readonly count?: number; readonly to?: readonly string[] } = {},
+  { count = 1, to = ['anna@example.com'], faults = [] }: WorkerOptions = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(
@@ -60,6 +68,7 @@ export async function reminderWorker(
   const mailer = stack.use(createMailer(new Secret(`smtp://${smtp}`), '/nowhere', limits));
   const app: App = { ...opened, mailer, waits: shortWaits };
   await planReminders(app);
+  workspace.sandbox.set({ faults });
   stack.use(workReminders(app));
   const rows = async (): Promise<readonly Row[]> => {
     const found = await app.pool.query<Row>(
@@ -71,6 +80,7 @@ export async function reminderWorker(
   const owned = stack.move();
   return {
     app,
+    sandbox: workspace.sandbox,
     rows,
     /** How many are in each state. */
     states: async (): Promise<Record<string, number>> => {
