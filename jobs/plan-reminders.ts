@@ -1,5 +1,5 @@
 import type { App } from '../src/app.ts';
-import type { JobResult } from '../src/queue/queue.ts';
+import type { JobQueue, JobResult } from '../src/queue/queue.ts';
 import { shortHash } from '../src/lead/fingerprint.ts';
 import { batchesOf } from '../src/reminders/batches.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
@@ -28,8 +28,17 @@ export async function planReminders(app: App): Promise<JobResult<{ scheduled: nu
     const reminders = await plan(app.pool, connection);
     const now = Date.now();
     const batches = batchesOf(reminders, now);
+    // First those that were tried before: they are the oldest, and some may have been cut off.
+    const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
+    await addInParts(
+      queue,
+      'send-reminder',
+      singles.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now))),
+    );
+    scheduled += reminders.length;
     const several = batches.filter(({ length }) => length > 1);
-    await queue.addAll(
+    await addInParts(
+      queue,
       'send-reminders',
       several.map((batch) => ({
         payload: batchPayload(name, batch),
@@ -37,13 +46,6 @@ export async function planReminders(app: App): Promise<JobResult<{ scheduled: nu
         delayMs: Math.max(0, batch[0].sendAt - now),
       })),
     );
-    const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
-    for (let from = 0; from < singles.length; from += jobsAtOnce) {
-      const some = singles.slice(from, from + jobsAtOnce);
-      const jobs = some.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now)));
-      await queue.addAll('send-reminder', jobs);
-    }
-    scheduled += reminders.length;
     const due = await planDigests(app.pool, connection);
     const jobs = due.map(({ id, sendAt }) => ({
       payload: { connection: name, digestId: id },
@@ -54,4 +56,14 @@ export async function planReminders(app: App): Promise<JobResult<{ scheduled: nu
     digests += due.length;
   }
   return { done: { scheduled, digests } };
+}
+
+async function addInParts(
+  queue: JobQueue,
+  name: string,
+  jobs: Parameters<JobQueue['addAll']>[1],
+): Promise<void> {
+  for (let from = 0; from < jobs.length; from += jobsAtOnce) {
+    await queue.addAll(name, jobs.slice(from, from + jobsAtOnce));
+  }
 }

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-export interface ArrivedMail {
+interface ArrivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly source: string;
