@@ -5,11 +5,13 @@ import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
+import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
 import { openTemplates, type Templates } from './reminders/templates.ts';
 import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
@@ -22,7 +24,9 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly queues: Queues;
   readonly mailer: Mailer;
+  readonly ledger: MailLedger;
   readonly pauses: Pauses;
+  readonly waits: MailWaits;
   /** What mails are made with, by connection. */
   readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
@@ -54,7 +58,9 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     pool,
     queues,
     mailer,
+    ledger: createMailLedger(pool),
     pauses: new Pauses(),
+    waits: usualWaits,
     templates,
     contexts,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -32,7 +32,7 @@ export interface JobHandle {
 
 type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
-interface JobQueue {
+export interface JobQueue {
   /** Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. */
   add(
     name: string,

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { startMailServer } from '../support/mail-server.ts';
+import { refusal, startMailServer } from '../support/mail-server.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' };
 /** A schedule that does not come due while a test runs, nor is made up for. */
 const sync = { schedule: `0 0 ${new Date(Date.now() - 2 * 24 * 3_600_000).getUTCDate()} 1 *` };
-const refusal = (responseCode: number, words: string): Error =>
-  Object.assign(new Error(words), { responseCode });
 
 /** So many leads due since a second, synced, and not one reminder planned so far. */
 async function dueLeads(count: number, smtpUrl: string) {
@@ -88,7 +86,27 @@ test('the worker is killed in the middle, three times: none is missing, none twi
     for (const { company } of rows) inFlight.add(company);
   }
   const worker = workspace.start(['worker']);
-  await until('all are sent', async () => (await states(workspace))['sent'] === count, 120_000);
+  await until('all are sent', async () => (await states(workspace))['sent'] === count, 90_000).catch(
+    async (e) => {
+      console.log(
+        JSON.stringify(await states(workspace)),
+        (
+          await pool.query(
+            `select id, state, attempts, doubts, round, note, updated_at, now() from reminders where state <> 'sent'`,
+          )
+        ).rows,
+        worker.stderr.slice(-3000),
+      );
+      console.log(
+        (
+          await pool.query(`select table_name from information_schema.tables where table_schema='bullmq'`)
+        ).rows
+          .map((r) => r.table_name)
+          .join(),
+      );
+      throw e;
+    },
+  );
   await worker.kill('SIGTERM');
 
   const idsByLead = Map.groupBy(server.mails, ({ source }) => leadOf(source));
