@@ -177,7 +177,7 @@ describe('a job that goes back', () => {
       // The handler has answered before BullMQ has stored what it asked for.
       await until('the limit is stored', async () => {
         const { rowCount } = await database.pool.query(
-          `select from bullmq.rate_limit where queue = 'q' and $1 > 0 and expire_at_ms >= $1 + $2`,
+          `select from bullmq.rate_limit where queue = 'q' and $1::bigint > 0 and expire_at_ms >= $1::bigint + $2`,
           [limitedAt, Math.floor(ms)],
         );
         return rowCount === 1;
