@@ -106,12 +106,8 @@ class Player {
     const rows = this.#workspace.sheet.rows();
     return rows.map((cells) => {
       const [id = '', ...rest] = headings.map((heading) => cells[heading] ?? '');
-      const status = rest.pop() ?? '';
-      const parts = [
-        this.#names.get(id) ?? id,
-        ...rest,
-        ...(status === '' ? [] : [status.replace(/\d{4}-\d\d-\d\d$/, 'today')]),
-      ];
+      rest.pop();
+      const parts = [this.#names.get(id) ?? id, ...rest, ...standing(cells['Status'])];
       return normal(parts.join(' | '));
     });
   }
@@ -236,6 +232,12 @@ class Player {
     this.#names.set(id, name);
     return id;
   }
+}
+
+/** In step, or no status column: nothing. */
+function standing(status: string | undefined): string[] {
+  if (status === undefined || status === 'in step') return [];
+  return [status === '' ? 'no status' : status.replace(/\d{4}-\d\d-\d\d$/, 'today')];
 }
 
 function show(cell: Parameters<typeof showCell>[0]): string {

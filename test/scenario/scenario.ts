@@ -2,7 +2,8 @@ import type { SandboxBehaviour } from '../../src/sandbox/options.ts';
 
 /**
  * A story of one connection as plain data. Leads have names for ids. A lead reads `name | company | city | stage |
- * follow-up`, a row the same and the person's own note at its end; no name: no id. Leads that the sync made are named
+ * follow-up`, a row the same, the person's own note, and at the end of the story what its status column says unless that
+ * is "in step" ("no status": it is empty); no name: no id. Leads that the sync made are named
  * `new1`, `new2` in the order in which they were made.
  */
 export interface Scenario {

@@ -1,3 +1,4 @@
+import { targetRow } from '../target-row.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
 import { planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
@@ -35,7 +36,7 @@ export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerat
   for await (const batch of sheet.rows) {
     const rows = batch.flatMap((row) => {
       const present = readXlsxRow(row, sheet);
-      return present === null ? [] : [{ row: row.row, leadId: present.leadId, cells: present.cells }];
+      return present === null ? [] : [targetRow(present, row.row, sheet.columns)];
     });
     if (rows.length > 0) yield { kind: 'rows', rows };
   }
