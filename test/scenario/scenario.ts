@@ -40,6 +40,8 @@ export type Step =
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
   | { readonly resolve: string; readonly use: 'lead' | 'target' }
+  /** What the status column says, by the row's name as above. */
+  | { readonly status: Readonly<Record<string, string>> }
   | { readonly sync: Expected; readonly allow?: readonly string[] };
 
 /** What a sync must say; the plan made just before it must say `plan` and write nothing. */
@@ -64,6 +66,12 @@ export function change(line: string, parts: Readonly<Record<number, string>>): s
     .split('|')
     .map((part, index) => parts[index] ?? part.trim())
     .join(' | ');
+}
+
+/** A row with another text in its status column than "in step". */
+export function shows(line: string, status: string): string {
+  const parts = line.split('|').map((part) => part.trim());
+  return [...Array.from({ length: 6 }, (_, index) => parts[index] ?? ''), status].join(' | ');
 }
 
 /** The row of a lead, with the person's note. */
