@@ -96,5 +96,4 @@ const waitingReasons: Readonly<Record<string, string>> = {
   'row.exists': changedMeanwhile,
   'row.duplicated': changedMeanwhile,
   'target.column-missing': 'a column is missing or there twice',
-  'plan.left-out': 'this change is not part of the approved plan',
 };

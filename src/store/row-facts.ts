@@ -27,8 +27,7 @@ export async function* rowStandings(
 ): AsyncIterable<RowStanding> {
   const query = new QueryStream(
     `with acts as (
-       select id, kind, lead_id, row_number, row_key, state,
-         case when state = 'left-out' then 'plan.left-out' else coalesce(outcome_code, reason) end as code
+       select id, kind, lead_id, row_number, row_key, state, coalesce(outcome_code, reason) as code
        from actions where run_id = $1 and round = $2),
      known as (
        select lead_id, bool_or(kind in ('mark-row', 'remove-row', 'unlink') and state = 'done') as settled,

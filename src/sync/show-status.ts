@@ -9,11 +9,12 @@ import { holding, type StepContext } from './context.ts';
 /**
  * Tells people in the status column how each row stands now: the last thing that a round writes. Only cells that do not
  * show it yet are written, so it can be begun again, and nothing is recorded: the next run repairs what was missed. An
- * undo leaves the texts to the next sync, which decides what became of its rows.
+ * undo, and a reviewed plan, which touches nothing but its lines, leave the texts to the next sync.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
   const { pool, connection, target, stop } = context;
-  if (connection.target.statusColumn === undefined || run.undoOf !== null) return;
+  if (connection.target.statusColumn === undefined) return;
+  if (run.undoOf !== null || run.approval !== null) return;
   const headings = headingsOf(connection.fields);
   const changes = new Map<string, RowChange>();
   const reader = await pool.connect();

@@ -51,7 +51,6 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ waiting: 'lead.changed' }, 'waiting: the lead was changed during the sync'],
   [{ waiting: 'leads.unavailable' }, 'waiting: the service did not answer'],
   [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being made of this row'],
-  [{ waiting: 'plan.left-out' }, 'waiting: this change is not part of the approved plan'],
   [{ waiting: 'something.new' }, 'waiting: the next sync tries again'],
   [{ isListed: false }, 'waiting: the service does not list this lead'],
   [{ isListed: false, deletedOn: '2026-11-21', shown: inStep }, 'deleted 2026-11-21'],
