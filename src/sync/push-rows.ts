@@ -57,11 +57,13 @@ function rowChange({ undoOf }: Run, action: Action, deleted: string, status: str
   const leadId = action.leadId ?? '';
   const { expect } = action;
   const values = readable(writtenCells(action.changes));
+  // What becomes of a row that is brought back is decided by the next sync.
+  const told = undoOf === null ? { status } : {};
   switch (action.kind) {
     case 'create-row':
-      return { kind: 'append', key, leadId, values, status };
+      return { kind: 'append', key, leadId, values, ...told };
     case 'link':
-      return { kind: 'link', key, leadId, expect, values, status };
+      return { kind: 'link', key, leadId, expect, values, ...told };
     case 'mark-row':
       return { kind: 'mark', key, leadId, expect, text: undoOf === null ? deleted : '' };
     case 'remove-row':
