@@ -55,7 +55,7 @@ export type RowChange =
        * Writes how rows stand into the status column, only where it shows something else, and touches nothing else. With
        * an id: the first row that has it, or with `copies` all further ones. Without: a row that has no id and shows
        * exactly `expect` in all mapped columns and `shown` in the status column. `done` also when there is no such row or
-       * no status column: the next run looks again.
+       * no status column: the next run looks again. `held` where the cell cannot be written to.
        */
       readonly kind: 'status';
       readonly key: string;
