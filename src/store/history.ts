@@ -9,6 +9,8 @@ export interface HistoryEntry {
   readonly leadId: string;
   readonly side: 'lead' | 'row';
   readonly changes: Changes;
+  /** The action that writes, where its lines may be written again. */
+  readonly actionId?: number;
 }
 
 /**
@@ -18,15 +20,11 @@ export interface HistoryEntry {
 export async function recordLeadWrite(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
-  leadId: string,
-  fields: readonly string[],
+  action: { readonly id: number; readonly leadId: string | null },
   changes: Changes,
 ): Promise<void> {
-  await db.query(
-    `delete from history where run_id = $1 and connection = $2 and lead_id = $3 and side = 'lead' and field = any($4)`,
-    [run.id, run.connection, leadId, fields],
-  );
-  await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
+  await db.query(`delete from history where run_id = $1 and action_id = $2`, [run.id, action.id]);
+  await recordHistory(db, run, [{ leadId: action.leadId ?? '', side: 'lead', changes, actionId: action.id }]);
 }
 
 /** Keeps both values of each written field, so that what a policy overwrote can be found again. */
@@ -35,12 +33,12 @@ export async function recordHistory(
   run: { readonly id: number; readonly connection: string },
   entries: readonly HistoryEntry[],
 ): Promise<void> {
-  const lines = entries.flatMap(({ leadId, side, changes }) =>
-    Object.entries(changes).map(([field, change]) => ({ leadId, side, field, ...change })),
+  const lines = entries.flatMap(({ leadId, side, changes, actionId = null }) =>
+    Object.entries(changes).map(([field, change]) => ({ leadId, side, field, actionId, ...change })),
   );
   await db.query(
-    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule)
-     select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[])`,
+    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule, action_id)
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[], $10::bigint[])`,
     [
       run.connection,
       run.id,
@@ -51,6 +49,7 @@ export async function recordHistory(
       lines.map((line) => JSON.stringify(line.from)),
       lines.map((line) => JSON.stringify(line.to)),
       lines.map((line) => line.rule ?? 'lead-edited'),
+      lines.map((line) => line.actionId),
     ],
   );
 }

@@ -73,6 +73,8 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
         : 'two scans missed the lead, but it is still there; nothing was deleted',
     );
   }
-  await settleActions(context.pool, [{ actionId: action.id, state: 'proven' }]);
-  await updateRun(context.pool, run.id, { tries: 0 });
+  await holding(context, async (db) => {
+    await settleActions(db, [{ actionId: action.id, state: 'proven' }]);
+    await updateRun(db, run.id, { tries: 0 });
+  });
 }

@@ -29,8 +29,10 @@ async function pullPage(context: StepContext, run: Run): Promise<Run> {
       error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
     if (instead === null) throw error;
     context.log.warn({ run: run.id, ...instead }, 'page request was rejected, trying otherwise');
-    if (instead.scanRestarted) await clearStaging(context.pool, run.id);
-    return updateRun(context.pool, run.id, instead);
+    return holding(context, async (db) => {
+      if (instead.scanRestarted) await clearStaging(db, run.id);
+      return updateRun(db, run.id, instead);
+    });
   }
   return storePage(context, run, page);
 }

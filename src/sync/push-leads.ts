@@ -43,7 +43,7 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   let after = 0;
   for (;;) {
     const actions = await pendingActions(context.pool, run, kindsOf(run), pageSize, after);
-    if (actions.length === 0) return updateRun(context.pool, run.id, { phase: 'push-rows' });
+    if (actions.length === 0) return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows' }));
     for (const action of actions) {
       context.stop.throwIfAborted();
       after = action.id;

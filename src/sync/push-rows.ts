@@ -38,7 +38,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     await commit(context, run, actions, outcomes);
   }
   await showStatus(context, run);
-  return updateRun(context.pool, run.id, { phase: 'receipt' });
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
 /** What a new row says of itself, so that it needs no second write. */

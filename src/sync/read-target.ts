@@ -6,13 +6,15 @@ import { holding, type StepContext } from './context.ts';
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
-  const { pool, target, connection } = context;
-  await clearStagedRows(pool, run.id);
+  const { target, connection } = context;
+  await holding(context, (db) => clearStagedRows(db, run.id));
   const snapshot = await target.open({ create: run.mode === 'sync' }, context.stop);
   let count = 0;
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();
-    await stageRows(pool, run.id, count, batch.map(stageable));
+    const staged = batch.map(stageable);
+    const from = count;
+    await holding(context, (db) => stageRows(db, run.id, from, staged));
     count += batch.length;
   }
   const problems = snapshot.missing.map(({ field, message }) => ({

@@ -41,7 +41,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
       },
     );
   }
-  return updateRun(context.pool, run.id, { phase: 'finish', tries: 0 });
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'finish', tries: 0 }));
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
@@ -84,7 +84,10 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
   for (const leadId of await unreadCreates(pool, run.id)) {
     context.stop.throwIfAborted();
     const lead = await readAgain(context, leadId);
-    if (lead) await storeOthers(pool, run, leadId, unmappedHash(lead, connection.fields));
+    if (lead) {
+      const others = unmappedHash(lead, connection.fields);
+      await holding(context, (db) => storeOthers(db, run, leadId, others));
+    }
   }
 }
 
@@ -101,7 +104,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const seen = written.map((one) => compare(one, rows.get(one.leadId) ?? null));
     await record(context, run, seen);
   }
-  await storeRowsNotMet(pool, run);
+  await holding(context, (db) => storeRowsNotMet(db, run));
 }
 
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */

@@ -188,7 +188,7 @@ async function interrupted(
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
-    await updateRun(pool, run.id, { tries: current.tries + 1 });
+    await holding(context, (db) => updateRun(db, run.id, { tries: current.tries + 1 }));
     const afterMs = fault.retryAfterMs ?? backoff(current.tries, clock);
     log.warn({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };
@@ -203,7 +203,7 @@ async function finish(context: StepContext, run: Run, fault: LeadsyncError | nul
   // A table whose heading is gone needs a person, like any other refusal of the guard.
   if (fault?.code === 'target.header-missing' || fault?.code === 'target.id-column-missing') {
     const refusals = [{ code: fault.code, message: explain(fault) }];
-    const stopped = await updateRun(pool, run.id, { refusals });
+    const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
     const report = await buildReport(pool, stopped, null, clock.now());
     return holding(context, (db) => finishRun(db, run.id, 'stopped', report));
   }

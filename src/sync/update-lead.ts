@@ -62,8 +62,8 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
  * A PATCH may take effect without our ever knowing: what it may write over is in the history before the lead is read, so
  * that nothing comes between the look at it and the write.
  */
-export function recordBefore(db: pg.PoolClient, run: Run, { leadId, changes }: Action): Promise<void> {
-  return recordLeadWrite(db, run, leadId ?? '', Object.keys(changes), changes);
+export function recordBefore(db: pg.PoolClient, run: Run, action: Action): Promise<void> {
+  return recordLeadWrite(db, run, action, action.changes);
 }
 
 /** Puts off an action that has written nothing; what an earlier attempt may have written over stays on record. */
@@ -75,8 +75,7 @@ function putOffUnwritten(
   message: string,
 ): Promise<void> {
   return holding(context, async (db) => {
-    if (action.tries === 0)
-      await recordLeadWrite(db, run, action.leadId ?? '', Object.keys(action.changes), {});
+    if (action.tries === 0) await recordLeadWrite(db, run, action, {});
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
   });
 }
@@ -181,7 +180,7 @@ function commit(
   return holding(context, async (db) => {
     await settleActions(db, [outcome]);
     await hold(db, run, held);
-    await recordLeadWrite(db, run, leadId, Object.keys(action.changes), written);
+    await recordLeadWrite(db, run, action, written);
     // What an undo puts back is an edit like any other, but for what the run had decided: that is open again.
     if (run.undoOf === null) {
       if (Object.keys(base).length > 0) await moveBase(db, run.connection, [{ leadId, values: base }]);
@@ -230,5 +229,7 @@ export async function putOff(
   code: string,
   message: string,
 ): Promise<void> {
-  await settleActions(context.pool, [{ actionId: action.id, state: 'put-off', code, message }]);
+  await holding(context, (db) =>
+    settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]),
+  );
 }

@@ -12,6 +12,12 @@ export interface CliResult {
   json<T = Record<string, unknown>>(): T;
 }
 
+/** What `--json` prints: exactly one object, on one line, and nothing else on stdout. */
+export function oneObject({ stdout, stderr }: CliResult): Record<string, unknown> {
+  if (!/^\{.*\}\n$/.test(stdout)) throw new Error(`not one JSON object on one line: ${stdout}${stderr}`);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
 /** The real command in a process of its own. */
 export class CliProcess implements AsyncDisposable {
   readonly child: ChildProcess;
