@@ -56,3 +56,12 @@ test('a reviewed plan touches the rows of its lines and no status of others', as
   expect(await cli(workspace, 'apply', path)).toMatchObject({ created: { rows: 1 } });
   expect(statuses(workspace)).toEqual(['mine', 'mine', 'mine', 'in step']);
 });
+
+test('check says when the column is not in the table', async () => {
+  await using workspace = await open();
+  await workspace.sync();
+  const told = async () => (await workspace.cli('check')).stdout;
+  expect(await told()).not.toContain('"Sync"');
+  workspace.sheet.write(workspace.sheet.grid().map((record) => record.slice(0, -1)));
+  expect(await told()).toContain('no single column headed "Sync"');
+});
