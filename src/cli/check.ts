@@ -67,10 +67,24 @@ async function checkTarget({ target, connection }: SyncContext): Promise<string>
     });
   });
   const snapshot = await target.open({ create: false }, never);
-  let rows = 0;
-  for await (const batch of snapshot.rows) rows += batch.length;
+  let [rows, hasStatus] = [0, true];
+  for await (const batch of snapshot.rows) {
+    rows += batch.length;
+    hasStatus &&= batch.every(({ status }) => status !== null);
+  }
   const [missing] = snapshot.missing;
   if (missing !== undefined) throw new LeadsyncError('target.column-missing', missing.message);
+  const { statusColumn } = connection.target;
+  if (statusColumn !== undefined && !hasStatus) {
+    const heading = JSON.stringify(statusColumn);
+    throw new LeadsyncError(
+      'target.column-missing',
+      `${target.name} has no single column headed ${heading}`,
+      {
+        help: 'Add it (statusColumn); until then nobody is told there how a row stands.',
+      },
+    );
+  }
   return `${target.name}: ${rows} rows, all mapped columns are there or will be created`;
 }
 
