@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { defaultFields } from '../src/lead/mapping.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
 import { planReminders } from '../src/reminders/plan-reminders.ts';
-import type { ReminderRules } from '../src/reminders/rules.ts';
+import type { ReminderRules } from '../src/config/reminder-rules.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';

@@ -1,23 +1,46 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
+import type { Planned } from '../src/reminders/batches.ts';
 import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
 import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
 
-const payloadSchema = z.object({ connection: z.string(), reminderId: z.number(), round: z.number() });
+const payloadSchema = z.object({
+  connection: z.string(),
+  reminderId: z.number(),
+  round: z.number(),
+  /** Epoch ms, when an earlier job began with it. */
+  requestedAt: z.number().optional(),
+});
 
 /** The queue of the mails of a connection: whoever does not know the connection leaves them to others. */
 export const reminderQueue = (connection: string): string => `reminders-${connection}`;
+
+/** A job of `sendReminder`; of the same reminder there is never a second one. `requestedAt`: of the job before (epoch ms). */
+export function singleJob(
+  connection: string,
+  { id, round }: Pick<Planned, 'id' | 'round'>,
+  delayMs: number,
+  requestedAt?: number,
+) {
+  const since = requestedAt === undefined ? {} : { requestedAt };
+  return {
+    payload: { connection, reminderId: id, round, ...since },
+    id: `reminder-${id}-${round}`,
+    delayMs,
+  };
+}
 
 /** Sends one reminder. */
 export async function sendReminder(
   app: App,
   payload: unknown,
-  { requestedAt }: JobHandle,
+  job: JobHandle,
   stop: AbortSignal,
 ): Promise<JobResult<{ state: string }>> {
-  const { connection, ...reminder } = payloadSchema.parse(payload);
-  return tryToSend(app, connection, stop, (context) => send(context, { ...reminder, requestedAt }, stop));
+  const { connection, reminderId, round, requestedAt = job.requestedAt } = payloadSchema.parse(payload);
+  const reminder = { reminderId, round, requestedAt };
+  return tryToSend(app, connection, stop, (context) => send(context, reminder, stop));
 }
 
 /**
@@ -30,15 +53,16 @@ export async function tryToSend(
   stop: AbortSignal,
   attempt: (context: ReminderContext) => Promise<Outcome<string>>,
 ): Promise<JobResult<{ state: string }>> {
+  const { ledger, mailer, pauses, waits } = app;
   const context = app.contexts.get(connection);
   const templates = app.templates.get(connection);
   if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    const outcome = await attempt({ ...context, mailer: app.mailer, pauses: app.pauses, templates });
+    const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
     context.log.error({ err: error }, 'a mail could not be sent; it is tried again');
-    return { againAfterMs: retryDelayMs(context.clock), wholeQueue: false };
+    return { againAfterMs: retryDelayMs({ waits, clock: context.clock }), wholeQueue: false };
   }
 }

@@ -4,12 +4,15 @@ import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
+import { Places } from './places.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
+import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
 import { openTemplates, type Templates } from './reminders/templates.ts';
 import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
@@ -25,12 +28,19 @@ export interface App extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly queues: Queues;
   readonly mailer: Mailer;
+  readonly ledger: MailLedger;
   readonly pauses: Pauses;
+  readonly waits: MailWaits;
   /** What mails are made with, by connection. */
   readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
+  /** For each run that goes on at this moment; a run needs up to three database connections at once. */
+  readonly runs: Places;
 }
+
+/** Runs of different connections in one process; more of them wait for their turn. */
+const runsAtOnce = 4;
 
 /** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
 export async function openApp(config: Config, log: Logger): Promise<App> {
@@ -38,7 +48,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(connectionString, log));
+  const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
   const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
@@ -59,11 +69,19 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     pool,
     queues,
     mailer,
+    ledger: createMailLedger(pool),
     pauses: new Pauses(),
+    waits: usualWaits,
     templates,
     contexts,
+    runs: new Places(runsAtOnce),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+function workersFor({ connections }: Config): number {
+  return 2 * connections.length + 2;
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
@@ -108,11 +126,4 @@ function openConnection(
     }),
   );
   return { connection, pool, leads, target, log: child, clock: systemClock };
-}
-
-/** What a job's connection works with. Throws when it was taken out of the configuration after the job was queued. */
-export function contextOf(app: App, connection: string): SyncContext {
-  const context = app.contexts.get(connection);
-  if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
-  return context;
 }

@@ -48,10 +48,12 @@ async function mend({ target }: SyncContext): Promise<string> {
 async function describeRows({ target, connection }: SyncContext, snapshot: TargetSnapshot): Promise<string> {
   let rows = 0;
   let unread = 0;
+  let hasStatus = true;
   let first = '';
   for await (const batch of snapshot.rows) {
     rows += batch.length;
-    for (const { row, cells } of batch) {
+    for (const { row, cells, status } of batch) {
+      hasStatus &&= status !== null;
       for (const { field, column } of connection.fields) {
         const cell = cells[field];
         if (typeof cell !== 'object' || cell === null) continue;
@@ -63,6 +65,13 @@ async function describeRows({ target, connection }: SyncContext, snapshot: Targe
   if (snapshot.missing.length > 0) {
     const messages = snapshot.missing.map(({ message }) => message);
     throw new LeadsyncError('target.column-missing', messages.join(' '));
+  }
+  const { statusColumn } = connection.target;
+  if (statusColumn !== undefined && !hasStatus) {
+    const message = `${target.name} has no single column headed ${JSON.stringify(statusColumn)}`;
+    throw new LeadsyncError('target.column-missing', message, {
+      help: 'Add it (statusColumn); until then nobody is told there how a row stands.',
+    });
   }
   const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
   const unreadable =

@@ -8,7 +8,6 @@ import { changesOf, composeFor } from '../reminders/send-reminder.ts';
 import { localTime } from '../reminders/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/wanted.ts';
 import { basesOf } from '../store/pairs.ts';
-import { leadBackground } from '../store/sending.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { findLead } from './find-lead.ts';
 import { print, printJson } from './output.ts';
@@ -41,7 +40,7 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
 }
 
 async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
-  const { connection, pool, clock } = context;
+  const { connection, clock } = context;
   const settings = connection.reminders;
   const templates = app.templates.get(connection.name);
   if (settings === undefined || templates === undefined) throw noReminders();
@@ -57,7 +56,7 @@ async function previewOf(app: App, context: SyncContext, leadId: string): Promis
   const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
   const now = clock.now();
   const next = reminders.find(({ sendAt }) => sendAt > now) ?? reminders.at(-1);
-  const { before, row } = await leadBackground(pool, connection.name, leadId);
+  const { before, row } = await app.ledger.background({ connection: connection.name, leadId });
   const mail = composeFor(
     {
       connection,

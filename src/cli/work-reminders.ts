@@ -1,18 +1,25 @@
 import { sendDigest } from '../../jobs/send-digest.ts';
 import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
+import { sendReminders } from '../../jobs/send-reminders.ts';
 import type { App } from '../app.ts';
+import { Places } from '../places.ts';
 
-/** Mails of a connection that are made and sent at once; the leads are read one after the other all the same. */
+/** Jobs of a connection that are worked on at once. */
 const concurrency = 8;
+
+/** Mails of all its batches that are made and sent at once; the leads are read one after the other all the same. */
+const mailsAtOnce = 16;
 
 /** Sends the reminders and digests of all connections as they fall due, until it is disposed. */
 export function workReminders(app: App): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   for (const connection of app.contexts.keys()) {
+    const lanes = { turn: new Places(1), mails: new Places(mailsAtOnce), pausedUntil: 0 };
     stack.use(
       app.queues.queue(reminderQueue(connection)).work(
         {
           'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
+          'send-reminders': (payload, job, signal) => sendReminders(app, payload, job, signal, lanes),
           'send-digest': (payload, job, signal) => sendDigest(app, payload, job, signal),
         },
         concurrency,

@@ -1,9 +1,6 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
-// oxlint-disable-next-line no-restricted-imports -- the shape of data alone: reminders decide by it, the configuration fills it in
-import type { ReminderRules } from '../reminders/rules.ts';
+import type { ReminderRules } from './reminder-rules.ts';
 import type { Secret } from './secret.ts';
-
-export type { ReminderRules };
 
 type OnDifference = 'hold' | 'leads-win' | 'target-wins';
 

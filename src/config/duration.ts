@@ -1,4 +1,4 @@
-import type { ReminderRules } from './config.ts';
+import type { ReminderRules } from './reminder-rules.ts';
 
 type Offset = ReminderRules['before'][number];
 

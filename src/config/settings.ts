@@ -91,7 +91,7 @@ export const settings = [
   {
     path: 'connections.NAME.target.statusColumn',
     meaning:
-      'Heading of the column in which a deleted lead is marked. Without it such rows stay as they are.',
+      'Heading of a column in which leadsync tells how each row stands: in step, held (why), waiting (why), deleted (when). It is never read as data. Without it nothing is told, and the row of a deleted lead stays as it is.',
   },
   {
     path: 'connections.NAME.target.timeZone',

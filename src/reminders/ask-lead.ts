@@ -33,8 +33,8 @@ export async function askLead(
     return { lead };
   } catch (error) {
     if (signal.aborted || !(error instanceof LeadsyncError) || !error.code.startsWith('leads.')) throw error;
-    if (error.retryAfterMs !== undefined) return { againAfterMs: error.retryAfterMs, fault: null };
-    if (error.code !== 'leads.rejected') pauses.leadsFailed(name, clock.now());
-    return { againAfterMs: leadsPauseMs, fault: error };
+    const againAfterMs = error.retryAfterMs ?? leadsPauseMs;
+    if (error.code !== 'leads.rejected') pauses.leadsFailed(name, clock.now() + againAfterMs);
+    return { againAfterMs, fault: error.retryAfterMs === undefined ? error : null };
   }
 }

@@ -4,7 +4,7 @@ import { maxSubject } from './compose-reminder.ts';
 import { leadLink, leadView } from './lead-view.ts';
 import type { DigestDays } from './digest-time.ts';
 import { localTime } from './local-time.ts';
-import type { FollowUp } from './rules.ts';
+import type { FollowUp } from './wanted.ts';
 import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 

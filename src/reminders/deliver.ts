@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { ReminderSettings } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import { beginSending, type Claim, endSending, type MailTable, putOffMail } from '../store/sending.ts';
+import type { MailLedger } from '../store/mail-ledger.ts';
+import { type Claim, type MailTable, putOffMail } from '../store/sending.ts';
 import type { Clock } from '../sync/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import type { Pauses } from './pauses.ts';
@@ -16,8 +17,10 @@ export type Outcome<State extends string> =
 /** What sending works with. */
 export interface DeliveryContext {
   readonly pool: pg.Pool;
+  readonly ledger: MailLedger;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly waits: MailWaits;
   readonly mailer: Mailer;
   readonly pauses: Pauses;
 }
@@ -30,15 +33,28 @@ export interface Owed extends Claim {
   readonly updatedAt: number;
 }
 
-/** A mail of which nobody knows whether it has left is left alone for so long (ms): whoever sends it may be at it still. */
-export const doubtMs = 60_000;
+/** How long mails wait (ms). */
+export interface MailWaits {
+  /** One of which nobody knows whether it has left is left alone for so long: whoever sends it may be at it still. */
+  readonly doubtMs: number;
+  /** Before a next try, and by how much that is drawn out by chance. */
+  readonly retryMs: number;
+  readonly retrySpreadMs: number;
+  /** No mail can be sent: one is tried after so long. */
+  readonly stoppedMs: number;
+}
 
-/** No mail can be sent: one is tried after so long (ms). */
-const stoppedMs = 300_000;
+/** Tries are 5 to 15 minutes apart: how long a greylisting server wants to be left alone. */
+export const usualWaits: MailWaits = {
+  doubtMs: 60_000,
+  retryMs: 300_000,
+  retrySpreadMs: 600_000,
+  stoppedMs: 300_000,
+};
 
-/** Between 5 and 15 minutes (ms): how long a greylisting server wants to be left alone. */
-export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
-  return Math.round(300_000 + random() * 600_000);
+/** How long (ms) a mail that could not be sent waits for its next try. */
+export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | 'clock'>): number {
+  return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
 }
 
 /**
@@ -46,22 +62,22 @@ export function retryDelayMs({ random }: Pick<Clock, 'random'>): number {
  * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave.
  */
 export async function notNow(
-  { pool, log, clock }: DeliveryContext,
+  { pool, ledger, log, clock, waits }: DeliveryContext,
   owed: Owed,
   { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
   const now = clock.now();
   const { table, id, sendAt } = owed;
   if (owed.state === 'sending') {
-    const wait = owed.updatedAt + doubtMs - now;
+    const wait = owed.updatedAt + waits.doubtMs - now;
     if (wait > 0) return later(wait);
-    if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(pool, log, owed, null);
+    if (owed.doubts > 0 || onUnknown === 'hold') return inDoubt(ledger, log, owed, null);
   }
   if (sendAt > now) return later(sendAt - now);
   if (now - sendAt > rules.graceMs) {
     const doubt = owed.state === 'sending' ? '; it may have been sent all the same' : '';
     const note = `it could not be sent in time, nor within the time of grace${doubt}`;
-    await endSending(pool, table, id, 'missed', note);
+    await ledger.end(table, { id, state: 'missed', note });
     return { state: 'missed' };
   }
   const allowedAt = nextAllowed(now, rules);
@@ -80,48 +96,49 @@ export async function deliver(
   mail: Mail,
   { onUnknown }: Pick<ReminderSettings, 'onUnknown'>,
 ): Promise<Outcome<'sent' | 'failed'> | null> {
-  const { pool, log, mailer, pauses } = context;
+  const { ledger, log, mailer, pauses } = context;
   const { table, id, recipient } = owed;
-  if (!(await beginSending(pool, table, owed))) return null;
+  if (!(await ledger.begin(table, owed))) return null;
   let reply: string;
   try {
     reply = await mailer.send(mail);
   } catch (error) {
     if (error instanceof LeadsyncError) return undelivered(context, owed, error, onUnknown);
     // Of the file system: the outbox could not be written.
-    await endSending(pool, table, id, 'scheduled', String(error));
+    await ledger.end(table, { id, state: 'scheduled', note: String(error) });
     throw error;
   }
-  await endSending(pool, table, id, 'sent', reply);
+  await ledger.end(table, { id, state: 'sent', note: reply });
   if (pauses.mailSent()) log.info({ recipient }, 'mails can be sent again');
   return { state: 'sent' };
 }
 
 async function undelivered(
-  { pool, log, clock, pauses }: DeliveryContext,
+  context: DeliveryContext,
   owed: Owed,
   error: LeadsyncError,
   onUnknown: ReminderSettings['onUnknown'],
 ): Promise<Outcome<'failed'>> {
+  const { ledger, log, waits, pauses } = context;
   const { table, id, recipient, state } = owed;
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
     if (state === 'sending' || owed.doubts > 0 || onUnknown === 'hold')
-      return inDoubt(pool, log, owed, error);
+      return inDoubt(ledger, log, owed, error);
     log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
-    return later(doubtMs);
+    return later(waits.doubtMs);
   }
   if (error.retry === 'never') {
-    await endSending(pool, table, id, 'failed', error.message);
+    await ledger.end(table, { id, state: 'failed', note: error.message });
     log.error(about, `a mail was not sent: ${error.message}`);
     return { state: 'failed' };
   }
   // Certainly not sent this time.
-  await endSending(pool, table, id, 'scheduled', error.message);
+  await ledger.end(table, { id, state: 'scheduled', note: error.message });
   const stop = pauses.stopsAllMail(error, recipient);
   if (stop === 'no') {
     log.warn(about, `${error.message}; it is tried again`);
-    return later(retryDelayMs(clock));
+    return later(retryDelayMs(context));
   }
   if (stop === 'first') {
     log.error(
@@ -129,11 +146,11 @@ async function undelivered(
       `no mail can be sent; all wait until it works: ${error.message}`,
     );
   }
-  return { againAfterMs: stoppedMs, wholeQueue: true };
+  return { againAfterMs: waits.stoppedMs, wholeQueue: true };
 }
 
 async function inDoubt(
-  pool: pg.Pool,
+  ledger: MailLedger,
   log: Logger,
   { table, id, recipient, doubts, state }: Owed,
   error: LeadsyncError | null,
@@ -141,7 +158,7 @@ async function inDoubt(
   const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
   const twice = doubts > 0 || (error !== null && state === 'sending');
   const note = `${why}; it ${twice ? 'was sent twice and is' : 'is'} not sent again`;
-  await endSending(pool, table, id, 'failed', note);
+  await ledger.end(table, { id, state: 'failed', note });
   log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
   return { state: 'failed' };
 }

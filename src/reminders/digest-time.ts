@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { ReminderRules, Weekday } from './rules.ts';
+import type { ReminderRules, Weekday } from '../config/reminder-rules.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;

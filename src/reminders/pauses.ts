@@ -17,9 +17,9 @@ export class Pauses {
     return this.#leads.get(connection) ?? 0;
   }
 
-  /** The service of a connection could not be asked at `now` (epoch ms). */
-  leadsFailed(connection: string, now: number): void {
-    this.#leads.set(connection, now + leadsPauseMs);
+  /** The service of a connection could not be asked, or does not want to be, before `until` (epoch ms). */
+  leadsFailed(connection: string, until: number): void {
+    this.#leads.set(connection, until);
   }
 
   leadsAnswered(connection: string): void {

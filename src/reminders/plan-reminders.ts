@@ -21,7 +21,7 @@ import {
 } from '../store/reminders.ts';
 import { beginPlanning } from '../store/planning.ts';
 import { stageField } from './recipients.ts';
-import type { ReminderRules } from './rules.ts';
+import type { ReminderRules } from '../config/reminder-rules.ts';
 import { nextAllowed } from './send-time.ts';
 import { wantedReminders } from './wanted.ts';
 

@@ -1,6 +1,6 @@
 import { isEmailAddress } from '../lead/email-address.ts';
 import type { Cell, Cells } from '../lead/value.ts';
-import type { ReminderRules } from './rules.ts';
+import type { ReminderRules } from '../config/reminder-rules.ts';
 
 /** The lead field that says how far a lead is (API reference, section 2). */
 export const stageField = 'stage';

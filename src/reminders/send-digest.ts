@@ -1,6 +1,5 @@
 import { followUpsOf } from '../store/follow-ups.ts';
 import { type DigestState, getDigest } from '../store/digests.ts';
-import { endSending } from '../store/sending.ts';
 import { composeDigest, groupFollowUps } from './compose-digest.ts';
 import { deliver, notNow, type Outcome, type Owed } from './deliver.ts';
 import { digestDays, localDateOf } from './digest-time.ts';
@@ -18,7 +17,7 @@ export async function sendDigest(
   digestId: number,
   signal: AbortSignal,
 ): Promise<Outcome<DigestState>> {
-  const { pool, connection, clock } = context;
+  const { pool, ledger, connection, clock } = context;
   const digest = await getDigest(pool, digestId);
   const settings = connection.reminders;
   if (digest === null || settings === undefined) return { state: 'skipped' };
@@ -30,7 +29,8 @@ export async function sendDigest(
   const now = clock.now();
   const { timeZone } = settings.rules;
   if (localDateOf(now, timeZone) !== localDate) {
-    await endSending(pool, 'digests', digestId, 'missed', 'it could not be sent on its day');
+    const note = 'it could not be sent on its day';
+    await ledger.end('digests', { id: digestId, state: 'missed', note });
     return { state: 'missed' };
   }
   const days = digestDays(localDate, timeZone);
@@ -46,7 +46,7 @@ export async function sendDigest(
     templates: context.templates,
   });
   if (composed === null) {
-    await endSending(pool, 'digests', digestId, 'skipped', 'nothing was due');
+    await ledger.end('digests', { id: digestId, state: 'skipped', note: 'nothing was due' });
     return { state: 'skipped' };
   }
   signal.throwIfAborted();

@@ -4,9 +4,9 @@ import { leadCells } from '../lead/lead.ts';
 import { type Cell, type Cells, sameCell } from '../lead/value.ts';
 import { forgetSeen } from '../store/follow-ups.ts';
 import { basesOf } from '../store/pairs.ts';
-import { getReminder, type Reminder, type ReminderState } from '../store/reminders.ts';
+import type { Reminder, ReminderState } from '../store/reminders.ts';
 import { lastRun } from '../store/runs.ts';
-import { endSending, type LeadBackground, leadBackground } from '../store/sending.ts';
+import type { LeadBackground } from '../store/sending.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
 import { cancellation } from '../store/cancellations.ts';
 import { askLead } from './ask-lead.ts';
@@ -51,8 +51,8 @@ export async function sendReminder(
   job: ReminderJob,
   signal: AbortSignal,
 ): Promise<Outcome<ReminderState>> {
-  const { pool, connection } = context;
-  const reminder = await getReminder(pool, job.reminderId);
+  const { pool, ledger, connection } = context;
+  const reminder = await ledger.reminder(job.reminderId);
   const settings = connection.reminders;
   if (reminder === null || settings === undefined) return { state: 'cancelled' };
   const { state, leadId, recipient, sendAt } = reminder;
@@ -65,7 +65,7 @@ export async function sendReminder(
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
   const [known, background] = await Promise.all([
     currentCells(context, reminder, deadline, signal),
-    leadBackground(pool, connection.name, leadId),
+    ledger.background({ connection: connection.name, leadId }),
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const composed =
@@ -74,7 +74,7 @@ export async function sendReminder(
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
     const note = 'the follow-up is another one in the service now';
-    await endSending(pool, 'reminders', reminder.id, 'cancelled', note);
+    await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note });
     await forgetSeen(pool, connection.name, leadId);
     return { state: 'cancelled' };
   }

@@ -1,5 +1,5 @@
 import { isQuiet } from '../lead/quiet-hours.ts';
-import type { Offset, ReminderRules, Weekday } from './rules.ts';
+import type { Offset, ReminderRules, Weekday } from '../config/reminder-rules.ts';
 import { daysBefore, offsetAt, offsetChange } from './zone-offset.ts';
 
 const minuteMs = 60_000;

@@ -1,6 +1,16 @@
+import type { ReminderRules } from '../config/reminder-rules.ts';
+import type { Cells } from '../lead/value.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
-import type { FollowUp, ReminderRules } from './rules.ts';
 import { sendTime } from './send-time.ts';
+
+/** A lead's follow-up as both sides agree on it. */
+export interface FollowUp {
+  readonly leadId: string;
+  /** Epoch ms. */
+  readonly dueAt: number;
+  /** The agreed values of the mapped fields. */
+  readonly cells: Cells;
+}
 
 /** A mail that is owed to somebody for a follow-up. With connection, lead and due moment it is the reminder's key. */
 export interface WantedReminder {

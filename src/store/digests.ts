@@ -113,19 +113,6 @@ export async function getDigest(db: Queryable, id: number): Promise<Digest | nul
   return rows[0] ?? null;
 }
 
-export async function setDigestState(
-  db: Queryable,
-  id: number,
-  state: DigestState,
-  note: string | null = null,
-): Promise<void> {
-  await db.query(`update digests set state = $2, note = $3, updated_at = now() where id = $1`, [
-    id,
-    state,
-    note,
-  ]);
-}
-
 /** Digests in some states, the latest first. */
 export async function listDigests(
   db: Queryable,

@@ -161,22 +161,14 @@ export async function dueReminders(
   return rows;
 }
 
-export async function getReminder(db: Queryable, id: number): Promise<Reminder | null> {
-  const { rows } = await db.query<Reminder>(`select ${columns} from reminders where id = $1`, [id]);
-  return rows[0] ?? null;
-}
-
-export async function setReminderState(
+/** For each id in its order; null: there is none. */
+export async function getReminders(
   db: Queryable,
-  id: number,
-  state: ReminderState,
-  note: string | null = null,
-): Promise<void> {
-  await db.query(`update reminders set state = $2, note = $3, updated_at = now() where id = $1`, [
-    id,
-    state,
-    note,
-  ]);
+  ids: readonly number[],
+): Promise<readonly (Reminder | null)[]> {
+  const { rows } = await db.query<Reminder>(`select ${columns} from reminders where id = any($1)`, [ids]);
+  const byId = new Map(rows.map((reminder) => [reminder.id, reminder]));
+  return ids.map((id) => byId.get(id) ?? null);
 }
 
 /** The next reminders that are scheduled, soonest first, and how many there are. */

@@ -15,31 +15,45 @@ export interface Claim {
   readonly doubts: number;
 }
 
-/**
- * Notes that a mail leaves now; to be committed before it does. False: another worker was faster, or it was settled
- * meanwhile. One that was in `sending` already is begun again, which is counted.
- */
-export async function beginSending(db: Queryable, table: MailTable, claim: Claim): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update ${table} set state = 'sending', attempts = attempts + 1, doubts = doubts + (state = 'sending')::int,
-       updated_at = now()
-     where id = $1 and state = $2 and doubts = $3`,
-    [claim.id, claim.state, claim.doubts],
-  );
-  return rowCount === 1;
+/** What a mail that is scheduled or being sent is settled as. */
+export interface Ending {
+  readonly id: number;
+  readonly state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed';
+  readonly note: string | null;
 }
 
-/** Settles a mail that is scheduled or being sent; what another worker has settled meanwhile stays as it is. */
-export async function endSending(
+/**
+ * Notes that mails leave now; to be committed before they do. False: another worker was faster, it was settled meanwhile,
+ * or the same claim came before. One that was in `sending` already is begun again, which is counted.
+ */
+export async function beginSending(
   db: Queryable,
   table: MailTable,
-  id: number,
-  state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed',
-  note: string | null,
-): Promise<void> {
+  claims: readonly Claim[],
+): Promise<readonly boolean[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `with claims as (select * from unnest($1::bigint[], $2::text[], $3::int[]) as c (id, state, doubts)),
+       -- In one order everywhere, so that two processes do not wait for each other.
+       locked as (select id from ${table} where id = any($1) order by id for update)
+     update ${table} m set state = 'sending', attempts = attempts + 1, doubts = m.doubts + (m.state = 'sending')::int,
+       updated_at = now()
+     from claims c join locked using (id)
+     where m.id = c.id and m.state = c.state and m.doubts = c.doubts returning m.id`,
+    [claims.map(({ id }) => id), claims.map(({ state }) => state), claims.map(({ doubts }) => doubts)],
+  );
+  const begun = new Set(rows.map(({ id }) => id));
+  return claims.map(({ id }) => begun.delete(id));
+}
+
+/** Settles mails that are scheduled or being sent; what another worker has settled meanwhile stays as it is. */
+export async function endSending(db: Queryable, table: MailTable, endings: readonly Ending[]): Promise<void> {
   await db.query(
-    `update ${table} set state = $2, note = $3, updated_at = now() where id = $1 and state in ('scheduled', 'sending')`,
-    [id, state, note],
+    `with endings as (select * from unnest($1::bigint[], $2::text[], $3::text[]) as e (id, state, note)),
+       locked as (select id from ${table} where id = any($1) order by id for update)
+     update ${table} m set state = e.state, note = e.note, updated_at = now()
+     from endings e join locked using (id)
+     where m.id = e.id and m.state in ('scheduled', 'sending')`,
+    [endings.map(({ id }) => id), endings.map(({ state }) => state), endings.map(({ note }) => note)],
   );
 }
 
@@ -73,21 +87,29 @@ export interface LeadBackground {
   readonly row: number | null;
 }
 
-export async function leadBackground(
+/** Of one lead of one connection. */
+export interface LeadKey {
+  readonly connection: string;
+  readonly leadId: string;
+}
+
+/** For each lead in its order. */
+export async function leadBackgrounds(
   db: Queryable,
-  connection: string,
-  leadId: string,
-): Promise<LeadBackground> {
+  leads: readonly LeadKey[],
+): Promise<readonly LeadBackground[]> {
   const { rows } = await db.query<{ before: Readonly<Record<string, Value>> | null; row: number | null }>(
     `select (select jsonb_object_agg(field, was) from (
          select distinct on (field) field, coalesce(base, before, 'null') as was from history
-         where connection = $1 and lead_id = $2 and at > (
-           select max(updated_at) from reminders where connection = $1 and lead_id = $2 and state = 'sent')
+         where connection = l.connection and lead_id = l.lead_id and at > (
+           select max(updated_at) from reminders
+           where connection = l.connection and lead_id = l.lead_id and state = 'sent')
          order by field, id) first) as before,
-       (select row_number from actions where lead_id = $2 and row_number is not null and state = 'done'
-         and run_id = (select id from runs where connection = $1 and mode = 'sync' order by id desc limit 1)
-         order by id desc limit 1) as row`,
-    [connection, leadId],
+       (select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
+         and run_id = (select id from runs where connection = l.connection and mode = 'sync' order by id desc limit 1)
+         order by id desc limit 1) as row
+     from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
+    [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );
-  return { before: rows[0]?.before ?? {}, row: rows[0]?.row ?? null };
+  return rows.map(({ before, row }) => ({ before: before ?? {}, row }));
 }

@@ -7,6 +7,8 @@ export interface TargetRow {
   readonly leadId: string | null;
   /** One cell for each readable mapped field. */
   readonly cells: Cells;
+  /** What the status column shows, empty text included. Null: there is no single status column. Never data. */
+  readonly status: string | null;
 }
 
 export interface TargetSnapshot {
@@ -27,7 +29,14 @@ export interface TargetSnapshot {
  * are found by their id, never by number; a row without id is found by its content.
  */
 export type RowChange =
-  | { readonly kind: 'append'; readonly key: string; readonly leadId: string; readonly values: Values }
+  | {
+      readonly kind: 'append';
+      readonly key: string;
+      readonly leadId: string;
+      readonly values: Values;
+      /** For the status column; a target without one leaves it out. */
+      readonly status?: string;
+    }
   | {
       readonly kind: 'update';
       readonly key: string;
@@ -42,9 +51,26 @@ export type RowChange =
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
+      /** For the status column; left out where that cannot be written. */
+      readonly status?: string;
     }
   | {
-      /** Writes a text into the status column. */
+      /**
+       * Writes how rows stand into the status column, only where it shows something else, and touches nothing else. With
+       * an id: the first row that has it, or with `copies` all further ones. Without: a row that has no id and shows
+       * exactly `expect` in all mapped columns and `shown` in the status column. `done` also when there is no such row or
+       * no status column: the next run looks again. `held` where the cell cannot be written to.
+       */
+      readonly kind: 'status';
+      readonly key: string;
+      readonly leadId: string | null;
+      readonly copies?: boolean;
+      readonly expect: Cells;
+      readonly shown: string;
+      readonly text: string;
+    }
+  | {
+      /** Writes the text of a deleted lead into the status column. */
       readonly kind: 'mark';
       readonly key: string;
       readonly leadId: string;

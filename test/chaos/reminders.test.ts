@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { startMailServer } from '../support/mail-server.ts';
+import { refusal, startMailServer } from '../support/mail-server.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' };
 /** A schedule that does not come due while a test runs, nor is made up for. */
 const sync = { schedule: `0 0 ${new Date(Date.now() - 2 * 24 * 3_600_000).getUTCDate()} 1 *` };
-const refusal = (responseCode: number, words: string): Error =>
-  Object.assign(new Error(words), { responseCode });
 
 /** So many leads due since a second, synced, and not one reminder planned so far. */
 async function dueLeads(count: number, smtpUrl: string) {

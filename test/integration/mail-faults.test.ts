@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { createMailer, type Mail, type MailLimits } from '../../src/reminders/mail.ts';
-import { type Script, startMailServer, startRawServer } from '../support/mail-server.ts';
+import { refusal, type Script, startMailServer, startRawServer } from '../support/mail-server.ts';
 
 const mail: Mail = {
   key: 'a|1',
@@ -17,11 +17,6 @@ const mail: Mail = {
 
 function mailerTo(address: string, limits: MailLimits = {}) {
   return createMailer(new Secret(address), '/nowhere', { connectMs: 2000, silenceMs: 2000, ...limits });
-}
-
-/** A server's own error, as smtp-server sends it. */
-function refusal(responseCode: number, words: string): Error {
-  return Object.assign(new Error(words), { responseCode });
 }
 
 /** Code and retry of the fault when one mail is sent; `sent` without one. */

@@ -1,9 +1,10 @@
+import { setMailState } from '../support/mail-state.ts';
 import { describe, expect, test } from 'vitest';
 import { localDateOf } from '../../src/reminders/digest-time.ts';
 import { planDigests } from '../../src/reminders/plan-digests.ts';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
-import type { ReminderRules, Weekday } from '../../src/reminders/rules.ts';
-import { type Digest, getDigest, setDigestState } from '../../src/store/digests.ts';
+import type { ReminderRules, Weekday } from '../../src/config/reminder-rules.ts';
+import { type Digest, getDigest } from '../../src/store/digests.ts';
 import { moveBase } from '../../src/store/pairs.ts';
 import { reminderConnection } from '../support/reminder-rules.ts';
 import { type Scene, useScenes } from './store-scene.ts';
@@ -125,12 +126,12 @@ describe('planning digests', () => {
       state: 'scheduled',
     });
     expect(await getDigest(here.pool, first?.id ?? 0)).toEqual(first);
-    await setDigestState(here.pool, first?.id ?? 0, 'sending');
+    await setMailState(here.pool, 'digests', first?.id, 'sending');
     expect((await plan(here, { digestAt: soon })).map(({ state }) => state)).toEqual([
       'sending',
       'scheduled',
     ]);
-    await setDigestState(here.pool, first?.id ?? 0, 'sent', 'note');
+    await setMailState(here.pool, 'digests', first?.id, 'sent', 'note');
     expect((await plan(here, { digestAt: soon })).map(({ recipient }) => recipient)).toEqual([ben]);
     expect(await getDigest(here.pool, 0)).toBeNull();
   });
@@ -153,7 +154,7 @@ describe('after a downtime', () => {
       `${date(1)} ${anna} scheduled`,
     ]);
     expect(await plan(here, { digestAt: early })).toEqual(due);
-    await setDigestState(here.pool, due[0]?.id ?? 0, 'sent');
+    await setMailState(here.pool, 'digests', due[0]?.id, 'sent');
     expect(await plan(here, { digestAt: early })).toEqual([]);
     expect(await told(here)).toHaveLength(4);
   });

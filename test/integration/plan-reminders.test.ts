@@ -1,66 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../src/config/duration.ts';
-import type { Value } from '../../src/lead/value.ts';
+import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
-import type { ReminderRules } from '../../src/reminders/rules.ts';
-import { nextAllowed } from '../../src/reminders/send-time.ts';
-import { followUpsOf, forgetSeen } from '../../src/store/follow-ups.ts';
-import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
-import {
-  comingReminders,
-  getReminder,
-  type ListedReminder,
-  listReminders,
-  setReminderState,
-} from '../../src/store/reminders.ts';
-import { countDueMails } from '../../src/store/sending.ts';
-import { plainRules, reminderConnection } from '../support/reminder-rules.ts';
+import { forgetSeen } from '../../src/store/follow-ups.ts';
+import { forgetPairs, markLeadDeleted } from '../../src/store/pairs.ts';
+import { getReminders } from '../../src/store/reminders.ts';
+import { setMailState } from '../support/mail-state.ts';
+import { reminderConnection } from '../support/reminder-rules.ts';
+import { agree, all, at, day, hour, only, plan, states } from './plan-scene.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
-const hour = 3_600_000;
-const day = 24 * hour;
 const anna = 'anna@example.com';
 const ben = 'ben@example.com';
-
-/** An instant so many ms from now, in the one form of instants. */
-const at = (fromNow: number) => new Date(Date.now() + fromNow).toISOString();
-
-/** What both sides agree on from now on. */
-const agree = (
-  { pool, connection }: Scene,
-  leadId: string,
-  nextFollowUpAt: Value,
-  more: Readonly<Record<string, Value>> = {},
-) => moveBase(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
-
-const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) =>
-  planReminders(pool, reminderConnection(connection, rules));
-
-/** Each reminder as `lead recipient state`, by due moment. */
-async function states({ pool, connection }: Scene): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ told: string }>(
-    `select lead_id || ' ' || recipient || ' ' || state as told from reminders where connection = $1
-     order by due_at, send_at, id`,
-    [connection],
-  );
-  return rows.map(({ told }) => told);
-}
-
-async function all({ pool, connection }: Scene): Promise<readonly ListedReminder[]> {
-  return listReminders(
-    pool,
-    connection,
-    ['scheduled', 'sending', 'sent', 'cancelled', 'missed', 'failed'],
-    100,
-  );
-}
-
-async function only(here: Scene): Promise<ListedReminder> {
-  const [reminder, ...others] = await all(here);
-  if (reminder === undefined || others.length > 0) throw new Error('there is not exactly one reminder');
-  return reminder;
-}
 
 describe('bringing reminders in line with the follow-ups', () => {
   test('one for each lead, time before and recipient; what is to be sent within two hours, soonest first', async () => {
@@ -85,7 +37,7 @@ describe('bringing reminders in line with the follow-ups', () => {
       sequence: 0,
       attempts: 0,
     });
-    expect(await getReminder(here.pool, first?.id ?? 0)).toEqual(first);
+    expect(await getReminders(here.pool, [first?.id ?? 0])).toEqual([first]);
     expect(await states(here)).toHaveLength(8);
   });
 
@@ -115,7 +67,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled', 'by hand');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled', 'by hand');
     await agree(here, 'a', new Date(reminder?.dueAt ?? 0).toISOString(), { companyName: 'Renamed AG' });
     expect(await plan(here)).toEqual([]);
     expect(await states(here)).toEqual([`a ${anna} cancelled`]);
@@ -147,7 +99,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const due = await plan(here);
     for (const state of ended) {
       const reminder = due.find(({ leadId }) => leadId === state);
-      await setReminderState(here.pool, reminder?.id ?? 0, state);
+      await setMailState(here.pool, 'reminders', reminder?.id, state);
     }
     for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
     expect(await plan(here)).toEqual([]);
@@ -228,7 +180,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     await agree(here, 'a', due);
     await agree(here, 'b', due);
     const [first] = await plan(here);
-    await setReminderState(here.pool, first?.id ?? 0, 'sent');
+    await setMailState(here.pool, 'reminders', first?.id, 'sent');
     const before = [parseOffset('30m'), parseOffset('0m')];
     expect((await plan(here, { before })).map(({ leadId, offsetText }) => `${leadId} ${offsetText}`)).toEqual(
       ['a 30m', 'b 30m', 'b 0m'],
@@ -260,7 +212,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'sending');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'sending');
     expect(await plan(here)).toMatchObject([{ state: 'sending', round: 0 }]);
     await agree(here, 'a', null);
     await plan(here, { to: [ben] });
@@ -271,7 +223,7 @@ describe('bringing reminders in line with the follow-ups', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     const [reminder] = await plan(here);
-    await setReminderState(here.pool, reminder?.id ?? 0, 'cancelled');
+    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled');
     await forgetSeen(here.pool, here.connection, 'a');
     expect(await plan(here)).toMatchObject([{ id: reminder?.id, state: 'scheduled', round: 1, sequence: 0 }]);
     await agree(here, 'a', null);
@@ -320,150 +272,4 @@ describe('bringing reminders in line with the follow-ups', () => {
     expect(await plan(here)).toHaveLength(20_100);
     expect(await states(other)).toEqual([`a ${anna} scheduled`]);
   });
-});
-
-describe('what is late', () => {
-  test.each<[string, number, string]>([
-    ['just due', -1, 'scheduled'],
-    ['within the time of grace', -day + hour, 'scheduled'],
-    ['after it', -day - hour, 'missed'],
-  ])('is mailed or noted: %s', async (_, fromNow, expected) => {
-    const here = scene();
-    await agree(here, 'a', at(fromNow));
-    expect(await plan(here)).toHaveLength(expected === 'scheduled' ? 1 : 0);
-    expect(await states(here)).toEqual([`a ${anna} ${expected}`]);
-    // It stays so when the lead is planned anew.
-    await agree(here, 'a', at(5 * hour));
-    await plan(here);
-    expect((await states(here))[0]).toBe(`a ${anna} ${expected === 'scheduled' ? 'cancelled' : 'missed'}`);
-  });
-
-  test('is missed once the time of grace is over, though nothing else has changed', async () => {
-    const here = scene();
-    await agree(here, 'a', at(-hour));
-    expect(await plan(here)).toHaveLength(1);
-    expect(await plan(here, { graceMs: 60_000 })).toEqual([]);
-    expect(await only(here)).toMatchObject({ state: 'missed', note: expect.stringContaining('grace') });
-    expect(await plan(here)).toEqual([]);
-  });
-
-  test('of several mails of one follow-up that are late together only the last is sent', async () => {
-    const here = scene();
-    await agree(here, 'a', at(-hour));
-    const before = ['0m', '1h', '2h', '2d'].map(parseOffset);
-    expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m' }]);
-    const told = (await all(here)).map(({ offsetText, state }) => `${offsetText} ${state}`);
-    expect(told.toSorted()).toEqual(['0m scheduled', '1h missed', '2d missed', '2h missed']);
-  });
-
-  test('waits for the end of the quiet hours, which is no time of grace that runs out', async () => {
-    const here = scene();
-    const due = at(-hour);
-    await agree(here, 'a', due);
-    const now = new Date();
-    const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-    // They began after the mail should have left, when the worker was away, and end in twenty hours.
-    const quietHours = { from: (minute + 1440 - 10) % 1440, to: (minute + 1200) % 1440 };
-    const rules = { quietHours, graceMs: 2 * hour };
-    expect(await plan(here, rules)).toEqual([]);
-    const put = await only(here);
-    expect(put).toMatchObject({ state: 'scheduled', round: 1 });
-    expect(put.sendAt).toBe(nextAllowed(Date.now(), { ...plainRules, quietHours }));
-    // Planned anew meanwhile, it is not put back to when it was late already.
-    await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
-    expect((await only(here)).sendAt).toBe(put.sendAt);
-    await plan(here, rules);
-    expect(await only(here)).toMatchObject({ state: 'scheduled', sendAt: put.sendAt });
-  });
-});
-
-describe('what a recipient has to follow up', () => {
-  test('oldest first, with how many there are; nobody else’s, nothing skipped, nothing deleted', async () => {
-    const here = scene();
-    const { pool, connection } = here;
-    const rules = { routes: [{ when: { region: ['BY'] }, to: ['Ben@example.com'] }], skipStages: ['won'] };
-    const dues = { old: at(-40 * day), today: at(hour), later: at(6 * day) };
-    await agree(here, 'today', dues.today, { companyName: 'Today AG' });
-    await agree(here, 'later', dues.later);
-    await agree(here, 'old', dues.old);
-    await agree(here, 'won', at(hour), { stage: 'won' });
-    await agree(here, 'south', at(hour), { region: 'BY' });
-    await agree(here, 'gone', at(hour));
-    await plan(here, rules);
-    await markLeadDeleted(pool, connection, ['gone']);
-    const of = async (who: string, until: number, limit = 10) => {
-      const { items, total } = await followUpsOf(pool, connection, who, until, limit);
-      return [items.map(({ leadId }) => leadId), total];
-    };
-    expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
-    expect(await of(anna, Date.now() + 7 * day, 2)).toEqual([['old', 'today'], 3]);
-    expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
-    expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
-    expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);
-    const { items } = await followUpsOf(pool, connection, anna, Date.now() + day, 10);
-    expect(items[1]).toEqual({
-      leadId: 'today',
-      dueAt: Date.parse(dues.today),
-      cells: { nextFollowUpAt: dues.today, companyName: 'Today AG' },
-    });
-  });
-
-  test('is known without single mails, too', async () => {
-    const here = scene();
-    await agree(here, 'a', at(hour));
-    expect(await plan(here, { before: [] })).toEqual([]);
-    expect((await followUpsOf(here.pool, here.connection, anna, Date.now() + day, 1)).total).toBe(1);
-    expect(await states(here)).toEqual([]);
-  });
-});
-
-test('the coming ones are told soonest first, with how many there are', async () => {
-  const here = scene();
-  const { pool, connection } = here;
-  expect(await comingReminders(pool, connection, 2)).toEqual({ count: 0, next: [] });
-  for (const [leadId, hours] of [
-    ['c', 1.9],
-    ['a', 1],
-    ['b', 1.5],
-  ] as const)
-    await agree(here, leadId, at(hours * hour));
-  const due = await plan(here);
-  expect(await comingReminders(pool, connection, 2)).toEqual({ count: 3, next: due.slice(0, 2) });
-  await setReminderState(pool, due[0]?.id ?? 0, 'sent', 'note');
-  const coming = await comingReminders(pool, connection, 2);
-  expect(coming.next.map(({ leadId }) => leadId)).toEqual(['b', 'c']);
-});
-
-test('reminders are listed: those to come soonest first, the others by their latest change', async () => {
-  const here = scene();
-  for (const [index, leadId] of ['a', 'b', 'c', 'd'].entries())
-    await agree(here, leadId, at((index + 1) * hour));
-  await plan(here);
-  const ids = new Map((await all(here)).map(({ leadId, id }) => [leadId, id]));
-  await setReminderState(here.pool, ids.get('b') ?? 0, 'sent', 'in the outbox');
-  await setReminderState(here.pool, ids.get('a') ?? 0, 'failed', 'no such mailbox');
-  expect((await all(here)).map(({ leadId, note }) => [leadId, note])).toEqual([
-    ['c', null],
-    ['d', null],
-    ['a', 'no such mailbox'],
-    ['b', 'in the outbox'],
-  ]);
-  const [failed] = await listReminders(here.pool, here.connection, ['failed', 'sent'], 1);
-  expect(failed?.leadId).toBe('a');
-  expect(Math.abs((failed?.updatedAt ?? 0) - Date.now())).toBeLessThan(hour);
-});
-
-test('those that are due are counted over the connections that are asked for', async () => {
-  const [here, other, third] = [scene(), scene(), scene()];
-  for (const one of [here, other, third]) {
-    await agree(one, 'a', at(-hour));
-    await agree(one, 'b', at(hour));
-    await plan(one);
-  }
-  expect(await countDueMails(here.pool, [here.connection, other.connection])).toBe(2);
-  expect(await countDueMails(here.pool, [])).toBe(0);
-});
-
-test('a reminder that is not there', async () => {
-  expect(await getReminder(scene().pool, 0)).toBeNull();
 });

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { localDateOf } from '../../src/reminders/digest-time.ts';
 import { sendDigest } from '../../src/reminders/send-digest.ts';
-import { doubtMs } from '../../src/reminders/deliver.ts';
+import { usualWaits } from '../../src/reminders/deliver.ts';
 import { startMailServer, startRawServer } from '../support/mail-server.ts';
 import { reminderScene } from '../support/reminder-scene.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
 
+const { doubtMs } = usualWaits;
 const anna = 'anna@example.com';
 const day = 24 * 3_600_000;
 

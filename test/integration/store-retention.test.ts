@@ -8,7 +8,7 @@ import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../..
 import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import { scheduleDigests } from '../../src/store/digests.ts';
-import { setReminderState } from '../../src/store/reminders.ts';
+import { setMailState } from '../support/mail-state.ts';
 import { type Pruned, prune } from '../../src/store/retention.ts';
 import {
   finishRun,
@@ -300,15 +300,16 @@ describe('pruning by age', () => {
       [connection],
     );
     const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
-    for (const name of ['sent', 'fresh', 'stands', 'gone']) await setReminderState(pool, idOf(name), 'sent');
-    await setReminderState(pool, idOf('failed'), 'failed');
+    for (const name of ['sent', 'fresh', 'stands', 'gone'])
+      await setMailState(pool, 'reminders', idOf(name), 'sent');
+    await setMailState(pool, 'reminders', idOf('failed'), 'failed');
     await follow({ sent: null, fresh: null, failed: future, later: null });
     await markLeadDeleted(pool, connection, ['gone']);
     await pool.query(`update reminders set updated_at = now() - interval '100 days' where connection = $1`, [
       connection,
     ]);
     // Due long ago, but sent only now: the worker was away.
-    await setReminderState(pool, idOf('fresh'), 'sent');
+    await setMailState(pool, 'reminders', idOf('fresh'), 'sent');
     const before = await ids(here, 'reminders');
     expect(await pruneOf(here)).toEqual({ ...nothing, reminders: 3 });
     const deleted = ['sent', 'gone', 'failed'].map(idOf);

@@ -6,6 +6,7 @@ import type { World } from './world.ts';
 
 interface HeldRow {
   readonly leadId: string;
+  readonly rowKey: string;
   readonly field: string;
   readonly row: number | null;
   readonly code: string;
@@ -18,7 +19,7 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
   const leads = world.sandbox.leads.list();
   const rows = rowsOfGrid((await world.table.grid()) ?? []);
   const { rows: held } = await pool.query<HeldRow>(
-    `select lead_id as "leadId", field, row_number as row, code, message from held`,
+    `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held`,
   );
   const { direction } = world.connection.sync;
   const sendsNames = directionOf(world, 'companyName') !== 'to-target';
@@ -105,6 +106,10 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
   faults.push(...world.witness.faults, ...(await judgeReminders(pool)));
+  if (world.connection.target.statusColumn !== undefined) {
+    const ids = new Set(leads.map(({ id }) => id));
+    faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
+  }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;
 }
@@ -116,6 +121,27 @@ async function inDoubt({ connection }: World, pool: pg.Pool): Promise<ReadonlySe
     `select row_cells->>'companyName' as name from intents where state = 'in-doubt'`,
   );
   return new Set(rows.map(({ name }) => entityOf(name ?? '')));
+}
+
+/** Whether the status column says how the row stands; `leads`: the ids of those that are there. */
+function judgeStatus(
+  row: Readonly<Record<string, string>>,
+  leads: ReadonlySet<string>,
+  held: readonly HeldRow[],
+): string[] {
+  const { 'Lead ID': id = '', Status: status = '' } = row;
+  const isHeld = held.some(({ leadId, rowKey }) => leadId === id && rowKey === '');
+  const right =
+    id === ''
+      ? /^(held|waiting): \w/
+      : isHeld
+        ? /^held: \w/
+        : leads.has(id)
+          ? /^in step$/
+          : /^(deleted 20\d\d-\d\d-\d\d|waiting: the service does not list this lead)$/;
+  return right.test(status)
+    ? []
+    : [`the status of ${JSON.stringify(row)} is not ${right.source}${isHeld ? ', it is held' : ''}`];
 }
 
 /** No reminder is scheduled but for what both sides agree on, and none of that is without one. */

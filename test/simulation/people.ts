@@ -148,8 +148,6 @@ export class People {
           const copy = [...original];
           if (deed === 'copy-row') {
             copy[headings.indexOf('Lead ID')] = '';
-            const status = headings.indexOf('Status');
-            if (status >= 0) copy[status] = '';
             const name = this.#name('sheet');
             copy[headings.indexOf('Company')] = name;
           } else {
@@ -229,7 +227,8 @@ export class People {
   #isRetyped(record: readonly string[], headings: readonly string[]): boolean {
     if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
-    const filled = record.filter((cell) => cell !== '').length;
+    const status = headings.indexOf('Status');
+    const filled = record.filter((cell, column) => cell !== '' && column !== status).length;
     if (filled < 2 || this.#retyped.has(entity)) return true;
     this.#retyped.add(entity);
     return false;

@@ -145,6 +145,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 async function notRecorded(`,
   },
   {
+    name: 'status column: what it says is not corrected',
+    file: 'src/sync/show-status.ts',
+    from: `if (text === null || sameCell(shown, text)) return null;`,
+    to: `if (text === null || shown !== '') return null;`,
+  },
+  {
     name: 'creates: one scan proves that a lead was not made',
     file: 'src/merge/settle.ts',
     from: `export const attemptOverAfter = 10_000;`,

@@ -8,31 +8,54 @@ interface ArrivedMail {
   readonly source: string;
 }
 
-/** A real mail server on port 0 that keeps what arrives. Options may defer, refuse, ask for a password. */
-export async function startMailServer(options: SMTPServerOptions = {}) {
+export interface MailServerOptions extends SMTPServerOptions {
+  /** What becomes of a mail that is here whole: kept (null), refused, or the connection ends without a word. */
+  readonly taken?: (mail: ArrivedMail) => Error | 'drop' | null;
+  /** Default: any that is free. */
+  readonly port?: number;
+}
+
+/** A real mail server that keeps what arrives whole. Options may defer, refuse, ask for a password. */
+export async function startMailServer({ taken, port = 0, ...options }: MailServerOptions = {}) {
   const mails: ArrivedMail[] = [];
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     onData(stream, session, callback) {
       text(stream).then((source) => {
         const { mailFrom, rcptTo } = session.envelope;
-        mails.push({
+        const mail = {
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           source,
-        });
-        callback();
+        };
+        mails.push(mail);
+        const answer = taken?.(mail) ?? null;
+        if (answer !== 'drop') return callback(answer);
+        for (const connection of server.connections) {
+          if (connection.id === session.id) connection._socket.destroy();
+        }
       }, callback);
     },
     ...options,
   });
   server.on('error', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     mails,
     port: (server.server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
+}
+
+/** A server's own error, as smtp-server sends it. */
+export function refusal(responseCode: number, words: string): Error {
+  return Object.assign(new Error(words), { responseCode });
+}
+
+/** A port at which nobody listens. */
+export async function freePort(): Promise<number> {
+  await using server = await startMailServer();
+  return server.port;
 }
 
 /** What a raw server does with a line of the client: the reply, or `drop` (ends the connection), or `silence`. */

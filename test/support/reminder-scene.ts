@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import { Pauses } from '../../src/reminders/pauses.ts';
-import type { ReminderRules } from '../../src/reminders/rules.ts';
+import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { sendReminder, type ReminderContext } from '../../src/reminders/send-reminder.ts';
 import type { ReminderState } from '../../src/store/reminders.ts';
 import { connectionName, type Workspace } from './workspace.ts';
@@ -27,6 +27,8 @@ export async function reminderScene(workspace: Workspace) {
     ...context,
     templates,
     mailer: app.mailer,
+    ledger: app.ledger,
+    waits: app.waits,
     pauses: new Pauses(),
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },

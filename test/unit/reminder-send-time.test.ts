@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../src/config/duration.ts';
 import { parseQuietHours } from '../../src/config/time-of-day.ts';
 import { isQuiet } from '../../src/lead/quiet-hours.ts';
-import type { Offset, Weekday } from '../../src/reminders/rules.ts';
+import type { Offset, Weekday } from '../../src/config/reminder-rules.ts';
 import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/send-time.ts';
 import { daysBefore, offsetAt } from '../../src/reminders/zone-offset.ts';
 import { lawRuns } from '../support/law-runs.ts';

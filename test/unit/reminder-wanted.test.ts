@@ -4,7 +4,7 @@ import { parseOffset } from '../../src/config/duration.ts';
 import { parseQuietHours } from '../../src/config/time-of-day.ts';
 import type { Cells } from '../../src/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../../src/reminders/recipients.ts';
-import type { ReminderRules } from '../../src/reminders/rules.ts';
+import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { wantedReminders } from '../../src/reminders/wanted.ts';
 
 const rules: ReminderRules = {

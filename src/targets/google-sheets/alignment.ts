@@ -61,6 +61,14 @@ export class Alignment {
     return this.#rowsAfter.get(id)?.[0] ?? null;
   }
 
+  /** Where a row of the first look with an id is now; of several with one id the one in the same order. Null: gone. */
+  rowNow(row: number): number | null {
+    const id = this.idBefore(row) ?? '';
+    const [before, after] = [this.#rowsBefore.get(id) ?? [], this.#rowsAfter.get(id) ?? []];
+    const nth = before.indexOf(row);
+    return nth === 0 || before.length === after.length ? (after[nth] ?? null) : null;
+  }
+
   /**
    * Which row this was, by its id or else by what stands in it; `foreign`: cells of it (columns of the later look)
    * that something else was written into since. Null: it was not there, or nobody can tell.

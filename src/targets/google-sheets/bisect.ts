@@ -7,7 +7,8 @@ export interface Refused<T> {
 
 /**
  * Sends all items at once; when they are refused (`target.refused`), halves them until those that are refused stand
- * alone, and sends the rest. `parts` takes a single item apart when it can be. Other faults are thrown.
+ * alone, and sends the rest. `parts` takes a single item apart when it can be, or gives what of it is still to be tried;
+ * itself when there is nothing more. Other faults are thrown.
  */
 export async function bisect<T>(
   items: readonly T[],
@@ -22,7 +23,7 @@ export async function bisect<T>(
   } catch (error) {
     if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
     const smaller = items.length === 1 ? parts(first) : items;
-    if (smaller.length === 1) return [{ item: first, error }];
+    if (smaller.length === 1 && smaller[0] === first) return [{ item: first, error }];
     const half = Math.ceil(smaller.length / 2);
     const front = await bisect(smaller.slice(0, half), parts, send);
     return [...front, ...(await bisect(smaller.slice(half), parts, send))];

@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import { shownStatus } from '../columns.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { ownedColumns } from '../columns.ts';
 import { bisect, type Refused } from './bisect.ts';
@@ -108,13 +109,14 @@ class SheetsTarget implements GoogleSheetsTarget {
     return astray;
   }
 
-  #update({ updates }: WritePlan, { tab }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
+  #update({ updates }: WritePlan, { tab, columns }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
     const send = (rows: readonly PlannedRow[]): Promise<void> =>
       unsettled.send(rows, () => this.#api.write(valueRanges(this.#options.tab, rows), signal));
-    return this.#inBatches(updates, inCells, send, () => this.#assertNotTheTabs(tab, 0, signal));
+    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
+    return this.#inBatches(updates, parts, send, () => this.#assertNotTheTabs(tab, 0, signal));
   }
 
-  #insert({ inserts }: WritePlan, { tab }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
+  #insert({ inserts }: WritePlan, { tab, columns }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
     const start = inserts[0]?.row ?? 0;
     let done = 0;
     const send = async (rows: readonly PlannedRow[]): Promise<void> => {
@@ -125,8 +127,9 @@ class SheetsTarget implements GoogleSheetsTarget {
       await unsettled.send(placed, () => this.#api.update(requests, signal));
       done += rows.length;
     };
-    const whole = (row: PlannedRow): readonly PlannedRow[] => [row];
-    return this.#inBatches(inserts, whole, send, () =>
+    // A row that is there can be told of later.
+    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
+    return this.#inBatches(inserts, parts, send, () =>
       this.#assertNotTheTabs(tab, inserts.length - done, signal),
     );
   }
@@ -243,14 +246,24 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 }
 
-/** The cells of a row one by one, unless they belong together. */
-function inCells(row: PlannedRow): readonly PlannedRow[] {
-  if (row.isWhole) return [row];
-  return [...row.cells].map(([column, cell]) => ({ ...row, cells: new Map([[column, cell]]) }));
+/** The cells of a row one by one, unless they belong together: the status never does. */
+function inParts(row: PlannedRow, statusColumn: number | null): readonly PlannedRow[] {
+  const cells = [...row.cells];
+  const part = (some: typeof cells): PlannedRow => ({ ...row, cells: new Map(some) });
+  if (cells.length < 2) return [row];
+  if (!row.isWhole) return cells.map((cell) => part([cell]));
+  const status = cells.filter(([column]) => column === statusColumn);
+  if (status.length === 0) return [row];
+  return [part(cells.filter(([column]) => column !== statusColumn)), { ...part(status), isWhole: false }];
 }
 
 function rowsOf(look: Look): TargetRow[] {
-  return Array.from(presentRows(look), ({ leadId, cells, place }) => ({ row: place + 1, leadId, cells }));
+  return Array.from(presentRows(look), ({ leadId, cells, status, place }) => ({
+    row: place + 1,
+    leadId,
+    cells,
+    status: shownStatus(look.columns, status),
+  }));
 }
 
 async function* inRows(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {

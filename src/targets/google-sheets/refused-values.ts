@@ -27,7 +27,8 @@ function heldAs({ key }: RowChange, message: string): Held {
 }
 
 function keyOf(change: RowChange, field: string | null): string {
-  const values = 'values' in change ? change.values : change.kind === 'mark' ? { text: change.text } : {};
+  const values = 'values' in change ? change.values : 'text' in change ? { text: change.text } : {};
   const what = field === null ? [change.kind, Object.entries(values)] : [field, values[field] ?? null];
-  return JSON.stringify([change.leadId, ...what]);
+  const whose = change.leadId ?? ('expect' in change ? change.expect : null);
+  return JSON.stringify([whose, ...what]);
 }

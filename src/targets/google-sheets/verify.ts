@@ -45,7 +45,7 @@ export function meantRow(sent: SentRow, alignment: Alignment): number | null {
     const row = alignment.rowAfter(sentId.trim());
     return row === null || sent.isNew || isMeant(sent, row, alignment) ? row : null;
   }
-  if (oldId !== null) return alignment.rowAfter(oldId);
+  if (oldId !== null) return alignment.rowNow(sent.row);
   // Neither had nor got an id: where it was, or the first with its content.
   if (isMeant(sent, sent.row, alignment)) return sent.row;
   for (let row = alignment.header + 1; row < alignment.after.length; row++) {

@@ -21,9 +21,14 @@ export function outcomesOf(
   for (const { item, error } of refused) {
     const message = refusedMessage(item, error);
     const field = item.isWhole || item.cells.size > 1 ? null : onlyField(item, columns);
-    const own = changes.filter(({ leadId }) => leadId.trim() === item.leadId);
-    for (const change of own) {
-      if (field === null) memory.remember(change, null, message);
+    const isStatus = !item.isWhole && columns.status !== null && item.cells.has(columns.status);
+    for (const change of changes) {
+      if ((change.leadId ?? '').trim() !== item.leadId) continue;
+      if (isStatus) {
+        const text = item.cells.get(columns.status);
+        if ('text' in change && change.text === text) memory.remember(change, null, message);
+      } else if (change.kind === 'status') continue;
+      else if (field === null) memory.remember(change, null, message);
       else if ('values' in change && field in change.values) memory.remember(change, field, message);
     }
   }
@@ -33,7 +38,9 @@ export function outcomesOf(
     if (outcome.status !== 'done') return outcome;
     const held = memory.heldBy(change);
     if (held !== null) return held;
-    return astray.has(change.leadId.trim()) ? putOff(change) : outcome;
+    // What a row is told of itself is of no consequence: the next run tells it again.
+    const isAstray = change.kind !== 'status' && astray.has(change.leadId.trim());
+    return isAstray ? putOff(change) : outcome;
   });
 }
 

@@ -46,12 +46,12 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
   const at = lastRow(look) + 1;
   const closed = isClosedAt(tab, at);
   const inserts = decisions.appends.map(
-    ({ leadId, values }, index): PlannedRow => ({
+    ({ leadId, values, status }, index): PlannedRow => ({
       row: at + index,
       isNew: true,
       leadId: leadId.trim(),
       isWhole: true,
-      cells: newCells(leadId, values, look),
+      cells: newCells(leadId, values, status, look),
     }),
   );
   const appended = new Set(closed ? decisions.appends.map(({ leadId }) => leadId.trim()) : []);
@@ -115,9 +115,11 @@ function emptied(text: string): string | null {
 function newCells(
   leadId: string,
   values: Readonly<Record<string, string | null>>,
+  status: string | null,
   { columns, values: cellValues, tab }: Pick<Look, 'columns' | 'values' | 'tab'>,
 ): Map<number, GridCell> {
   const cells = new Map<number, GridCell>([[columns.id, leadId]]);
+  if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;

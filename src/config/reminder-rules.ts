@@ -1,5 +1,3 @@
-import type { Cells } from '../lead/value.ts';
-
 /** How long before a follow-up falls due a mail is sent: whole calendar days, and time on the clock (ms). */
 export interface Offset {
   /** As it was written: `0m`, `2h`, `1d`. Part of a reminder's key. */
@@ -41,13 +39,4 @@ export interface ReminderRules {
   readonly toField: string | null;
   /** Local time of the daily digest. Null: none. */
   readonly digestAt: MinuteOfDay | null;
-}
-
-/** A lead's follow-up as both sides agree on it. */
-export interface FollowUp {
-  readonly leadId: string;
-  /** Epoch ms. */
-  readonly dueAt: number;
-  /** The agreed values of the mapped fields. */
-  readonly cells: Cells;
 }

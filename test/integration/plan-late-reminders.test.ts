@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { parseOffset } from '../../src/config/duration.ts';
+import { nextAllowed } from '../../src/reminders/send-time.ts';
+import { followUpsOf } from '../../src/store/follow-ups.ts';
+import { markLeadDeleted } from '../../src/store/pairs.ts';
+import { plainRules } from '../support/reminder-rules.ts';
+import { agree, all, at, day, hour, only, plan, states } from './plan-scene.ts';
+import { useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const anna = 'anna@example.com';
+const ben = 'ben@example.com';
+
+describe('what is late', () => {
+  test.each<[string, number, string]>([
+    ['just due', -1, 'scheduled'],
+    ['within the time of grace', -day + hour, 'scheduled'],
+    ['after it', -day - hour, 'missed'],
+  ])('is mailed or noted: %s', async (_, fromNow, expected) => {
+    const here = scene();
+    await agree(here, 'a', at(fromNow));
+    expect(await plan(here)).toHaveLength(expected === 'scheduled' ? 1 : 0);
+    expect(await states(here)).toEqual([`a ${anna} ${expected}`]);
+    // It stays so when the lead is planned anew.
+    await agree(here, 'a', at(5 * hour));
+    await plan(here);
+    expect((await states(here))[0]).toBe(`a ${anna} ${expected === 'scheduled' ? 'cancelled' : 'missed'}`);
+  });
+
+  test('is missed once the time of grace is over, though nothing else has changed', async () => {
+    const here = scene();
+    await agree(here, 'a', at(-hour));
+    expect(await plan(here)).toHaveLength(1);
+    expect(await plan(here, { graceMs: 60_000 })).toEqual([]);
+    expect(await only(here)).toMatchObject({ state: 'missed', note: expect.stringContaining('grace') });
+    expect(await plan(here)).toEqual([]);
+  });
+
+  test('of several mails of one follow-up that are late together only the last is sent', async () => {
+    const here = scene();
+    await agree(here, 'a', at(-hour));
+    const before = ['0m', '1h', '2h', '2d'].map(parseOffset);
+    expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m' }]);
+    const told = (await all(here)).map(({ offsetText, state }) => `${offsetText} ${state}`);
+    expect(told.toSorted()).toEqual(['0m scheduled', '1h missed', '2d missed', '2h missed']);
+  });
+
+  test('waits for the end of the quiet hours, which is no time of grace that runs out', async () => {
+    const here = scene();
+    const due = at(-hour);
+    await agree(here, 'a', due);
+    const now = new Date();
+    const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
+    // They began after the mail should have left, when the worker was away, and end in twenty hours.
+    const quietHours = { from: (minute + 1440 - 10) % 1440, to: (minute + 1200) % 1440 };
+    const rules = { quietHours, graceMs: 2 * hour };
+    expect(await plan(here, rules)).toEqual([]);
+    const put = await only(here);
+    expect(put).toMatchObject({ state: 'scheduled', round: 1 });
+    expect(put.sendAt).toBe(nextAllowed(Date.now(), { ...plainRules, quietHours }));
+    // Planned anew meanwhile, it is not put back to when it was late already.
+    await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
+    expect((await only(here)).sendAt).toBe(put.sendAt);
+    await plan(here, rules);
+    expect(await only(here)).toMatchObject({ state: 'scheduled', sendAt: put.sendAt });
+  });
+});
+
+describe('what a recipient has to follow up', () => {
+  test('oldest first, with how many there are; nobody else’s, nothing skipped, nothing deleted', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const rules = { routes: [{ when: { region: ['BY'] }, to: ['Ben@example.com'] }], skipStages: ['won'] };
+    const dues = { old: at(-40 * day), today: at(hour), later: at(6 * day) };
+    await agree(here, 'today', dues.today, { companyName: 'Today AG' });
+    await agree(here, 'later', dues.later);
+    await agree(here, 'old', dues.old);
+    await agree(here, 'won', at(hour), { stage: 'won' });
+    await agree(here, 'south', at(hour), { region: 'BY' });
+    await agree(here, 'gone', at(hour));
+    await plan(here, rules);
+    await markLeadDeleted(pool, connection, ['gone']);
+    const of = async (who: string, until: number, limit = 10) => {
+      const { items, total } = await followUpsOf(pool, connection, who, until, limit);
+      return [items.map(({ leadId }) => leadId), total];
+    };
+    expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
+    expect(await of(anna, Date.now() + 7 * day, 2)).toEqual([['old', 'today'], 3]);
+    expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
+    expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
+    expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);
+    const { items } = await followUpsOf(pool, connection, anna, Date.now() + day, 10);
+    expect(items[1]).toEqual({
+      leadId: 'today',
+      dueAt: Date.parse(dues.today),
+      cells: { nextFollowUpAt: dues.today, companyName: 'Today AG' },
+    });
+  });
+
+  test('is known without single mails, too', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    expect(await plan(here, { before: [] })).toEqual([]);
+    expect((await followUpsOf(here.pool, here.connection, anna, Date.now() + day, 1)).total).toBe(1);
+    expect(await states(here)).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { pino } from 'pino';
+import { planReminders } from '../../jobs/plan-reminders.ts';
+import { type App, openApp } from '../../src/app.ts';
+import { workReminders } from '../../src/cli/work-reminders.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { Secret } from '../../src/config/secret.ts';
+import type { MailWaits } from '../../src/reminders/deliver.ts';
+import { createMailer } from '../../src/reminders/mail.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { until } from './until.ts';
+import { Workspace } from './workspace.ts';
+
+/** A hundredth and less of the usual ones. */
+export const shortWaits: MailWaits = { doubtMs: 1_500, retryMs: 1_000, retrySpreadMs: 200, stoppedMs: 1_000 };
+
+/** A server that says nothing is given up after so many ms. */
+const silenceMs = 500;
+
+interface Told {
+  readonly level: number;
+  readonly code?: string;
+  readonly msg: string;
+}
+
+interface Row {
+  readonly company: string;
+  readonly recipient: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly note: string | null;
+}
+
+interface WorkerOptions {
+  readonly count?: number;
+  readonly to?: readonly string[];
+  /** Of the Leads service, from when all is planned. */
+  readonly faults?: readonly Fault[];
+}
+
+/**
+ * So many leads due since a second and synced, their reminders planned and sent by the worker's own queue until the
+ * scene is disposed. `smtp` is what stands between `smtp://` and the end of the address.
+ */
+export async function reminderWorker(
+  smtp: string,
+  { count = 1, to = ['anna@example.com'], faults = [] }: WorkerOptions = {},
+) {
+  await using stack = new AsyncDisposableStack();
+  const workspace = stack.use(
+    await Workspace.open({
+      connection: { reminders: { from: 'Sales <sales@example.com>', to, timeZone: 'UTC' } },
+      env: { SMTP_URL: `smtp://${smtp}` },
+    }),
+  );
+  for (let n = 0; n < count; n++) {
+    const nextFollowUpAt = new Date(Date.now() - 1_000 - count + n).toISOString();
+    workspace.sandbox.leads.add({ companyName: `Lead${String(n).padStart(4, '0')}`, nextFollowUpAt });
+  }
+  await workspace.sync();
+  const log: Told[] = [];
+  const opened = stack.use(
+    await openApp(
+      await loadConfig({ env: workspace.env, cwd: workspace.folder }),
+      pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
+    ),
+  );
+  const limits = { connectMs: silenceMs, silenceMs };
+  const mailer = stack.use(createMailer(new Secret(`smtp://${smtp}`), '/nowhere', limits));
+  const app: App = { ...opened, mailer, waits: shortWaits };
+  await planReminders(app);
+  workspace.sandbox.set({ faults });
+  stack.use(workReminders(app));
+  const rows = async (): Promise<readonly Row[]> => {
+    const found = await app.pool.query<Row>(
+      `select p.base->>'companyName' as company, recipient, state, attempts, note
+       from reminders m join pairs p using (connection, lead_id) order by m.send_at, m.id`,
+    );
+    return found.rows;
+  };
+  const owned = stack.move();
+  return {
+    app,
+    sandbox: workspace.sandbox,
+    rows,
+    /** How many are in each state. */
+    states: async (): Promise<Record<string, number>> => {
+      const byState = Map.groupBy(await rows(), ({ state }) => state);
+      return Object.fromEntries([...byState].map(([state, some]) => [state, some.length]));
+    },
+    /** Waits until all are sent, failed, or otherwise at their end. */
+    settled: () =>
+      until('all are settled', async () =>
+        (await rows()).every(({ state }) => state !== 'scheduled' && state !== 'sending'),
+      ),
+    /** What was logged at a level: 40 warns, 50 is an error, for which somebody is alerted. */
+    told: (level: number) => log.filter((line) => line.level === level),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** The Message-ID of a mail. */
+export function messageId(source: string): string {
+  return /^Message-ID: (.*)$/im.exec(source)?.[1]?.trim() ?? '';
+}
+
+/** Which lead of `reminderWorker` a mail is about. */
+export function leadOf(source: string): string {
+  return /Lead\d{4}/.exec(source)?.[0] ?? '';
+}
