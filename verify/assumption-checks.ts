@@ -137,6 +137,18 @@ export const assumptionChecks: readonly Check[] = [
     },
   },
   {
+    title: 'UNFORMATTED_VALUE with FORMATTED_STRING gives dates as texts and other numbers as numbers',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['2026-07-01'], ['42']]);
+      const values = await scratch.values(tab, 'A1:A2', 'UNFORMATTED_VALUE', 'FORMATTED_STRING');
+      const [[date] = [], [number] = []] = values;
+      if (typeof date !== 'string') throw new Differs(`the date is given as ${JSON.stringify(date)}`);
+      same('the number', number, 42);
+      same('in FORMULA the date is a', typeof (await scratch.values(tab, 'A1', 'FORMULA'))[0]?.[0], 'number');
+      return `the date is "${date}"`;
+    },
+  },
+  {
     title: 'RAW: null leaves a cell alone, an empty text empties it',
     async run(scratch) {
       const { tab } = await scratch.typed([['a', 'b', 'c']]);

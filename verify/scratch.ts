@@ -218,6 +218,7 @@ export class Scratch {
     tab: string,
     range: string,
     valueRenderOption: 'FORMATTED_VALUE' | 'UNFORMATTED_VALUE' | 'FORMULA' = 'FORMATTED_VALUE',
+    dateTimeRenderOption: 'SERIAL_NUMBER' | 'FORMATTED_STRING' = 'SERIAL_NUMBER',
   ): Promise<unknown[][]> {
     const ranges = [`${quotedTab(tab)}!${range}`];
     const { data } = await this.raw('read', (sheets, spreadsheetId) =>
@@ -225,7 +226,7 @@ export class Scratch {
         spreadsheetId,
         ranges,
         valueRenderOption,
-        dateTimeRenderOption: 'SERIAL_NUMBER',
+        dateTimeRenderOption,
       }),
     );
     return data.valueRanges?.[0]?.values ?? [];

@@ -199,9 +199,10 @@ export async function stagedCounts(db: Queryable, runId: number): Promise<{ lead
 /** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
 export async function countRecords(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select ((select count(*) from staged_leads where run_id = $1)
-       + (select count(*) from staged_rows r where run_id = $1 and not duplicate and not exists (
-            select from staged_leads l where l.run_id = $1 and l.lead_id = r.lead_id)))::int as count`,
+    // Not as rows without a lead: of a new run the planner knows nothing, and compares each row with each lead.
+    `select (count(*) + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null))::int as count
+     from (select lead_id from staged_leads where run_id = $1
+           union select lead_id from staged_rows where run_id = $1 and not duplicate and lead_id is not null) as ids`,
     [runId],
   );
   return rows[0]?.count ?? 0;

@@ -71,6 +71,23 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
+  test('an update of which a cell is missed leaves nothing: what it wrote over would be on no record', () => {
+    fc.assert(
+      fc.property(night, moves, ({ grid, sent }, before) => {
+        const { missed, end } = play(grid, sent, before);
+        const updates = missed.filter(({ isNew, cells }) => !isNew && !cells.has(lawColumns.id));
+        for (const { row, cells } of updates) {
+          for (const { from, value } of end.flat()) {
+            if (from?.[0] !== row || !cells.has(from[1])) continue;
+            const old = cellAt(grid, row, from[1]);
+            expect({ at: from, shows: value }).toEqual({ at: from, shows: old });
+          }
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   test('any move after the write: what was sent has arrived, nothing is put back', () => {
     const harmless = moves.map((all) =>
       all.filter(({ kind }) => kind !== 'delete-row' && kind !== 'delete-own-column'),

@@ -5,7 +5,8 @@ import { meantRow, type SentRow } from './verify.ts';
 /**
  * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
  * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
- * their other cells, columns by their heading; a row or column that the look did not see was blank. `before` and
+ * their other cells, columns by their heading; a row or column that the look did not see was blank. Of an update that did
+ * not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. `before` and
  * `after` of the alignment are that look and a later one; `all`: everything that was sent.
  */
 export function restores(
@@ -27,7 +28,8 @@ export function restores(
   const ownRows = new Set<number>();
   // What seems to have arrived may be something else of the same value.
   for (const sent of all) if (!sent.isNew) land(sent, landed(sent, alignment));
-  for (const sent of astray) if (sent.isNew) land(sent, landedNew(sent, alignment));
+  for (const sent of astray)
+    land(sent, sent.isNew ? landedNew(sent, alignment) : halfArrived(sent, alignment));
   return [...landings].flatMap(([row, columns]) => {
     const rowBefore = ownRows.has(row) ? null : alignment.rowBefore(row, columns);
     const cells = new Map<number, GridCell>();
@@ -73,6 +75,16 @@ function landed(sent: SentRow, alignment: Alignment): [row: number, column: numb
     if (cell === null || (meant !== null && now !== null && shows(alignment, meant, now, cell))) return [];
     const row = onlyRow(alignment, column, cell);
     return row === null ? [] : [[row, column]];
+  });
+}
+
+/** The cells of an update that show what was meant for them. Of a row that got an id, it must stay: it has its lead. */
+function halfArrived(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
+  const row = sent.cells.has(alignment.columns.id) ? null : meantRow(sent, alignment);
+  if (row === null) return [];
+  return [...sent.cells].flatMap(([column, cell]): [number, number][] => {
+    const now = alignment.columnAfter(column);
+    return now !== null && shows(alignment, row, now, cell) ? [[row, now]] : [];
   });
 }
 
