@@ -1,5 +1,5 @@
+import { basename } from 'node:path';
 import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
-import { targetLabel } from '../config/target-name.ts';
 import { leadCells } from '../lead/lead.ts';
 import { type Cell, type Cells, sameCell } from '../lead/value.ts';
 import { forgetSeen } from '../store/follow-ups.ts';
@@ -150,6 +150,11 @@ export interface ReminderFacts {
   readonly now: number;
 }
 
+/** What people call a target: the name of a file or of a tab. */
+function labelOf(target: ConnectionConfig['target']): string {
+  return target.type === 'workbook' ? basename(target.path) : target.tab;
+}
+
 /** The mail about a follow-up, with its calendar entry when the settings ask for one. */
 export function composeFor(
   { connection, settings, leadId, cells, ...facts }: ReminderFacts,
@@ -160,7 +165,7 @@ export function composeFor(
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: { target: targetLabel(connection.target), row: facts.row },
+    row: { target: labelOf(connection.target), row: facts.row },
     leadUrl: settings.leadUrl,
     templates,
   });

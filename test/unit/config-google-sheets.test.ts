@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { targetLabel, targetName } from '../../src/config/target-name.ts';
+import { targetName } from '../../src/config/target-name.ts';
 
 const minimal = { LEADS_BASE_URL: 'https://api.example.com', LEADS_API_KEY: 'k' };
 const id = '1AbC-dEf_0123456789';
@@ -33,7 +33,7 @@ test.each([
     readsPerMinute: 60,
     writesPerMinute: 60,
   });
-  expect(target && [targetName(target), targetLabel(target)]).toEqual([`google-sheets:${id}/${tab}`, tab]);
+  expect(target && targetName(target)).toBe(`google-sheets:${id}/${tab}`);
 });
 
 test('the key file is relative to the current folder', async () => {
