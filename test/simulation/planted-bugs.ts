@@ -19,7 +19,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const after = await patch(context, leadId, body, refused);`,
-    to: `  await transaction(context.pool, (db) =>
+    to: `  await holding(context, (db) =>
     moveBase(db, run.connection, [
       { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
     ]),
@@ -29,9 +29,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
     file: 'src/sync/push-rows.ts',
-    from: `    await transaction(context.pool, (db) => context.lease.assertHeld(db));
-    const outcomes`,
-    to: `    await transaction(context.pool, (db) =>
+    from: `    await holding(context, async () => undefined);
+    const status`,
+    to: `    await holding(context, (db) =>
       moveBase(
         db,
         run.connection,
@@ -40,13 +40,12 @@ export const plantedBugs: readonly PlantedBug[] = [
           .map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
       ),
     );
-    const outcomes`,
+    const status`,
   },
   {
     name: 'intent journal: the intent is committed after the POST',
     file: 'src/sync/create-lead.ts',
-    from: `  const intentId = await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+    from: `  const intentId = await holding(context, async (db) => {
     return beginIntent(db, {
       connection: run.connection,
       actionId: action.id,
@@ -59,8 +58,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   try {
     reply = await context.leads.create(content, context.cut);
   } catch (error) {`,
-    to: `  const begin = () => transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+    to: `  const begin = () => holding(context, async (db) => {
     return beginIntent(db, {
       connection: run.connection,
       actionId: action.id,
@@ -94,7 +92,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'absence: a filtered scan counts',
     file: 'src/sync/make-plan.ts',
-    from: `if (filtered || run.pulled === 0) return 0;`,
+    from: `if (isFiltered(context) || run.pulled === 0) return 0;`,
     to: `if (run.pulled === 0) return 0;`,
   },
   {
@@ -165,8 +163,8 @@ async function notRecorded(`,
   {
     name: 'reminders: not cancelled',
     file: 'src/store/reminders.ts',
-    from: `where m.connection = $1 and m.state = 'scheduled' and not exists (`,
-    to: `where false and m.connection = $1 and m.state = 'scheduled' and not exists (`,
+    from: `where m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
+    to: `where false and m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
   },
   {
     name: 'merge: an edit does not beat a deletion',
