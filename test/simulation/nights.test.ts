@@ -15,6 +15,9 @@ const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
   ['everything at once', troubles, 26],
 ];
 
+/** All but files that somebody has open: a spreadsheet is open to everybody at once. */
+const inSpreadsheets = troubles.filter((trouble) => trouble !== 'open-files' && trouble !== 'xlsx');
+
 let database: SimDatabase;
 beforeAll(async () => {
   database = await SimDatabase.open(inject('databaseUrl'), `nights_${process.pid}`);
@@ -27,6 +30,15 @@ test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
     const verdict = await simulate(database, seed, nights, new Set(on));
     if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, on, 40));
     expect(verdict.nights).toBe(nights);
+  }
+});
+
+test('a Google spreadsheet: people and deaths between any two requests', { timeout: 600_000 }, async () => {
+  for (let seed = 8001; seed <= 8007; seed++) {
+    const play = { format: 'google-sheets' } as const;
+    const verdict = await simulate(database, seed, nights, new Set(inSpreadsheets), play);
+    if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inSpreadsheets, 40, play.format));
+    expect(verdict.excused.length > 0 || verdict.nights === nights).toBe(true);
   }
 });
 
