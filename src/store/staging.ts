@@ -80,6 +80,14 @@ export async function stageRows(
   );
 }
 
+/**
+ * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
+ * compares each row with each lead. Not within a transaction: two runs would wait for each other.
+ */
+export async function analyzeStaged(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate)`);
+}
+
 /** Flags every row whose id an earlier row has. Called once, after all rows are staged. */
 export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {
   await db.query(

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type SheetsSandbox,
   type SheetsSandboxOptions,
@@ -10,6 +10,9 @@ import {
 import type { SyncReport } from '../../src/sync/report.ts';
 import { type CliResult, oneObject } from '../support/cli.ts';
 import { Workspace } from '../support/workspace.ts';
+
+// Each test starts many processes.
+vi.setConfig({ testTimeout: 180_000 });
 
 interface CheckLine {
   readonly name: string;
@@ -320,4 +323,4 @@ test('what keeps a sync from the spreadsheet: exit 1, a code, what to do, nothin
   expect(scene.writes).toBe(writes);
   expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
   scene.expectNoSecret();
-}, 180_000);
+});

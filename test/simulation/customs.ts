@@ -5,10 +5,29 @@ import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
-import type { Customs } from './people.ts';
 import type { SpreadsheetSettings } from './spreadsheet.ts';
 
-export const none = {
+export interface Customs {
+  /** Chances of what people do, in relation to each other. */
+  readonly weights: Readonly<Record<Deed, number>>;
+  /** Not having seen what was written a moment ago: what a row or cell showed before is what is replaced. */
+  readonly isHasty?: boolean;
+}
+export type Deed =
+  | 'edit-row'
+  | 'edit-lead'
+  | 'insert-row'
+  | 'copy-row'
+  | 'copy-with-id'
+  | 'sort'
+  | 'delete-row'
+  | 'add-lead'
+  | 'delete-lead'
+  | 'insert-below'
+  | 'blank-row'
+  | 'move-column';
+
+export const none: Readonly<Record<Deed, number>> = {
   'edit-row': 0,
   'edit-lead': 0,
   'insert-row': 0,
@@ -121,20 +140,14 @@ export function inSpreadsheet({ weights }: Customs): Customs {
 }
 
 /**
- * What one person can do in the tenths of a second between two requests: one thing. A row is inserted blank, and filled
- * later; one that is pasted whole goes below the table.
+ * What somebody can do to a spreadsheet in the tenths of a second between two requests of a write: one thing. A row is
+ * inserted blank, and filled later; one that is pasted whole goes below the table. Rows are not moved twice within one
+ * write, which is a limit (sheets-gaps.ts).
  */
-export function atOnce({ weights }: Customs): Customs {
-  const { 'insert-row': inserts, 'copy-row': copies } = weights;
-  return {
-    weights: {
-      ...weights,
-      'insert-row': 0,
-      'copy-row': 0,
-      'copy-with-id': 0,
-      'blank-row': 0.3 + inserts + copies,
-    },
-  };
+export function atOnce({ weights }: Customs, isMoved: boolean): Customs {
+  const { 'edit-row': edits, 'delete-row': deletes } = weights;
+  const moves = { 'delete-row': deletes, sort: 1, 'insert-below': 1, 'blank-row': 1, 'move-column': 0.7 };
+  return { weights: { ...none, 'edit-row': edits / 2, ...(!isMoved && moves) }, isHasty: true };
 }
 
 export function randomFate(random: Random, on: ReadonlySet<Trouble>): Fate {

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { readInstant } from '../../src/lead/instant.ts';
-import type { People, Side } from './people.ts';
+import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import type { Side } from './words.ts';
 import type { World } from './world.ts';
 
 interface HeldRow {

@@ -6,6 +6,7 @@ import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import {
   atOnce,
+  type Customs,
   fateAtRequest,
   type Format,
   inSpreadsheet,
@@ -19,7 +20,7 @@ import {
 } from './customs.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
-import { type Customs, People } from './people.ts';
+import { People } from './people.ts';
 import { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
 import { type End, World } from './world.ts';
@@ -195,15 +196,22 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
   const restless = on.has('meanwhile') && random.below(3) > 0 ? 0.005 + random.float() * 0.06 : 0;
   let budget = on.has('restless') ? 40 : 1 + random.below(6);
   // Between requests to a spreadsheet, of which there are far fewer.
-  const hasty = world.spreadsheet !== null && restless > 0 ? random.float() * 0.2 : 0;
+  const hasty = world.spreadsheet !== null && restless > 0 ? random.float() : 0;
+  let hastyBudget = world.spreadsheet === null ? 0 : 1 + random.below(6);
   // From then on somebody has the table open in a program that locks it.
   const opens = on.has('open-files') && random.below(4) === 0 ? random.float() * 0.02 : 0;
   const tick = async (when: string): Promise<void> => {
     if (opens > 0 && random.float() < opens && world.openInEditor()) note(`${when}: the table is opened`);
-    const isAsked = world.spreadsheet?.isAsked === true;
-    if (budget <= 0 || random.float() >= (isAsked ? hasty : restless)) return;
+    const moment = world.spreadsheet?.now ?? null;
+    if (moment !== null) {
+      const { kind, isMoved } = moment;
+      if (hastyBudget <= 0 || random.float() >= hasty * (kind === null ? 0.08 : 0.6)) return;
+      hastyBudget--;
+      return people.do(kind === null ? customs : atOnce(customs, isMoved), when);
+    }
+    if (budget <= 0 || random.float() >= restless) return;
     budget--;
-    await people.do(world.spreadsheet?.isInGap === true ? atOnce(customs) : customs, when);
+    await people.do(customs, when);
   };
   const lives = 1 + (on.has('crashes') ? random.below(4) : 0) + random.below(2);
   for (let life = 0; life < lives; life++) {

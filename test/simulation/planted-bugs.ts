@@ -1,9 +1,13 @@
+import type { Format } from './customs.ts';
+
 /** A mistake that the simulation must find: `from` stands exactly once in the file. */
 export interface PlantedBug {
   readonly name: string;
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  /** Of the tables in which it can be found. */
+  readonly format?: Format;
 }
 
 export const plantedBugs: readonly PlantedBug[] = [
@@ -177,5 +181,34 @@ async function notRecorded(`,
     file: 'src/merge/merge-field.ts',
     from: `  if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');`,
     to: `  if (sameCell(lead, base)) return toLead('row-edited');`,
+  },
+  {
+    name: 'Google Sheets: what landed in other rows is not put back',
+    file: 'src/targets/google-sheets/unsettled-write.ts',
+    from: `const toPut = [...restores(missed, alignment, all), `,
+    to: `const toPut = [...restores([], alignment, all), `,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: nobody looks where a write arrived',
+    file: 'src/targets/google-sheets/unsettled-write.ts',
+    from: `if (sent.length === 0) return new Set();`,
+    to: `if (sent.length >= 0) return new Set();`,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: a write whose reply was lost is not looked at',
+    file: 'src/targets/google-sheets/google-sheets-target.ts',
+    from: `    await this.#settle(signal);
+    const look`,
+    to: `    const look`,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: new rows are put over what stands below the table',
+    file: 'src/targets/google-sheets/cell-writes.ts',
+    from: `    { insertDimension: { range, inheritFromBefore: !isFirst } },`,
+    to: `    { appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
+    format: 'google-sheets',
   },
 ];

@@ -18,7 +18,7 @@ export interface Play {
 
 /** Plants one mistake in a copy of the sources and plays nights until they find it: then `code` is 1. */
 export async function playWith(
-  { name, file, from, to }: PlantedBug,
+  { name, file, from, to, format }: PlantedBug,
   { server, nights, seed }: Play,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const tree = await mkdtemp(join(tmpdir(), 'leadsync-planted-'));
@@ -33,7 +33,7 @@ export async function playWith(
       text.replace(from, () => to),
     );
     const run = join(tree, 'test/simulation/run.ts');
-    const options = { nights, seed, trace: 0, server };
+    const options = { nights, seed, trace: 0, server, ...(format !== undefined && { format }) };
     const args = Object.entries(options).flatMap(([option, value]) => [`--${option}`, String(value)]);
     const child = spawn(process.execPath, [run, ...args], { cwd: tree });
     let output = '';

@@ -3,7 +3,9 @@ import { tokensOf } from './tokens.ts';
 /** What one process is about in the spreadsheet. */
 interface Work {
   phase: 'open' | 'before-look' | 'looked' | 'sent';
-  /** How often rows and columns had been moved when it last looked. */
+  /** How often rows and columns had been moved when it began. */
+  readonly began: number;
+  /** The same when it last looked. */
   seen: number;
   /** The same for a write that landed where it was not meant to, until the next look. */
   landed: number | null;
@@ -37,13 +39,19 @@ export class SheetsGaps {
   begins(process: object, operation: 'open' | 'write'): void {
     const work = this.#works.get(process) ?? { seen: 0, landed: null, isAstray: false };
     const phase = operation === 'open' ? 'open' : work.isAstray ? 'sent' : 'before-look';
-    this.#works.set(process, { ...work, phase });
+    this.#works.set(process, { ...work, phase, began: this.#moves() });
   }
 
-  /** Whether what a person does now may come between a look and its write. */
-  isOpen(process: object, method: string): boolean {
-    const { phase = 'open' } = this.#works.get(process) ?? {};
-    return phase === 'looked' || (phase === 'sent' && isWrite(method));
+  /**
+   * How close a person comes who acts before this request: `gap`, between a look and the write that was decided by it;
+   * `hasty`, between a write and the look after it; null, neither. `isMoved`: rows or columns were moved since the write
+   * began.
+   */
+  closeness(process: object, method: string): { kind: 'gap' | 'hasty' | null; isMoved: boolean } {
+    const { phase = 'open', began = 0 } = this.#works.get(process) ?? {};
+    const isMoved = this.#moves() > began;
+    if (phase === 'looked' || (phase === 'sent' && isWrite(method))) return { kind: 'gap', isMoved };
+    return { kind: phase === 'sent' ? 'hasty' : null, isMoved };
   }
 
   /** A text that was typed in a gap. */

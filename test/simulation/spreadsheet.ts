@@ -22,6 +22,9 @@ export interface SpreadsheetSettings {
   readonly quota: { readonly allowed: number; readonly ours: number };
 }
 
+/** See `SheetsGaps.closeness`. */
+export type Moment = ReturnType<SheetsGaps['closeness']>;
+
 type SheetsConfig = Extract<ConnectionConfig['target'], { type: 'google-sheets' }>;
 
 const tab = 'Leads';
@@ -38,8 +41,7 @@ export class Spreadsheet implements AsyncDisposable {
   readonly #keyFile: string;
   /** The process whose operation is under way. */
   #working: Life | null = null;
-  #isAsked = false;
-  #inGap = false;
+  #now: Moment | null = null;
 
   private constructor(sandbox: SheetsSandbox, config: SheetsConfig, clock: SimClock, keyFile: string) {
     this.#sandbox = sandbox;
@@ -47,7 +49,7 @@ export class Spreadsheet implements AsyncDisposable {
     this.#keyFile = keyFile;
     this.config = config;
     this.table = new SheetsTable(sandbox, tab, (text) => {
-      if (this.#inGap) this.gaps.types(text);
+      if (this.#now?.kind === 'gap') this.gaps.types(text);
     });
     this.gaps = new SheetsGaps(() => this.table.moves);
     sandbox.before = ({ method }) => this.#carryOut(method);
@@ -76,14 +78,9 @@ export class Spreadsheet implements AsyncDisposable {
     return new Spreadsheet(sandbox, config, clock, keyFile);
   }
 
-  /** Whether a request is about to be carried out. */
-  get isAsked(): boolean {
-    return this.#isAsked;
-  }
-
-  /** Whether a process is between a look and the write that it decided by it. */
-  get isInGap(): boolean {
-    return this.#inGap;
+  /** While a request is about to be carried out: what a person comes between. */
+  get now(): Moment | null {
+    return this.#now;
   }
 
   /** The target as one process has it: with a quota and an account of its own. */
@@ -125,11 +122,9 @@ export class Spreadsheet implements AsyncDisposable {
   async #carryOut(method: string): Promise<SheetsFault | undefined> {
     const life = this.#working;
     if (life === null) return undefined;
-    this.#isAsked = true;
-    this.#inGap = this.gaps.isOpen(life, method);
+    this.#now = this.gaps.closeness(life, method);
     const end = await life.request(method);
-    this.#isAsked = false;
-    this.#inGap = false;
+    this.#now = null;
     if (end === 'lost') return { kind: 'reset' };
     const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.fault();
     const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');

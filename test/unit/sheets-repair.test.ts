@@ -117,6 +117,19 @@ describe('what people moved between a look and a write', () => {
     );
   });
 
+  test('an id that was written over one of two copies of a row comes back', () => {
+    const copy = ['id-1', 'Company', 'note', 'City', 'Stage'];
+    const grid = [
+      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+      copy,
+      copy,
+      [null, 'New', 'mine', null, null],
+    ];
+    const sent: SentRow[] = [{ row: 3, isNew: false, cells: new Map([[0, 'link']]) }];
+    const { end } = play(grid, sent, [{ kind: 'reverse' }]);
+    expect(gridOf(end)).toEqual([grid[0], grid[3], copy, copy]);
+  });
+
   test('a request that was never carried out puts nothing back', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {

@@ -106,7 +106,7 @@ export class Alignment {
     const lost: number[] = [];
     for (let row = 1; row < this.before.length; row++) {
       const id = this.idBefore(row);
-      if ((id !== null && this.#rowsAfter.has(id)) || this.#isLinked(row)) continue;
+      if ((id !== null && this.#hasAllRowsOf(id)) || this.#isLinked(row)) continue;
       const content = this.#contentOf((column) =>
         this.columnAfter(column) === null ? null : cellAt(this.before, row, column),
       );
@@ -116,6 +116,11 @@ export class Alignment {
     }
     this.#lost = lost;
     return lost;
+  }
+
+  /** People copy rows with their id: one of them may have lost it. */
+  #hasAllRowsOf(id: string): boolean {
+    return (this.#rowsAfter.get(id)?.length ?? 0) >= (this.#rowsBefore.get(id)?.length ?? 0);
   }
 
   #isLinked(row: number): boolean {
