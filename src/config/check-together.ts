@@ -129,9 +129,7 @@ function listMistakes(source: Source, path: Path, { target, fields }: Lenient): 
     const instant = (entry.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text')) === 'instant';
     if (instant) return report(source, place, 'must be left out: an instant is not chosen from a list');
     const csv = target.path !== undefined && !isExcelPath(target.path);
-    if (csv) return report(source, place, 'must be left out: a CSV file has no lists to choose from');
-    const message = 'must be left out: only a workbook is made with lists to choose from';
-    return target.type === 'google-sheets' ? report(source, place, message) : [];
+    return csv ? report(source, place, 'must be left out: a CSV file has no lists to choose from') : [];
   });
 }
 

@@ -108,7 +108,7 @@ export const connectionSettings = [
   {
     path: 'connections.NAME.fields.FIELD.values',
     meaning:
-      'Offered as a list in the cells of a workbook that leadsync makes, such as the stages; anything else may still be typed.',
+      'Offered as a list in the cells of a workbook or tab that leadsync makes, such as the stages; anything else may still be typed.',
   },
   {
     variable: 'SCHEDULE',
