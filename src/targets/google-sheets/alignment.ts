@@ -1,3 +1,4 @@
+import { canonical } from '../../lead/value.ts';
 import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
 
@@ -22,6 +23,7 @@ export class Alignment {
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
   readonly #linked: ReadonlyMap<number, string>;
   #lost: readonly number[] | null = null;
+  readonly #values = new Map<number, ReadonlySet<string>>();
 
   /** `linked`: ids that were sent to rows of the first look. */
   constructor(
@@ -50,6 +52,14 @@ export class Alignment {
   /** Which column this was; null: it was not there. */
   columnBefore(column: number): number | null {
     return this.#columnsBefore[column] ?? null;
+  }
+
+  /** Whether any row of the first look showed this in a column of that look. */
+  showedBefore(column: number, cell: GridCell): boolean {
+    const known = this.#values.get(column);
+    const values = known ?? new Set(this.before.map((_, row) => keyOf(cellAt(this.before, row, column))));
+    if (known === undefined) this.#values.set(column, values);
+    return values.has(keyOf(cell));
   }
 
   idBefore(row: number): string | null {
@@ -150,6 +160,11 @@ export class Alignment {
     const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
     return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
   }
+}
+
+function keyOf(cell: GridCell): string {
+  if (isFormula(cell)) return `=${cell.formula}`;
+  return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
 }
 
 function idAt(grid: Grid, row: number, column: number): string | null {
