@@ -148,6 +148,20 @@ describe('what people moved between a look and a write', () => {
     expect(restores(sent, astray, sent)).toEqual([{ row: 1, isNew: false, cells: new Map([[0, null]]) }]);
   });
 
+  test('an id that was written over comes back to a row that was edited at that moment, too', () => {
+    const grid = [
+      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+      ['id-1', 'Company', 'note', 'City', 'first'],
+      [null, 'New', 'mine', 'Town', 'first'],
+    ];
+    const sent: SentRow[] = [{ row: 2, isNew: false, cells: new Map([[0, 'link']]) }];
+    const after = [grid[0] ?? [], grid[2] ?? [], ['link', 'Company', 'note', 'typed', 'first']];
+    const alignment = new Alignment(grid, after, lawColumns, linkedIds(sent, 0));
+    expect(restores(sent, alignment, sent)).toEqual([
+      { row: 2, isNew: false, cells: new Map([[0, 'id-1']]) },
+    ]);
+  });
+
   test('a request that was never carried out puts nothing back', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {

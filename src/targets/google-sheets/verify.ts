@@ -1,5 +1,5 @@
 import type { Alignment } from './alignment.ts';
-import { cellAt, type GridCell, maybeSameGridCell, sameGridCell } from './grid.ts';
+import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 
 /** What was sent to one row: columns as they stood in the look that it was decided by. */
 export interface SentRow {
@@ -73,25 +73,7 @@ function isBlankNow(row: number, column: number, alignment: Alignment): boolean 
   return now === null || cellAt(alignment.after, row, now) === null;
 }
 
-/**
- * Whether our columns of a row show what those of the row that was meant showed, apart from what was sent. Cells of it
- * may show what no row showed before: somebody has typed there since.
- */
+/** Whether it is the row that was meant, by what stands beside what was sent. */
 function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
-  const { before, after, columns } = alignment;
-  let known = 0;
-  let typed = 0;
-  for (const column of columns.owned) {
-    const now = alignment.columnAfter(column);
-    if (now === null || sent.cells.has(column)) continue;
-    const [old, cell] = [cellAt(before, sent.row, column), cellAt(after, row, now)];
-    if (maybeSameGridCell(old, cell)) {
-      if (cell !== null) known++;
-    } else if (cell !== null && !alignment.showedBefore(column, cell)) {
-      typed++;
-    } else {
-      return false;
-    }
-  }
-  return typed === 0 || known > 0;
+  return alignment.isSameRow(sent.row, row, (column) => sent.cells.has(column));
 }
