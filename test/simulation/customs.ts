@@ -5,13 +5,15 @@ import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
-import type { SpreadsheetSettings } from './spreadsheet.ts';
+import type { Moment, SpreadsheetSettings } from './spreadsheet.ts';
 
 export interface Customs {
   /** Chances of what people do, in relation to each other. */
   readonly weights: Readonly<Record<Deed, number>>;
   /** Not having seen what was written a moment ago: what a row or cell showed before is what is replaced. */
   readonly isHasty?: boolean;
+  /** Between a look and its write: what is typed may be written over (sheets-gaps.ts). */
+  readonly isInGap?: boolean;
 }
 export type Deed =
   | 'edit-row'
@@ -144,10 +146,14 @@ export function inSpreadsheet({ weights }: Customs): Customs {
  * inserted blank, and filled later; one that is pasted whole goes below the table. Rows are not moved twice within one
  * write, which is a limit (sheets-gaps.ts).
  */
-export function atOnce({ weights }: Customs, isMoved: boolean): Customs {
+export function atOnce({ weights }: Customs, { kind, isMoved }: Moment): Customs {
   const { 'edit-row': edits, 'delete-row': deletes } = weights;
   const moves = { 'delete-row': deletes, sort: 1, 'insert-below': 1, 'blank-row': 1, 'move-column': 0.7 };
-  return { weights: { ...none, 'edit-row': edits / 2, ...(!isMoved && moves) }, isHasty: true };
+  return {
+    weights: { ...none, 'edit-row': edits / 2, ...(!isMoved && moves) },
+    isHasty: true,
+    isInGap: kind === 'gap',
+  };
 }
 
 export function randomFate(random: Random, on: ReadonlySet<Trouble>): Fate {

@@ -183,7 +183,7 @@ function judgeWords(world: World, people: People, key: string, isHeld: boolean, 
   const tonight = people.edits.filter(
     (edit) => edit.entity === entity && edit.field === field && edit.night === people.night,
   );
-  if (tonight.length === 0) return [];
+  if (tonight.length === 0 || tonight.findLast(({ side }) => side === 'sheet')?.inGap === true) return [];
   const last = (side: Side): string | null => {
     const value = tonight.findLast((edit) => edit.side === side)?.value;
     return value === undefined ? null : shown(field, value);

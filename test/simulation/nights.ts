@@ -204,10 +204,10 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
     if (opens > 0 && random.float() < opens && world.openInEditor()) note(`${when}: the table is opened`);
     const moment = world.spreadsheet?.now ?? null;
     if (moment !== null) {
-      const { kind, isMoved } = moment;
+      const { kind } = moment;
       if (hastyBudget <= 0 || random.float() >= hasty * (kind === null ? 0.08 : 0.6)) return;
       hastyBudget--;
-      return people.do(kind === null ? customs : atOnce(customs, isMoved), when);
+      return people.do(kind === null ? customs : atOnce(customs, moment), when);
     }
     if (budget <= 0 || random.float() >= restless) return;
     budget--;

@@ -14,6 +14,8 @@ export interface Edit {
   readonly value: string;
   /** While no process lived. */
   readonly byDay: boolean;
+  /** Between a look and its write, where it may be written over. */
+  readonly inGap: boolean;
 }
 
 /** Everybody who works on either side, and a book of what they did. */
@@ -39,6 +41,7 @@ export class People {
   readonly #trace: (event: string) => void;
   #byDay = false;
   #isHasty = false;
+  #isInGap = false;
 
   constructor(random: Random, sandbox: Sandbox, table: Table, trace: (event: string) => void) {
     this.#random = random;
@@ -53,7 +56,8 @@ export class People {
     return this.#words.all;
   }
 
-  async do({ weights, isHasty = false }: Customs, when: string): Promise<void> {
+  async do({ weights, isHasty = false, isInGap = false }: Customs, when: string): Promise<void> {
+    this.#isInGap = isInGap;
     this.#isHasty = isHasty;
     this.#byDay = when === 'day';
     const deeds = Object.entries(weights) as [Deed, number][];
@@ -264,8 +268,8 @@ export class People {
   }
 
   #note(side: Side, name: string, field: Field, value: string): void {
-    const [night, byDay] = [this.night, this.#byDay];
-    this.edits.push({ night, side, entity: entityOf(name) ?? '', field, value, byDay });
+    const [night, byDay, inGap] = [this.night, this.#byDay, this.#isInGap];
+    this.edits.push({ night, side, entity: entityOf(name) ?? '', field, value, byDay, inGap });
   }
 
   /** What was typed into a cell earlier tonight, and may have been written over without being seen. */

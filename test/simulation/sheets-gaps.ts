@@ -82,8 +82,7 @@ export class SheetsGaps {
     }
     if (isMovedAgain) this.#reasons.push(movedTwice);
     // The second reading of a look only tells formulas from texts.
-    if (work.phase !== 'looked') work.seen = moves;
-    if (work.phase === 'before-look') work.phase = 'looked';
+    if (work.phase !== 'looked') Object.assign(work, { phase: 'looked', seen: moves });
     work.landed = null;
   }
 

@@ -130,6 +130,38 @@ describe('what people moved between a look and a write', () => {
     expect(gridOf(end)).toEqual([grid[0], grid[3], copy, copy]);
   });
 
+  test('a row that got its id and was edited at that moment keeps it', () => {
+    const grid = [
+      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+      [null, 'New', 'mine', 'City', 'first'],
+      [null, 'Other', null, 'Town', 'first'],
+    ];
+    const sent: SentRow[] = [{ row: 1, isNew: false, cells: new Map([[0, 'link']]) }];
+    const linkedRow = ['link', 'New', 'mine', 'typed', 'first'];
+    const edited = [grid[0] ?? [], linkedRow, grid[2] ?? []];
+    const alignment = new Alignment(grid, edited, lawColumns, linkedIds(sent, 0));
+    expect(sent.filter((row) => !hasArrived(row, alignment, sent))).toEqual([]);
+
+    // Another row, all of which was seen: the id has landed in the wrong place.
+    const moved = [grid[0] ?? [], ['link', 'Other', null, 'Town', 'first'], grid[1] ?? []];
+    const astray = new Alignment(grid, moved, lawColumns, linkedIds(sent, 0));
+    expect(restores(sent, astray, sent)).toEqual([{ row: 1, isNew: false, cells: new Map([[0, null]]) }]);
+  });
+
+  test('an id that was written over comes back to a row that was edited at that moment, too', () => {
+    const grid = [
+      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+      ['id-1', 'Company', 'note', 'City', 'first'],
+      [null, 'New', 'mine', 'Town', 'first'],
+    ];
+    const sent: SentRow[] = [{ row: 2, isNew: false, cells: new Map([[0, 'link']]) }];
+    const after = [grid[0] ?? [], grid[2] ?? [], ['link', 'Company', 'note', 'typed', 'first']];
+    const alignment = new Alignment(grid, after, lawColumns, linkedIds(sent, 0));
+    expect(restores(sent, alignment, sent)).toEqual([
+      { row: 2, isNew: false, cells: new Map([[0, 'id-1']]) },
+    ]);
+  });
+
   test('a request that was never carried out puts nothing back', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {

@@ -1,3 +1,4 @@
+import { canonical } from '../../lead/value.ts';
 import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
 
@@ -22,6 +23,7 @@ export class Alignment {
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
   readonly #linked: ReadonlyMap<number, string>;
   #lost: readonly number[] | null = null;
+  readonly #values = new Map<number, ReadonlySet<string>>();
 
   /** `linked`: ids that were sent to rows of the first look. */
   constructor(
@@ -50,6 +52,32 @@ export class Alignment {
   /** Which column this was; null: it was not there. */
   columnBefore(column: number): number | null {
     return this.#columnsBefore[column] ?? null;
+  }
+
+  /**
+   * Whether our columns of two rows show the same, but for some that do not count. Cells may show what no row showed
+   * before: somebody has typed there since.
+   */
+  isSameRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
+    let known = 0;
+    let typed = 0;
+    for (const column of this.columns.owned) {
+      const now = this.columnAfter(column);
+      if (now === null || isIgnored(column)) continue;
+      const cell = cellAt(this.after, rowAfter, now);
+      if (maybeSameGridCell(cellAt(this.before, rowBefore, column), cell)) known += cell === null ? 0 : 1;
+      else if (cell === null || this.#showedBefore(column, cell)) return false;
+      else typed++;
+    }
+    return typed === 0 || known > 0;
+  }
+
+  /** Whether any row of the first look showed this in a column of that look. */
+  #showedBefore(column: number, cell: GridCell): boolean {
+    const known = this.#values.get(column);
+    const values = known ?? new Set(this.before.map((_, row) => keyOf(cellAt(this.before, row, column))));
+    if (known === undefined) this.#values.set(column, values);
+    return values.has(keyOf(cell));
   }
 
   idBefore(row: number): string | null {
@@ -89,7 +117,10 @@ export class Alignment {
       return now !== null && !foreign.has(now) && cellAt(this.after, row, now) !== null;
     });
     const like = isKnown ? candidates.filter((each) => this.#isAlike(each, row, foreign, isOwned)) : [];
-    return this.#betweenSameNeighbours(like, row);
+    if (like.length > 0 || !isKnown) return this.#betweenSameNeighbours(like, row);
+    const isForeign = (column: number): boolean => foreign.has(this.columnAfter(column) ?? -1);
+    const edited = candidates.filter((each) => this.isSameRow(each, row, isForeign));
+    return edited.length === 1 ? (edited[0] ?? null) : null;
   }
 
   /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
@@ -158,6 +189,11 @@ export class Alignment {
     const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
     return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
   }
+}
+
+function keyOf(cell: GridCell): string {
+  if (isFormula(cell)) return `=${cell.formula}`;
+  return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
 }
 
 function idAt(grid: Grid, row: number, column: number): string | null {

@@ -1,5 +1,5 @@
 import type { Alignment } from './alignment.ts';
-import { cellAt, type GridCell, maybeSameGridCell, sameGridCell } from './grid.ts';
+import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 
 /** What was sent to one row: columns as they stood in the look that it was decided by. */
 export interface SentRow {
@@ -73,12 +73,7 @@ function isBlankNow(row: number, column: number, alignment: Alignment): boolean 
   return now === null || cellAt(alignment.after, row, now) === null;
 }
 
-/** Whether our columns of a row show what those of the row that was meant showed, apart from what was sent. */
+/** Whether it is the row that was meant, by what stands beside what was sent. */
 function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
-  const { before, after, columns } = alignment;
-  return [...columns.owned].every((column) => {
-    const now = alignment.columnAfter(column);
-    if (now === null || sent.cells.has(column)) return true;
-    return maybeSameGridCell(cellAt(before, sent.row, column), cellAt(after, row, now));
-  });
+  return alignment.isSameRow(sent.row, row, (column) => sent.cells.has(column));
 }
