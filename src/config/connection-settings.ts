@@ -63,13 +63,13 @@ export const connectionSettings = [
     path: 'connections.NAME.target.readsPerMinute',
     only: 'google-sheets',
     default: '60',
-    meaning: 'Read requests a minute to Google Sheets; more than 60 only with a raised quota.',
+    meaning: 'Read requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.',
   },
   {
     path: 'connections.NAME.target.writesPerMinute',
     only: 'google-sheets',
     default: '60',
-    meaning: 'Write requests a minute to Google Sheets; more than 60 only with a raised quota.',
+    meaning: 'Write requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.',
   },
   {
     path: 'connections.NAME.target.idColumn',

@@ -56,22 +56,25 @@ const retention = z
 
 export const directionSchema = z.enum(['two-way', 'to-target', 'to-leads']);
 
-/** A whole number from 1 to `most` (at most four digits), also as `${NAME}` gives it: as text. */
-function count(most: number) {
-  const allowed = `must be a whole number from 1 to ${most}`;
+/** A whole number of at most four digits, also as `${NAME}` gives it: as text. */
+function count(least: number, most: number) {
+  const allowed = `must be a whole number from ${least} to ${most}`;
   return z
     .union([
-      z.int(allowed).min(1, allowed).max(most, allowed),
-      text((value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= most ? null : allowed)),
+      z.int(allowed).min(least, allowed).max(most, allowed),
+      text((value) =>
+        /^[1-9]\d{0,3}$/.test(value) && Number(value) >= least && Number(value) <= most ? null : allowed,
+      ),
     ])
     .transform(Number);
 }
-const perMinute = count(6000);
+/** One look takes up to four requests, and has to end. */
+const perMinute = count(6, 6000);
 
 const leads = z.strictObject({
   baseUrl: text(baseUrlMistake).transform(normalizeBaseUrl),
   apiKey: secretToken('the key of the Leads service'),
-  pageSize: count(1000).prefault(100),
+  pageSize: count(1, 1000).prefault(100),
   query: z
     .record(
       z.string().refine((name) => name !== 'limit' && name !== 'cursor', 'is set by paging itself'),

@@ -1,5 +1,3 @@
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cells, sameCell, type Values } from '../lead/value.ts';
 import type { ActionKind } from './action.ts';
 
 /** A limit as `10` (rows) or `10%` (of the known pairs). */
@@ -18,8 +16,10 @@ export interface PlanCounts {
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
-  /** Known pairs whose row is a stranger; see `isStranger`. */
+  /** Known pairs whose row is a stranger; see `ShuffledRows`. */
   readonly strangers: number;
+  /** Fields whose values were only dealt out anew among rows that changed in them, and in how many. */
+  readonly permuted: Readonly<Record<string, number>>;
 }
 
 export interface Refusal {
@@ -87,24 +87,22 @@ export function guard(
       );
     }
   }
-  if (counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs) {
+  const areStrangers = counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs;
+  if (areStrangers) {
     refuse(
       'rows-shuffled',
       `${counts.strangers} rows show other values than before in every column at once: was part of the table sorted, so that ids stand beside the values of other leads? Undo the sorting in the table`,
     );
   }
+  for (const [field, rows] of Object.entries(counts.permuted)) {
+    if (!areStrangers && rows >= smallNumber) {
+      refuse(
+        'rows-shuffled',
+        `${rows} rows show another value in ${field}, and all of these are values that the others of them had before: was part of the table sorted? Undo the sorting in the table`,
+      );
+    }
+  }
   return refusals;
-}
-
-/**
- * Whether nothing in a row is as it was when its lead and it were last in step, in at least two columns: as after a
- * sort that left the ids where they were.
- */
-export function isStranger(base: Values, row: Cells, fields: readonly FieldMapping[]): boolean {
-  const filled = fields.filter(
-    ({ field }) => (base[field] ?? null) !== null || (row[field] ?? null) !== null,
-  );
-  return filled.length > 1 && filled.every(({ field }) => !sameCell(base[field] ?? null, row[field] ?? null));
 }
 
 function allowed(limit: Limit, known: number): number {

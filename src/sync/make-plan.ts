@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Change, PlannedAction } from '../merge/action.ts';
-import { guard, isStranger, type PlanCounts } from '../merge/guard.ts';
+import { guard, type PlanCounts } from '../merge/guard.ts';
+import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
@@ -45,11 +46,12 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
       const creates = await settleCreates(db, run, policy, scan);
       await plan.add(...creates.actions);
-      const { leftAlone, strangers } = await planPairs(policy, run, reader, plan, creates, isProof);
+      const { leftAlone, shuffled } = await planPairs(policy, run, reader, plan, creates, isProof);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
-      const counts = { ...(await countPlan(context, db, run)), strangers };
+      const { strangers } = shuffled;
+      const counts = { ...(await countPlan(context, db, run)), strangers, permuted: shuffled.permuted() };
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, next);
@@ -103,7 +105,7 @@ function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/** `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `strangers`: see the guard. */
+/** `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard. */
 async function planPairs(
   policy: Policy,
   run: Run,
@@ -111,8 +113,9 @@ async function planPairs(
   plan: PlanWriter,
   creates: SettledCreates,
   isProof: AbsenceProof,
-): Promise<{ readonly leftAlone: number; readonly strangers: number }> {
-  let [leftAlone, strangers] = [0, 0];
+): Promise<{ readonly leftAlone: number; readonly shuffled: ShuffledRows }> {
+  let leftAlone = 0;
+  const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(reader, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
@@ -128,10 +131,10 @@ async function planPairs(
     };
     const actions = planPair(state, policy);
     if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
-    if (base !== null && row !== null && isStranger(base, row, policy.fields)) strangers += 1;
+    if (base !== null && row !== null) shuffled.see(base, row);
     await plan.add(...actions);
   }
-  return { leftAlone, strangers };
+  return { leftAlone, shuffled };
 }
 
 async function planLooseRows(
@@ -203,7 +206,7 @@ async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
-): Promise<Omit<PlanCounts, 'strangers'>> {
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   for (const { kind, round, state, count } of await countActions(db, run.id)) {

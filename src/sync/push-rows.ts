@@ -33,7 +33,8 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     const status = await statusOfNewRows(context, actions);
     const outcomes = await context.target.write(
       actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
-      context.stop,
+      // A write that has begun may end, so that it is also looked where it arrived.
+      context.cut,
     );
     await commit(context, run, actions, outcomes);
   }

@@ -12,7 +12,7 @@ import { holding, type StepContext } from './context.ts';
  * undo, and a reviewed plan, which touches nothing but its lines, leave the texts to the next sync.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
-  const { pool, connection, target, stop } = context;
+  const { pool, connection, target, stop, cut } = context;
   if (connection.target.statusColumn === undefined) return;
   if (run.undoOf !== null || run.approval !== null) return;
   const headings = headingsOf(connection.fields);
@@ -33,7 +33,7 @@ export async function showStatus(context: StepContext, run: Run): Promise<void> 
     if (changes.size === 0) return;
     stop.throwIfAborted();
     await holding(context, async () => undefined);
-    const outcomes = await target.write([...changes.values()], stop);
+    const outcomes = await target.write([...changes.values()], cut);
     changes.clear();
     const refused = outcomes.filter(({ status }) => status !== 'done').length;
     if (refused > 0) context.log.info({ run: run.id, refused }, 'status cells that cannot be written to');

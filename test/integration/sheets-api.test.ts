@@ -61,9 +61,9 @@ test('writes raw values, and updates, in one request each', async () => {
 test('two objects of one spreadsheet ask one after the other; another spreadsheet does not wait', async () => {
   const waiting: (() => void)[] = [];
   const arrived = Promise.withResolvers<void>();
-  await using google = await startGoogle((response, { url }) => {
+  await using google = await startGoogle((response) => {
     waiting.push(() => json(response, 200, { valueRanges: [{}] }));
-    if (url.includes('/other/')) arrived.resolve();
+    if (waiting.length === 2) arrived.resolve();
   });
   const first = google.api().read(['A'], 'FORMULA', never);
   const second = google.api().read(['B'], 'FORMULA', never);

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultFields } from '../../src/lead/mapping.ts';
-import type { Cells } from '../../src/lead/value.ts';
-import { guard, guardCodes, isStranger, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
+import { guard, guardCodes, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
 
 const rows = (amount: number): Limit => ({ amount, percent: false });
 const share = (amount: number): Limit => ({ amount, percent: true });
@@ -19,6 +17,7 @@ function refused(
     byKind: {},
     byField: {},
     strangers: 0,
+    permuted: {},
     ...counts,
   };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
@@ -121,6 +120,7 @@ describe('a field that changes in every pair', () => {
       byKind: {},
       byField: { stage: 20 },
       strangers: 0,
+      permuted: {},
     };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
@@ -137,19 +137,11 @@ describe('rows that show the values of other leads', () => {
     expect(refused({ knownPairs, leads: knownPairs, strangers })).toEqual(expected);
   });
 
-  const base = { companyName: 'Acme', city: 'Bonn', stage: null };
-  test.each<[string, Cells, boolean]>([
-    ['as it was', base, false],
-    ['one value is still there', { companyName: 'Acme', city: 'Wien', stage: 'new' }, false],
-    ['one value was emptied', { companyName: 'Bolt', city: null, stage: null }, true],
-    ['nothing is as it was', { companyName: 'Bolt', city: 'Wien', stage: 'new' }, true],
-    ['nothing can be read', { companyName: { unreadable: '#REF!' }, city: 'Wien', stage: null }, true],
-  ])('%s', (_, row, expected) => {
-    expect(isStranger(base, row, defaultFields)).toBe(expected);
-  });
-
-  test('one column alone tells nothing', () => {
-    expect(isStranger({ city: 'Bonn' }, { city: 'Wien' }, defaultFields)).toBe(false);
+  test.each<[number, readonly string[]]>([
+    [9, []],
+    [10, ['rows-shuffled']],
+  ])('a column in which %i rows have exchanged their values', (rows, expected) => {
+    expect(refused({ permuted: { nextFollowUpAt: rows } })).toEqual(expected);
   });
 });
 
@@ -170,6 +162,7 @@ describe('overrides', () => {
     byKind: { 'mark-row': 50, 'update-row': 100 },
     byField: { stage: 100 },
     strangers: 100,
+    permuted: {},
   };
 
   test('all refusals are told at once', () => {
@@ -201,6 +194,7 @@ describe('overrides', () => {
       byKind: {},
       byField: {},
       strangers: 0,
+      permuted: {},
     };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
@@ -215,6 +209,7 @@ describe('overrides', () => {
       byKind: { 'mark-row': 41, 'update-row': 200 },
       byField: {},
       strangers: 0,
+      permuted: {},
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);

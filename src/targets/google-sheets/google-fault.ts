@@ -21,6 +21,9 @@ export class GoogleFault extends LeadsyncError {
   }
 }
 
+/** A write without a reply may still be carried out: whoever looked at once would not see it, and write it again. */
+const lateWriteMs = 30_000;
+
 /** What was asked for. `token`: the leave to ask at all. */
 export type GoogleRequest = 'token' | 'read' | 'write';
 
@@ -29,7 +32,7 @@ export type GoogleRequest = 'token' | 'read' | 'write';
  *
  * | code | retry | when |
  * |---|---|---|
- * | target.unavailable | now, later without a connection | no reply in time, 408, 5xx, a reply cut short; a write may have taken effect |
+ * | target.unavailable | now; later without a connection, and for a write, which may take effect even later | no reply in time, 408, 5xx, a reply cut short |
  * | target.unauthenticated | never | 401; the account was refused (`invalid_grant`), or its token server said no |
  * | target.forbidden | never | 403 |
  * | target.not-found | never | 404, 410 |
@@ -51,11 +54,13 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
     });
   }
   if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {
-    const waits = retryAfterMs === null ? {} : { retryAfterMs };
+    const isOpen = request === 'write' && !isUnreachable(reply);
+    const waitMs = retryAfterMs ?? (isOpen ? lateWriteMs : null);
+    const waits = waitMs === null ? {} : { retryAfterMs: waitMs };
     return new GoogleFault('target.unavailable', `${unavailable(reply, request)}${said}`, {
       ...options,
       ...waits,
-      retry: retryAfterMs !== null || status === 429 || isUnreachable(reply) ? 'later' : 'now',
+      retry: waitMs !== null || status === 429 || isUnreachable(reply) ? 'later' : 'now',
     });
   }
   if (status === 401 || reply.oauth || request === 'token') {

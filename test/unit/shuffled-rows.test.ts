@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defaultFields } from '../../src/lead/mapping.ts';
+import type { Cells, Value } from '../../src/lead/value.ts';
+import { ShuffledRows } from '../../src/merge/shuffled-rows.ts';
+
+describe('rows in which nothing is as it was', () => {
+  const base = { companyName: 'Acme', city: 'Bonn', stage: null };
+  test.each<[string, Cells, number]>([
+    ['as it was', base, 0],
+    ['one value is still there', { companyName: 'Acme', city: 'Wien', stage: 'new' }, 0],
+    ['one value was emptied', { companyName: 'Bolt', city: null, stage: null }, 1],
+    ['nothing is as it was', { companyName: 'Bolt', city: 'Wien', stage: 'new' }, 1],
+    ['nothing can be read', { companyName: { unreadable: '#REF!' }, city: 'Wien', stage: null }, 1],
+  ])('%s', (_, row, strangers) => {
+    const rows = new ShuffledRows(defaultFields);
+    rows.see(base, row);
+    expect(rows.strangers).toBe(strangers);
+  });
+
+  test('one column alone tells nothing', () => {
+    const rows = new ShuffledRows(defaultFields);
+    rows.see({ city: 'Bonn' }, { city: 'Wien' });
+    expect(rows.strangers).toBe(0);
+  });
+});
+
+describe('a column that was sorted by itself', () => {
+  const seen = (before: readonly Value[], after: readonly Value[]): Readonly<Record<string, number>> => {
+    const rows = new ShuffledRows(defaultFields);
+    before.forEach((was, at) =>
+      rows.see({ companyName: 'Acme', city: was }, { companyName: 'Acme', city: after[at] ?? null }),
+    );
+    return rows.permuted();
+  };
+
+  test('law: values that only changed places are told, with the number of rows that changed', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 6, maxLength: 30 }), (values) => {
+        const turned = [...values.slice(1), values[0] ?? null];
+        expect(seen(values, turned)).toEqual({ city: values.length });
+      }),
+    );
+  });
+
+  test('law: with one value that was not there before it is no sort', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 7, maxLength: 30 }),
+        ([typed = '', ...values]) => {
+          const turned = [...values.slice(1), typed];
+          expect(seen(values, turned)).toEqual({});
+        },
+      ),
+    );
+  });
+
+  test('a few kinds of values may balance by themselves', () => {
+    expect(seen(['yes', 'no', 'yes', 'no'], ['no', 'yes', 'no', 'yes'])).toEqual({});
+  });
+});
