@@ -6,7 +6,7 @@ import { forgetSeen } from '../store/follow-ups.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { Reminder, ReminderState } from '../store/reminders.ts';
 import { lastRun } from '../store/runs.ts';
-import type { LeadBackground } from '../store/sending.ts';
+import { type LeadBackground, noteTry } from '../store/sending.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
 import { cancellation } from '../store/cancellations.ts';
 import { askLead } from './ask-lead.ts';
@@ -85,7 +85,6 @@ export async function sendReminder(
     to: recipient,
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
-    date: sendAt,
   };
   const outcome = await deliver(context, owed, mail, settings);
   // Somebody else has it.
@@ -195,16 +194,20 @@ interface Asked {
 /** The lead as the service has it now; when it could not be asked until `deadline` (epoch ms), as it was agreed on last. */
 async function currentCells(
   context: ReminderContext,
-  { leadId }: Reminder,
+  { id, leadId }: Reminder,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Asked | { readonly againAfterMs: number }> {
   const { pool, connection, log, clock } = context;
-  const answer = await askLead(context, leadId, signal);
+  const answer = await askLead(context, leadId, deadline - unaskedMs, signal);
   if ('lead' in answer) {
     return { cells: answer.lead && leadCells(answer.lead, connection.fields), note: null };
   }
-  if (answer.fault !== null) log.warn({ lead: leadId, code: answer.fault.code }, answer.fault.message);
+  const { fault } = answer;
+  if (fault !== null) {
+    if (fault.retryAfterMs === undefined) log.warn({ lead: leadId, code: fault.code }, fault.message);
+    await noteTry(pool, id, fault.message);
+  }
   const left = deadline - clock.now();
   if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
   const bases = await basesOf(pool, connection.name, [leadId]);

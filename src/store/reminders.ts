@@ -23,6 +23,10 @@ export interface Reminder {
   readonly attempts: number;
   /** How often it was begun again though nobody knew what had become of it. */
   readonly doubts: number;
+  /** How often the mail server itself left that open. */
+  readonly unknowns: number;
+  /** Null: not so far. */
+  readonly firstTriedAt: number | null;
   /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
   readonly round: number;
   /** When its state was last written. */
@@ -49,7 +53,7 @@ export interface WantedForLead {
 
 const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
   offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
-  attempts, doubts, round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
+  attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
 
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
@@ -95,7 +99,8 @@ export async function replaceReminders(
          -- What is late already was perhaps put off: that is not taken back.
          send_at = case when reminders.state = 'scheduled' and excluded.send_at <= now()
            then greatest(reminders.send_at, excluded.send_at) else excluded.send_at end,
-         attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end, round = reminders.round + 1
+         attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end,
+         first_tried_at = case when reminders.state = 'cancelled' then null else reminders.first_tried_at end, round = reminders.round + 1
      where reminders.state = 'cancelled' or (reminders.state = 'scheduled'
        and (reminders.send_at, reminders.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
     [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leadsPauseMs } from '../../src/reminders/pauses.ts';
 import { sendReminder, unaskedMs } from '../../src/reminders/send-reminder.ts';
 import type { LeadTable } from '../../src/sandbox/lead-table.ts';
-import { body, dueLead, header } from '../support/due-lead.ts';
+import { body, due, dueLead, header } from '../support/due-lead.ts';
 import { startMailServer } from '../support/mail-server.ts';
 
 const minute = 60_000;
@@ -14,7 +14,8 @@ test('a mail is sent once, however often its job runs', async () => {
   expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
   expect(await scene.states()).toMatchObject([{ state: 'sent', attempts: 1 }]);
   expect(server.mails).toHaveLength(1);
-  expect(header(server.mails[0]?.source ?? '', 'Subject')).toContain('Due_AG');
+  const { source = '' } = server.mails[0] ?? {};
+  expect(header(source, 'Subject')).toContain('Due_AG');
   expect(scene.log).toEqual([]);
 });
 
@@ -82,31 +83,57 @@ describe('a service that cannot be asked', () => {
     const asked = sandbox.stats.requests;
     expect(await scene.send(scene.id, Date.now())).toMatchObject({ wholeQueue: false });
     expect(sandbox.stats.requests).toBe(asked);
-    expect(await scene.states()).toMatchObject([{ state: 'scheduled', attempts: 0 }]);
+    expect(await scene.states()).toMatchObject([{ state: 'scheduled', attempts: 1 }]);
     expect(server.mails).toEqual([]);
   });
 
-  test('an outage: not asked again by any mail for a minute; after half an hour sent with what is known', async () => {
+  test('an outage: tried again later and later; after half an hour sent with what is known', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
     const { sandbox } = scene.workspace;
     sandbox.set({ faults: [{ kind: 'status', status: 503, when: { every: 1 }, on: ['get'] }] });
     const firstAt = Date.now();
-    const again = { againAfterMs: leadsPauseMs, wholeQueue: false };
-    expect(await scene.send(scene.id, firstAt)).toEqual(again);
-    expect(await scene.send(scene.id, firstAt)).toMatchObject({ wholeQueue: false });
-    expect(sandbox.stats.byRoute.get).toBe(1);
-    scene.pass(leadsPauseMs);
-    expect(await scene.send(scene.id, firstAt)).toEqual(again);
-    expect(sandbox.stats.byRoute.get).toBe(2);
+    for (const wait of [2, 2, 4, 8, 14]) {
+      const outcome = await scene.send(scene.id, firstAt);
+      const againAfterMs = 'againAfterMs' in outcome ? outcome.againAfterMs : 0;
+      expect(Math.round(againAfterMs / minute)).toBe(wait);
+      scene.pass(wait * minute);
+    }
+    expect(sandbox.stats.byRoute.get).toBe(5);
     expect(server.mails).toEqual([]);
-
-    scene.pass(unaskedMs - leadsPauseMs);
     expect(await scene.send(scene.id, firstAt)).toEqual({ state: 'sent' });
-    expect(sandbox.stats.byRoute.get).toBe(3);
+    expect(sandbox.stats.byRoute.get).toBe(6);
     expect(body(server.mails[0]?.source ?? '')).toMatch(
       /The Leads service could not be asked .* known at \d\d:\d\d/,
     );
+  });
+
+  test('three leads in a row cannot be read: the next are not asked about; then one that was not tried finds out', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const { sandbox } = scene.workspace;
+    for (let n = 1; n < 5; n++) sandbox.leads.add({ companyName: `Due ${n}`, nextFollowUpAt: due(1_000) });
+    await scene.workspace.sync();
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = (await scene.plan()).map(({ id }) => id);
+    sandbox.set({ faults: [{ kind: 'status', status: 500, when: { every: 1 }, on: ['get'] }] });
+    const asked = (): number => sandbox.stats.byRoute.get;
+    const wait = async (id: number): Promise<number> => {
+      const outcome = await scene.send(id, Date.now());
+      return 'againAfterMs' in outcome ? outcome.againAfterMs : 0;
+    };
+    const before = asked();
+    for (const id of [a, b, c]) expect(await wait(id)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
+    expect(await wait(d)).toBeLessThanOrEqual(leadsPauseMs);
+    expect(await wait(a), 'one of those that failed comes later').toBeGreaterThan(leadsPauseMs);
+    expect(asked() - before).toBe(3);
+    scene.pass(leadsPauseMs);
+    expect(await wait(d)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
+    expect(await wait(e)).toBeLessThanOrEqual(leadsPauseMs);
+    expect(asked() - before).toBe(4);
+    sandbox.set({ faults: [] });
+    scene.pass(leadsPauseMs);
+    for (const id of [e, a, b, c, d]) expect(await scene.send(id, Date.now())).toEqual({ state: 'sent' });
+    expect(server.mails).toHaveLength(5);
   });
 
   test('one minute before the half hour is over it comes back for its end', async () => {
@@ -125,6 +152,14 @@ describe('a service that cannot be asked', () => {
 });
 
 describe('late', () => {
+  test('the Date is when it was sent, not when it was planned', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });
+    const before = Math.floor(Date.now() / 1_000) * 1_000;
+    await scene.send(scene.id);
+    expect(Date.parse(header(server.mails[0]?.source ?? '', 'Date'))).toBeGreaterThanOrEqual(before);
+  });
+
   test('within the time of grace: sent, saying so', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });
