@@ -58,6 +58,7 @@ const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
  * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
+ * What is new and past already is left out, unless it is the last that somebody is to get for the follow-up.
  */
 export async function replaceReminders(
   db: Queryable,
@@ -93,7 +94,13 @@ export async function replaceReminders(
   if (wanted.length === 0) return;
   await db.query(
     `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence)
-     select $1, * from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+     select $1, lead_id, due_at, offset_text, recipient, send_at, sequence
+     from (select *, max(send_at) over (partition by lead_id, recipient) as last
+         from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+           as n (lead_id, due_at, offset_text, recipient, send_at, sequence)) n
+     where send_at > now() or send_at = last or exists (
+       select from reminders o where o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
+         and o.offset_text = n.offset_text and o.recipient = n.recipient and o.state <> 'cancelled')
      on conflict (connection, lead_id, due_at, offset_text, recipient) do update
        set state = 'scheduled', sequence = excluded.sequence, note = null, updated_at = now(),
          -- What is late already was perhaps put off: that is not taken back.
