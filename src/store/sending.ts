@@ -107,7 +107,7 @@ export interface LeadBackground {
    * when there was none.
    */
   readonly before: Readonly<Record<string, Cell>>;
-  /** The row's number in the target as the last sync saw it; null when it did not have to do with the row. */
+  /** The row's number in the target as the last sync saw or left it; null when there was none. */
   readonly row: number | null;
 }
 
@@ -129,9 +129,10 @@ export async function leadBackgrounds(
            select max(updated_at) from reminders
            where connection = l.connection and lead_id = l.lead_id and state = 'sent')
          order by field, id) first) as before,
-       (select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
+       coalesce((select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
          and run_id = (select id from runs where connection = l.connection and mode = 'sync' order by id desc limit 1)
-         order by id desc limit 1) as row
+         order by id desc limit 1),
+         (select row_number from pairs where connection = l.connection and lead_id = l.lead_id)) as row
      from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
     [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );

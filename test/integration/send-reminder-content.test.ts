@@ -6,9 +6,34 @@ import { startMailServer } from '../support/mail-server.ts';
 const minute = 60_000;
 
 describe('what the mail tells', () => {
+  test('the row of an ordinary lead, as the last sync read it', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const number = async (): Promise<string | undefined> => {
+      await scene.pool.query(`update reminders set state = 'scheduled'`);
+      await scene.send(scene.id);
+      return /Row (\d+) of leads\.csv when it was last read/.exec(
+        body(server.mails.at(-1)?.source ?? ''),
+      )?.[1];
+    };
+    expect(await number(), 'just made').toBe('2');
+    const { sandbox, sheet } = scene.workspace;
+    sandbox.leads.add({ companyName: 'Other AG' });
+    for (let times = 0; times < 2; times++) await scene.workspace.sync();
+    expect(await number(), 'nothing to do').toBe('2');
+    const [head = [], due = [], other = []] = sheet.grid();
+    sheet.write([head, other, due]);
+    await scene.workspace.sync();
+    expect(await number(), 'sorted').toBe('3');
+  });
+
   test('each offset is a mail of its own, in one thread', async () => {
     await using server = await startMailServer();
-    await using scene = await dueLead(server.port, { reminders: { before: ['0m', '1m'] } });
+    await using scene = await dueLead(server.port, {
+      agoMs: -5 * minute,
+      reminders: { before: ['0m', '1m'] },
+    });
+    scene.pass(6 * minute);
     const ids = await scene.pool.query<{ id: number }>(`select id from reminders order by send_at`);
     for (const { id } of ids.rows) {
       await scene.pool.query(`update reminders set state = 'scheduled' where id = $1`, [id]);

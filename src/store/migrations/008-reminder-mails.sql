@@ -9,3 +9,5 @@ alter table digests
 -- Of before it was told apart, a doubt is the mail server's.
 update reminders set unknowns = doubts where doubts > 0;
 update digests set unknowns = doubts where doubts > 0;
+-- Where the row was when the target was last read; null: not there, or not read since it was made.
+alter table pairs add row_number int;
