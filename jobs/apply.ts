@@ -26,6 +26,6 @@ export async function apply(
   const done = await runOfBatch(app.pool, request.approval);
   if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
   const result = await advance(context, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planReminders(app);
+  if ('done' in result) await planReminders(app, request.connection);
   return result;
 }

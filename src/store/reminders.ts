@@ -159,16 +159,17 @@ export async function cancelReminders(db: Queryable, connection: string): Promis
   );
 }
 
-/** What is to be sent within `horizonMs`, or was begun and is not finished; soonest first. */
+/** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
 export async function dueReminders(
   db: Queryable,
   connection: string,
   horizonMs: number,
+  leadId: string | null = null,
 ): Promise<readonly Reminder[]> {
   const { rows } = await db.query<Reminder>(
     `select ${columns} from reminders where connection = $1 and state in ('scheduled', 'sending')
-       and send_at < now() + $2 * interval '1 ms' order by send_at, id`,
-    [connection, horizonMs],
+       and send_at < now() + $2 * interval '1 ms' and ($3::text is null or lead_id = $3) order by send_at, id`,
+    [connection, horizonMs, leadId],
   );
   return rows;
 }

@@ -44,6 +44,30 @@ describe('before the mail leaves the lead is read again', () => {
     expect(server.mails).toEqual([]);
   });
 
+  test('moved: planned for that moment at once, whatever the agreed date, and sent then', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const later = new Date(Date.now() + 20 * minute).toISOString();
+    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: later });
+    expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
+    expect(scene.added).toMatchObject([{ dueAt: Date.parse(later), state: 'scheduled' }]);
+    expect(await scene.plan(), 'another planning before a sync leaves it so').toEqual(scene.added);
+    scene.pass(20 * minute);
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  test('for somebody else now: he gets it at once', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port, {
+      reminders: { routes: [{ when: { region: ['BY'] }, to: ['ben@example.com'] }] },
+    });
+    scene.workspace.sandbox.leads.edit(scene.leadId, { region: 'BY' });
+    expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(server.mails.map(({ to }) => to)).toEqual([['ben@example.com']]);
+  });
+
   test('moved and moved back before any sync: it is planned and sent after all', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);

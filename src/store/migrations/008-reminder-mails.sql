@@ -11,3 +11,6 @@ update reminders set unknowns = doubts where doubts > 0;
 update digests set unknowns = doubts where doubts > 0;
 -- Where the row was when the target was last read; null: not there, or not read since it was made.
 alter table pairs add row_number int;
+alter table follow_ups
+  -- Planned from what the service showed when a mail was to leave, not from what was agreed on: until the next sync.
+  add is_read boolean not null default false;
