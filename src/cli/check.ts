@@ -6,6 +6,7 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
@@ -32,6 +33,7 @@ export async function check(options: CommonOptions): Promise<void> {
       lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
       for (const context of app.contexts.values()) lines.push(...(await checkConnection(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
+      for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));
     });
   } catch (error) {
@@ -86,6 +88,15 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
     });
   });
   return [line];
+}
+
+/** A line for the column that names who is mailed, when there is one. What is wrong in it stops nobody's mails. */
+async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
+  if (!context.connection.reminders?.rules.toField) return [];
+  const found = await addressless(context);
+  const message =
+    found === null ? 'every lead that has one has an e-mail address' : describeAddressless(found);
+  return [{ name: `${context.connection.name}: recipients`, ok: true, message }];
 }
 
 async function checkMail({ config, mailer }: App): Promise<string> {

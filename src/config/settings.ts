@@ -212,7 +212,8 @@ export const settings = [
   {
     path: 'connections.NAME.reminders.calendar',
     default: 'false',
-    meaning: 'Whether mails have a calendar entry attached; one that moves or ends when the date does.',
+    meaning:
+      'Whether mails have a calendar entry attached. Whoever was sent one gets a mail that moves it when the date moves, or takes it back when he is not reminded of the lead any more.',
   },
   {
     path: 'connections.NAME.reminders.leadUrl',
@@ -259,7 +260,8 @@ export const settings = [
   },
   {
     variable: 'SMTP_RATE',
-    meaning: 'At most so many mails a second, such as 10 or 0.5. Default: as many as the mail server takes.',
+    meaning:
+      'At most so many mails a second from each process that sends, such as 10 or 0.5: with two workers, set half. Default: as many as the mail server takes.',
   },
   {
     variable: 'HOST',

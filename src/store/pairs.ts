@@ -168,3 +168,19 @@ export async function listDeleted(db: Queryable, connection: string): Promise<re
   );
   return rows.map((row) => row.id);
 }
+
+/** What leads with a follow-up (by `followUpField`) have in a field, as both sides agree: how many, and one of the rows. */
+export async function valuesOfFollowUps(
+  db: Queryable,
+  connection: string,
+  followUpField: string,
+  field: string,
+): Promise<readonly { readonly value: string; readonly count: number; readonly row: number | null }[]> {
+  const { rows } = await db.query<{ value: string; count: number; row: number | null }>(
+    `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
+     where connection = $1 and lead_deleted_at is null and base->>$2 is not null and base->>$3 is not null
+     group by 1 order by 3, 1`,
+    [connection, followUpField, field],
+  );
+  return rows;
+}
