@@ -4,7 +4,7 @@ import { Places } from './places.ts';
 export const leadsPauseMs = 60_000;
 
 /** So many leads, or recipients, in a row that met a fault, without one that did not, mean that all would. */
-export const enoughInARow = 3;
+const enoughInARow = 3;
 
 /** Refusals that lie further apart (ms) are not in a row. */
 const rowMs = 3_600_000;

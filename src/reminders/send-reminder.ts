@@ -53,7 +53,7 @@ export async function sendReminder(
   job: ReminderJob,
   signal: AbortSignal,
 ): Promise<Outcome<ReminderState>> {
-  const { pool, ledger, connection, addJobs } = context;
+  const { pool, ledger, connection } = context;
   const reminder = await ledger.reminder(job.reminderId);
   const settings = connection.reminders;
   if (reminder === null || settings === undefined) return { state: 'cancelled' };
@@ -77,7 +77,7 @@ export async function sendReminder(
   if (composed === null) {
     const note = 'the follow-up is another one in the service now';
     await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note });
-    await addJobs(await planFromRead(pool, connection, leadId, known.cells));
+    await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
   signal.throwIfAborted();

@@ -125,9 +125,8 @@ describe('the mail server', () => {
     expect(await scene.send(third)).toEqual({ state: 'sent' });
     for (const id of [first, second]) expect(await scene.send(id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('not allowed to mail this group');
-    expect(scene.log.filter(({ level }) => level === 50)).toMatchObject(
-      Array(2).fill({ code: 'mail.policy-refused' }),
-    );
+    const errors = scene.log.filter(({ level }) => level === 50);
+    expect(errors.map(({ code }) => code)).toEqual(Array(2).fill('mail.policy-refused'));
   });
 
   test('refuses three recipients in a row by policy: all wait, one is told, and another one tries first', async () => {
