@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type App, contextOf } from '../src/app.ts';
+import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { runOfBatch } from '../src/store/approvals.ts';
 import { planReminders } from './plan-reminders.ts';
@@ -21,11 +21,10 @@ export async function apply(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const context = contextOf(app, request.connection);
   // A job that was taken up again after its worker died may have been carried out.
   const done = await runOfBatch(app.pool, request.approval);
   if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
-  const result = await advance(context, { ...request, mode: 'sync' }, stop);
+  const result = await advance(app, { ...request, mode: 'sync' }, stop);
   if ('done' in result) await planReminders(app, request.connection);
   return result;
 }

@@ -1,4 +1,4 @@
-import { type App, contextOf } from '../src/app.ts';
+import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { z } from 'zod';
 import { advance, type RunSummary } from './sync.ts';
@@ -17,6 +17,5 @@ export async function plan(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const context = contextOf(app, request.connection);
-  return advance(context, { ...request, mode: 'plan', allow: [] }, stop);
+  return advance(app, { ...request, mode: 'plan', allow: [] }, stop);
 }

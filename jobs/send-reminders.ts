@@ -4,7 +4,7 @@ import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { type Batch, isUntried, type Planned } from '../src/reminders/batches.ts';
 import { retryDelayMs } from '../src/reminders/deliver.ts';
-import type { Places } from '../src/reminders/places.ts';
+import type { Places } from '../src/places.ts';
 import { unaskedMs } from '../src/reminders/send-reminder.ts';
 import { getReminders, type Reminder } from '../src/store/reminders.ts';
 import { reminderQueue, sendReminder, singleJob } from './send-reminder.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type App, contextOf } from '../src/app.ts';
+import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { lastRun } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
@@ -20,22 +20,27 @@ export async function sync(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const context = contextOf(app, request.connection);
   const last = await lastRun(app.pool, request.connection, 'sync');
   // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
   if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')
     return { done: { runId: last.id } };
-  const result = await advance(context, { ...request, mode: 'sync' }, stop);
+  const result = await advance(app, { ...request, mode: 'sync' }, stop);
   if ('done' in result) await planReminders(app, request.connection);
   return result;
 }
 
-/** Takes a run as far as it can go and tells the queue how to go on. */
+/**
+ * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on. Throws when the connection was
+ * taken out of the configuration after the job was queued.
+ */
 export async function advance(
-  context: Parameters<typeof advanceRun>[0],
-  request: RunRequest,
+  { contexts, runs }: App,
+  { connection, ...request }: RunRequest & { readonly connection: string },
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
+  const context = contexts.get(connection);
+  if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
+  using _place = await runs.take();
   const result = await advanceRun(context, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };

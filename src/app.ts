@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
+import { Places } from './places.ts';
 import { openQueues, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
@@ -15,6 +16,9 @@ import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
+import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
+import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
+import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
@@ -31,7 +35,12 @@ export interface App extends AsyncDisposable {
   readonly templates: ReadonlyMap<string, Templates>;
   /** One for each connection of the configuration, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
+  /** For each run that goes on at this moment; a run needs up to three database connections at once. */
+  readonly runs: Places;
 }
+
+/** Runs of different connections in one process; more of them wait for their turn. */
+const runsAtOnce = 4;
 
 /** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
 export async function openApp(config: Config, log: Logger): Promise<App> {
@@ -39,14 +48,16 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(connectionString, log));
+  const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
   const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
   const templates = new Map<string, Templates>();
   const contexts = new Map<string, SyncContext>();
+  const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
-    contexts.set(connection.name, openConnection(connection, pool, log, stack));
+    const target = openTarget(connection, config, account);
+    contexts.set(connection.name, openConnection(connection, target, pool, log, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
     templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
@@ -63,8 +74,14 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     waits: usualWaits,
     templates,
     contexts,
+    runs: new Places(runsAtOnce),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+function workersFor({ connections }: Config): number {
+  return 2 * connections.length + 2;
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
@@ -72,8 +89,26 @@ async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise
   return server.connectionString;
 }
 
+function openTarget(
+  { name, target, fields }: ConnectionConfig,
+  config: Config,
+  account: GoogleAccount,
+): Target {
+  if (target.type === 'workbook') return createWorkbookTarget({ ...target, fields });
+  const apiUrl = `${config.googleSheetsUrl}/`;
+  return createGoogleSheetsTarget({
+    ...target,
+    fields,
+    apiUrl,
+    account,
+    clock: systemClock,
+    connection: name,
+  });
+}
+
 function openConnection(
   connection: ConnectionConfig,
+  target: Target,
   pool: pg.Pool,
   log: Logger,
   stack: AsyncDisposableStack,
@@ -90,13 +125,5 @@ function openConnection(
       log: (level, fields, message) => child[level](fields, message),
     }),
   );
-  const target = createWorkbookTarget({ ...connection.target, fields: connection.fields });
   return { connection, pool, leads, target, log: child, clock: systemClock };
-}
-
-/** What a job's connection works with. Throws when it was taken out of the configuration after the job was queued. */
-export function contextOf(app: App, connection: string): SyncContext {
-  const context = app.contexts.get(connection);
-  if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
-  return context;
 }

@@ -1,29 +1,27 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { addressless, describeAddressless } from './addressless.ts';
+import { type CheckLine, describeLine, failed, look } from './check-line.ts';
+import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
 
-/** One thing that was looked at. */
-interface CheckLine {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly code?: string;
-  readonly help?: string;
+export interface CheckOptions extends CommonOptions {
+  /** Mends what it can. */
+  readonly fix?: boolean;
 }
 
 const never = new AbortController().signal;
 
-/** `leadsync check`: a line for each thing that a sync needs, and what to do about each that fails. Writes nothing. */
-export async function check(options: CommonOptions): Promise<void> {
+/**
+ * `leadsync check`: a line for each thing that a sync needs, and what to do about each that fails. Writes nothing
+ * unless `--fix` asks for it.
+ */
+export async function check(options: CheckOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
   const lines: CheckLine[] = [
     { name: 'configuration', ok: true, message: `${connections.length} connection(s)` },
@@ -31,7 +29,9 @@ export async function check(options: CommonOptions): Promise<void> {
   try {
     await withApp(options, async (app) => {
       lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
-      for (const context of app.contexts.values()) lines.push(...(await checkConnection(context)));
+      for (const context of app.contexts.values()) {
+        lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
+      }
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));
@@ -41,7 +41,7 @@ export async function check(options: CommonOptions): Promise<void> {
     lines.push(failed('database and queue', error));
   }
   if (options.json) printJson({ ok: lines.every((line) => line.ok), checks: lines });
-  else for (const line of lines) print(describe(line));
+  else for (const line of lines) print(describeLine(line));
   process.exitCode = lines.every((line) => line.ok) ? exitCodes.done : exitCodes.failed;
 }
 
@@ -49,31 +49,11 @@ function describeDatabase({ config }: App): string {
   return config.databaseUrl === undefined ? `embedded Postgres in ${config.dataDir}` : 'DATABASE_URL answers';
 }
 
-async function checkConnection(context: SyncContext): Promise<CheckLine[]> {
-  const { connection, leads } = context;
-  const { name } = connection;
-  return [
-    await look(`${name}: service`, async () => {
-      const page = await leads.list({ cursor: null, limit: connection.leads.pageSize }, never);
-      return `${connection.leads.baseUrl} answers; the key may list leads (${page.leads.length} on the first page)`;
-    }),
-    await look(`${name}: target`, () => checkTarget(context)),
-  ];
-}
-
-async function checkTarget({ target, connection }: SyncContext): Promise<string> {
-  const { path } = connection.target;
-  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
-      cause,
-    });
+function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
+  return look(`${connection.name}: service`, async () => {
+    const page = await leads.list({ cursor: null, limit: connection.leads.pageSize }, never);
+    return `${connection.leads.baseUrl} answers; the key may list leads (${page.leads.length} on the first page)`;
   });
-  const snapshot = await target.open({ create: false }, never);
-  let rows = 0;
-  for await (const batch of snapshot.rows) rows += batch.length;
-  const [missing] = snapshot.missing;
-  if (missing !== undefined) throw new LeadsyncError('target.column-missing', missing.message);
-  return `${target.name}: ${rows} rows, all mapped columns are there or will be created`;
 }
 
 /** A line for the user's own mail templates, when there are any. */
@@ -104,28 +84,4 @@ async function checkMail({ config, mailer }: App): Promise<string> {
   return config.smtpUrl === undefined
     ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
     : 'the mail server accepts us';
-}
-
-async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
-  try {
-    return { name, ok: true, message: await test() };
-  } catch (error) {
-    if (error instanceof LeadsyncError) return failed(name, error);
-    throw error;
-  }
-}
-
-function failed(name: string, error: LeadsyncError): CheckLine {
-  return {
-    name,
-    ok: false,
-    message: error.message,
-    code: error.code,
-    ...(error.help !== undefined && { help: error.help }),
-  };
-}
-
-function describe(line: CheckLine): string {
-  const help = line.help === undefined ? '' : `\n          ${line.help}`;
-  return `${line.ok ? 'ok  ' : 'FAIL'}  ${line.name}: ${line.message}${line.ok ? '' : ` [${line.code}]${help}`}`;
 }

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
@@ -14,6 +14,8 @@ import { visibleActions } from '../store/actions.ts';
 import { decideHeld, listHeld } from '../store/held.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { googleSheetsTarget } from './demo-google-sheets.ts';
+import { type DemoTarget, shownPath, workbookTarget } from './demo-target.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
@@ -28,26 +30,30 @@ const leadCount = 120;
 /** What the demo shows besides its text; the object of `demo --json`. */
 interface DemoResult {
   readonly folder: string;
-  readonly file: string;
   readonly reminders: readonly string[];
   readonly reports: readonly SyncReport[];
 }
 
 export interface DemoOptions extends CommonOptions {
   readonly dir?: string;
+  readonly target: 'xlsx' | 'google-sheets';
 }
 
-/** `leadsync demo`: the main job on a sandbox, a new Excel workbook and an embedded database, all local. */
+/**
+ * `leadsync demo`: the main job on a sandbox, a new Excel workbook (or a stand-in of Google Sheets) and an embedded
+ * database, all local.
+ */
 export async function demo(options: DemoOptions): Promise<void> {
   const stop = stopSignal();
   const folder = await demoFolder(options.dir);
-  const file = join(folder, 'leads.xlsx');
   const tell = options.json ? () => {} : print;
   // A limit that is hit now and then belongs to the picture.
   await using service = await startSandbox({
     leads: leadCount,
     faults: parseFaults('429:every=6,retryAfter=1'),
   });
+  await using target =
+    options.target === 'xlsx' ? workbookTarget(folder, connection) : await googleSheetsTarget(folder);
   tell(
     `A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`,
   );
@@ -55,7 +61,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   const env = {
     LEADS_BASE_URL: service.url,
     LEADS_API_KEY: service.apiKey,
-    TARGET: file,
+    ...target.env,
     DATA_DIR: folder,
     REMINDER_TO: 'you@example.com',
     LOG_LEVEL: 'warn',
@@ -79,12 +85,13 @@ export async function demo(options: DemoOptions): Promise<void> {
       tell(describeReport(report));
     };
 
-    step('1. First sync: the file does not exist yet');
+    step(`1. First sync: ${target.missing}`);
     await run('sync');
-    tell(`\n  ${shown(file)} has a row for each lead; open it in Excel or LibreOffice.`);
+    tell();
+    for (const line of target.filled()) tell(`  ${line}`);
 
     step('2. People work, on both sides');
-    for (const line of await editBothSides(service, app, stop)) tell(`  ${line}`);
+    for (const line of await editBothSides(service, target, app, stop)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
     await run('plan');
@@ -101,14 +108,18 @@ export async function demo(options: DemoOptions): Promise<void> {
 
     step('7. A reminder for the follow-up that has just fallen due');
     await sendDueReminders(app, stop);
-    for (const line of await describeReminder(service, folder)) tell(`  ${line}`);
+    for (const line of await describeReminder(service, target.name, folder)) tell(`  ${line}`);
   }
   // The database goes with the demo; what a person would look at stays.
   await rm(join(folder, 'postgres'), { recursive: true, force: true });
   const reminders = await outbox(folder);
   const { early, throttled } = service.stats;
-  tellEnd(tell, file, folder, throttled, early);
-  if (options.json) printJson({ folder, file, reminders, reports } satisfies DemoResult);
+  tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
+  tell('\nLook at:');
+  for (const line of target.ended()) tell(`  ${line}`.trimEnd());
+  tellEnd(tell, target, folder);
+  const result: DemoResult = { folder, ...target.result(), reminders, reports };
+  if (options.json) printJson(result);
 }
 
 async function demoFolder(dir: string | undefined): Promise<string> {
@@ -124,12 +135,15 @@ async function demoFolder(dir: string | undefined): Promise<string> {
 }
 
 /** Three edits that do not meet, one that does, and a new row: as people would make them. Returns what was done. */
-async function editBothSides(service: Sandbox, app: App, stop: AbortSignal): Promise<string[]> {
+async function editBothSides(
+  service: Sandbox,
+  target: DemoTarget,
+  app: App,
+  stop: AbortSignal,
+): Promise<string[]> {
   const [inFile, inService, onBoth, due] = service.leads.list().filter((lead) => lead.stage !== 'won');
   if (!inFile || !inService || !onBoth || !due) throw new Error('the sandbox has too few leads');
 
-  const stage = (leadId: string, value: string) =>
-    ({ kind: 'update', key: leadId, leadId, expect: {}, values: { stage: value } }) as const;
   const isNew = {
     companyName: 'Bäckerei Sonnenhof GmbH',
     segment: 'Retail',
@@ -137,26 +151,22 @@ async function editBothSides(service: Sandbox, app: App, stop: AbortSignal): Pro
     region: 'BW',
     stage: 'new',
   };
-  const outcomes = await app.contexts
-    .get(connection)
-    ?.target.write(
-      [
-        stage(inFile.id, 'won'),
-        stage(onBoth.id, 'qualified again'),
-        { kind: 'append', key: 'new', leadId: '', values: isNew },
-      ],
-      stop,
-    );
-  if (outcomes?.every(({ status }) => status === 'done') !== true) throw new Error('the file was not edited');
+  const edits = [
+    { leadId: inFile.id, stage: 'won' },
+    { leadId: onBoth.id, stage: 'qualified again' },
+    { leadId: null, values: isNew },
+  ];
+  await target.edit(app, edits, stop);
   service.leads.edit(inService.id, { city: 'Lübeck', region: 'SH' });
   service.leads.edit(onBoth.id, { stage: 'lost' });
   service.leads.edit(due.id, { nextFollowUpAt: new Date(Date.now() - 60_000).toISOString() });
+  const here = `in the ${target.place}:`.padEnd(16);
   return [
-    `in the file:     ${inFile.companyName}: stage ${inFile.stage} → won`,
-    'in the file:     a new row without an id: Bäckerei Sonnenhof GmbH, Freiburg',
+    `${here} ${inFile.companyName}: stage ${inFile.stage} → won`,
+    `${here} a new row without an id: Bäckerei Sonnenhof GmbH, Freiburg`,
     `in the service:  ${inService.companyName}: moved to Lübeck`,
     `in the service:  ${due.companyName}: the follow-up is due now`,
-    `on both sides:   ${onBoth.companyName}: stage "qualified again" in the file, "lost" in the service`,
+    `on both sides:   ${onBoth.companyName}: stage "qualified again" in the ${target.place}, "lost" in the service`,
   ];
 }
 
@@ -165,7 +175,7 @@ async function outbox(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.eml')).map((name) => join(folder, 'outbox', name));
 }
 
-async function describeReminder(service: Sandbox, folder: string): Promise<string[]> {
+async function describeReminder(service: Sandbox, target: string, folder: string): Promise<string[]> {
   const mails = await outbox(folder);
   const lead = service.leads.list().find(isDue);
   if (mails.length === 0 || lead === undefined) throw new Error('no reminder was written');
@@ -178,12 +188,12 @@ async function describeReminder(service: Sandbox, folder: string): Promise<strin
     timeZone: 'UTC',
     now: Date.now(),
     changes: [],
-    row: { target: 'leads.xlsx', row: null },
+    row: { target, row: null },
     leadUrl: null,
     note: null,
     templates: await openTemplates(null, () => {}),
   });
-  const where = `${mails.length} mail(s), as files because no SMTP_URL is set: ${shown(join(folder, 'outbox'))}`;
+  const where = `${mails.length} mail(s), as files because no SMTP_URL is set: ${shownPath(join(folder, 'outbox'))}`;
   return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
 }
 
@@ -193,21 +203,8 @@ function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
   return at <= Date.now() && at > Date.now() - 10 * 60_000;
 }
 
-function tellEnd(
-  tell: (line?: string) => void,
-  file: string,
-  folder: string,
-  throttled: number,
-  early: number,
-): void {
-  tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
-  tell('\nLook at:');
-  tell(`  ${file}   the workbook: open it in Excel or LibreOffice; the new row has its id now`);
-  tell(`  ${shown(join(folder, 'outbox'))}   the mails`);
-  tell('\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=./leads.xlsx');
+function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: string): void {
+  tell(`  ${shownPath(join(folder, 'outbox'))}   the mails`);
+  tell(`\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=${own}`);
   tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
-}
-
-function shown(path: string): string {
-  return relative(process.cwd(), path) || path;
 }

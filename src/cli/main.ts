@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { guardCodes } from '../merge/guard.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
+import type { CheckOptions } from './check.ts';
 import type { DemoOptions } from './demo.ts';
 import type { PlanOptions } from './plan.ts';
 import type { RemindersOptions } from './reminders.ts';
@@ -51,10 +52,15 @@ const allow = (): Option =>
 
 command('demo', 'shows the main job on a local sandbox, in under a minute, with no set-up')
   .option('--dir <folder>', 'where its files go (default: a new folder under ./data)')
+  .addOption(
+    new Option('--target <kind>', 'an Excel workbook, or a local stand-in of Google Sheets')
+      .choices(['xlsx', 'google-sheets'])
+      .default('xlsx'),
+  )
   .action(async (options: DemoOptions) => (await import('./demo.ts')).demo(options));
-command('check', 'tests configuration, database, queue, credentials, permissions, target and mail').action(
-  async (options: CommonOptions) => (await import('./check.ts')).check(options),
-);
+command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
+  .option('--fix', 'take a copied spreadsheet as the target from now on')
+  .action(async (options: CheckOptions) => (await import('./check.ts')).check(options));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
   .action(async (options: PlanOptions) => (await import('./plan.ts')).plan(options));

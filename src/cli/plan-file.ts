@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionConfig } from '../config/config.ts';
+import { targetName } from '../config/target-name.ts';
 import { LeadsyncError } from '../errors.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
@@ -78,7 +79,7 @@ export async function writePlanFile(
     planId: plan.planId,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     service: connection.leads.baseUrl,
-    target: connection.target.path,
+    target: targetName(connection.target),
     settings: settingsHashes(connection),
     madeAt: new Date(run.createdAt).toISOString(),
     guard: plan.guard,
@@ -166,7 +167,8 @@ export function assertSameSettings(file: PlanFile, connection: ConnectionConfig)
     throw refused('settings', `the plan ${file.planId} of ${file.connection} was made for ${names}`);
   }
   if (file.service !== connection.leads.baseUrl) throw changedByHand('service', connection.leads.baseUrl);
-  if (file.target !== connection.target.path) throw changedByHand('target', connection.target.path);
+  const target = targetName(connection.target);
+  if (file.target !== target) throw changedByHand('target', target);
 }
 
 /**

@@ -2,7 +2,7 @@ import { sendDigest } from '../../jobs/send-digest.ts';
 import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
 import { sendReminders } from '../../jobs/send-reminders.ts';
 import type { App } from '../app.ts';
-import { Places } from '../reminders/places.ts';
+import { Places } from '../places.ts';
 
 /** Jobs of a connection that are worked on at once. */
 const concurrency = 8;

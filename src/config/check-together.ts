@@ -8,6 +8,7 @@ import { checkReminders, type MappedField } from './check-reminders.ts';
 import { connectionNamePattern, directionSchema } from './schema.ts';
 import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
+import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
 const lenientField = z
@@ -27,12 +28,22 @@ const lenientField = z
 const lenientConnection = z.object({
   target: z
     .object({
+      type: z.string().optional().catch(undefined),
       path: z.string().optional().catch(undefined),
+      spreadsheet: z.string().optional().catch(undefined),
+      tab: z.string().catch('Leads'),
       sheet: z.unknown().optional(),
       idColumn: z.string().catch('Lead ID'),
       statusColumn: z.string().optional().catch(undefined),
     })
-    .catch({ path: undefined, idColumn: 'Lead ID', statusColumn: undefined }),
+    .catch({
+      type: undefined,
+      path: undefined,
+      spreadsheet: undefined,
+      tab: 'Leads',
+      idColumn: 'Lead ID',
+      statusColumn: undefined,
+    }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
 });
@@ -144,17 +155,29 @@ function sharedTargets(
 ): readonly Mistake[] {
   const first = new Map<string, string>();
   return connections.flatMap(([name, connection]) => {
-    const path = connection?.target.path;
-    if (path === undefined || targetPathMistake(path) !== null) return [];
-    const file = realTargetPath(resolve(source.folder, path));
-    const earlier = first.get(file);
+    const place = connection === undefined ? null : placeOf(source, connection.target);
+    if (place === null) return [];
+    const earlier = first.get(place.name);
     if (earlier === undefined) {
-      first.set(file, name);
+      first.set(place.name, name);
       return [];
     }
-    const message = `must be a file of its own: connection ${earlier} writes to the same one`;
-    return report(source, ['connections', name, 'target', 'path'], message);
+    const message = `must be ${place.own}: connection ${earlier} writes to the same one`;
+    return report(source, ['connections', name, 'target', place.key], message);
   });
+}
+
+/** One name for one place, however it is written; null when it is missing or wrong. */
+function placeOf(
+  source: Source,
+  { type, path, spreadsheet, tab }: Lenient['target'],
+): { readonly name: string; readonly own: string; readonly key: string } | null {
+  if (type === 'google-sheets') {
+    if (spreadsheet === undefined || spreadsheetMistake(spreadsheet) !== null) return null;
+    return { name: `${spreadsheetId(spreadsheet)}/${tab}`, own: 'a tab of its own', key: 'tab' };
+  }
+  if (path === undefined || targetPathMistake(path) !== null) return null;
+  return { name: realTargetPath(resolve(source.folder, path)), own: 'a file of its own', key: 'path' };
 }
 
 function report(source: Source, path: Path, message: string): readonly Mistake[] {

@@ -10,7 +10,7 @@ export interface Limit {
   readonly percent: boolean;
 }
 
-interface WorkbookConfig {
+export interface WorkbookConfig {
   readonly type: 'workbook';
   /** Absolute path, ending in .xlsx, .xlsm or .csv. */
   readonly path: string;
@@ -20,6 +20,19 @@ interface WorkbookConfig {
   readonly statusColumn?: string;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;
+}
+
+interface GoogleSheetsConfig {
+  readonly type: 'google-sheets';
+  readonly spreadsheetId: string;
+  readonly tab: string;
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+  /** How moments are written: as the spreadsheet's own dates, in its time zone, or as ISO 8601 text. */
+  readonly dates: 'native' | 'iso';
+  /** Requests a minute that are ours; Google allows 60 of each to one account. */
+  readonly readsPerMinute: number;
+  readonly writesPerMinute: number;
 }
 
 export interface ReminderSettings {
@@ -45,7 +58,7 @@ export interface ConnectionConfig {
     /** Passed through to `GET /v1/leads`; when set, absence never means deleted. */
     readonly query: Readonly<Record<string, string>>;
   };
-  readonly target: WorkbookConfig;
+  readonly target: WorkbookConfig | GoogleSheetsConfig;
   readonly fields: readonly FieldMapping[];
   readonly sync: {
     /** Cron pattern of five fields. */
@@ -71,6 +84,10 @@ export interface Config {
   readonly dataDir: string;
   /** Unset: the embedded Postgres under dataDir. */
   readonly databaseUrl?: Secret;
+  /** Absolute path of the key file, or of a workload identity's description. */
+  readonly googleCredentials?: string;
+  /** Root of the Sheets API. */
+  readonly googleSheetsUrl: string;
   /** Unset: mails are written as .eml files under dataDir/outbox. */
   readonly smtpUrl?: Secret;
   /** At most so many mails a second, which may be less than one; unset: as many as the server takes. */

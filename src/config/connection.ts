@@ -20,14 +20,7 @@ export function buildConnection(
   return {
     name,
     leads,
-    target: {
-      type: target.type,
-      path: resolve(folder, target.path),
-      ...(target.sheet === undefined ? {} : { sheet: target.sheet }),
-      idColumn: target.idColumn,
-      ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
-      timeZone: target.timeZone ?? sync.timeZone,
-    },
+    target: buildTarget(target, folder, sync.timeZone),
     fields,
     sync: {
       ...sync,
@@ -37,6 +30,28 @@ export function buildConnection(
     ...(reminders === undefined
       ? {}
       : { reminders: buildReminders(reminders, fields, sync.timeZone, folder) }),
+  };
+}
+
+function buildTarget(
+  target: ConnectionSettings['target'],
+  folder: string,
+  timeZone: string,
+): ConnectionConfig['target'] {
+  const columns = {
+    idColumn: target.idColumn,
+    ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
+  };
+  if (target.type === 'google-sheets') {
+    const { type, spreadsheet, tab, dates, readsPerMinute, writesPerMinute } = target;
+    return { type, spreadsheetId: spreadsheet, tab, ...columns, dates, readsPerMinute, writesPerMinute };
+  }
+  return {
+    type: target.type,
+    path: resolve(folder, target.path),
+    ...(target.sheet === undefined ? {} : { sheet: target.sheet }),
+    ...columns,
+    timeZone: target.timeZone ?? timeZone,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Environment } from './environment.ts';
 import { settingAround, settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
+import { fromTargetVariable } from './spreadsheet.ts';
 
 /** The environment's one connection, `default`, in the form of leadsync.yaml. Its target is relative to `cwd`. */
 export function environmentSource(environment: Environment, cwd: string): Source {
@@ -12,7 +13,7 @@ export function environmentSource(environment: Environment, cwd: string): Source
           baseUrl: environment.get('LEADS_BASE_URL'),
           apiKey: environment.get('LEADS_API_KEY'),
         }),
-        target: present({ type: 'workbook', path: environment.get('TARGET') }),
+        target: targetOf(environment.get('TARGET')),
         sync: present({
           schedule: environment.get('SCHEDULE'),
           timeZone: environment.get('TZ_NAME'),
@@ -27,7 +28,7 @@ export function environmentSource(environment: Environment, cwd: string): Source
     },
   };
   const variableAt: (path: Parameters<Source['locate']>[0]) => string = (path) =>
-    settingAround(path)?.variable ?? 'environment';
+    path[2] === 'target' ? 'TARGET' : (settingAround(path)?.variable ?? 'environment');
   return {
     raw,
     folder: cwd,
@@ -40,6 +41,11 @@ export function environmentSource(environment: Environment, cwd: string): Source
     isKnownBad: (path) =>
       environment.mistakes.some(({ where }) => where.replace(/_FILE$/, '') === variableAt(path)),
   };
+}
+
+function targetOf(variable: string | undefined): Readonly<Record<string, unknown>> {
+  if (variable === undefined) return { type: 'workbook' };
+  return fromTargetVariable(variable) ?? { type: 'workbook', path: variable };
 }
 
 function present(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -7,6 +7,7 @@ interface Node {
   properties?: Record<string, Node> | undefined;
   additionalProperties?: Node | boolean | undefined;
   anyOf?: Node[] | undefined;
+  oneOf?: Node[] | undefined;
   items?: Node | undefined;
 }
 
@@ -15,6 +16,7 @@ const node: z.ZodType<Node> = z.lazy(() =>
     properties: z.record(z.string(), node).optional(),
     additionalProperties: z.union([z.boolean(), node]).optional(),
     anyOf: z.array(node).optional(),
+    oneOf: z.array(node).optional(),
     items: node.optional(),
   }),
 );
@@ -33,7 +35,7 @@ export function configJsonSchemaText(): string {
 /** Adds the settings' meanings, to the `whole` of a setting and not to each of its forms. `any` name is looked up as such: the settings have a wildcard there. */
 function describe(part: Node, path: Path, whole = true): object {
   const meaning = whole ? settingAt(path)?.meaning : undefined;
-  const { properties, additionalProperties, anyOf, items } = part;
+  const { properties, additionalProperties, anyOf, oneOf, items } = part;
   return {
     ...(meaning === undefined ? {} : { description: meaning }),
     ...part,
@@ -49,5 +51,6 @@ function describe(part: Node, path: Path, whole = true): object {
       : {}),
     ...(items === undefined ? {} : { items: describe(items, [...path, 0]) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map((inner) => describe(inner, path, false)) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((inner) => describe(inner, path, false)) }),
   };
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
@@ -46,6 +47,12 @@ const schema = z.object({
   )
     .transform(Number)
     .optional(),
+  GOOGLE_APPLICATION_CREDENTIALS: text((value) =>
+    value.includes('\0') ? 'must be the path of a file' : null,
+  ).optional(),
+  GOOGLE_SHEETS_URL: text(baseUrlMistake)
+    .transform(normalizeBaseUrl)
+    .prefault('https://sheets.googleapis.com'),
   HOST: text((value) =>
     isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
       ? null
@@ -79,12 +86,15 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
   if (!parsed.success)
     return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
   const { DATABASE_URL, DATA_DIR, SMTP_URL, SMTP_RATE, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
+  const { GOOGLE_APPLICATION_CREDENTIALS: credentials, GOOGLE_SHEETS_URL } = parsed.data;
   return {
     settings: {
       dataDir: resolve(cwd, DATA_DIR),
       ...(DATABASE_URL === undefined ? {} : { databaseUrl: DATABASE_URL }),
       ...(SMTP_URL === undefined ? {} : { smtpUrl: SMTP_URL }),
       ...(SMTP_RATE === undefined ? {} : { smtpRate: SMTP_RATE }),
+      ...(credentials === undefined ? {} : { googleCredentials: resolve(cwd, credentials) }),
+      googleSheetsUrl: GOOGLE_SHEETS_URL,
       http: { host: HOST, port: PORT, ...(ADMIN_TOKEN === undefined ? {} : { adminToken: ADMIN_TOKEN }) },
       logLevel: LOG_LEVEL,
     },

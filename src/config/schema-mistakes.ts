@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
 import { didYouMean, nearestName } from './nearest-name.ts';
 import { isKeyToCome, isOfTargetToCome, typeToComeMessage } from './not-yet.ts';
+import { targetTypes } from './schema.ts';
 import { homeOf, keysBelow, type Path, settingAt } from './settings-lookup.ts';
 import { mistakeAt, type Source, valueAt } from './source.ts';
 
@@ -48,7 +49,11 @@ function unknownKey(source: Source, parent: Path, key: string): Mistake {
   const path = [...parent, key];
   const place = source.locate(path);
   if (isKeyToCome(path)) return { ...place, message: 'is not supported yet by this version: remove it' };
-  const allowed = keysBelow(parent);
+  const kind = valueAt(source.raw, [...parent, 'type']);
+  const allowed = keysBelow(parent).filter((known) => {
+    const only = settingAt([...parent, known])?.only;
+    return only === undefined || only === kind;
+  });
   const hint = didYouMean(key, allowed);
   const home = hint === '' ? homeOf(key) : undefined;
   const elsewhere = home === undefined ? '' : `; ${home}`;
@@ -61,6 +66,10 @@ function unionMistakes(source: Source, issue: z.core.$ZodIssueInvalidUnion, path
     (branch) => !branch.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0),
   );
   const [branch] = meant;
+  if (issue.discriminator === 'type') {
+    const value = valueAt(source.raw, path);
+    return [mistakeAt(source, path, typeToComeMessage(path, value) ?? choice(targetTypes, value))];
+  }
   if (meant.length === 1 && branch !== undefined) return schemaMistakes(source, branch, path);
   const message =
     settingAt(path)?.path?.endsWith('.FIELD') === true

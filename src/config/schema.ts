@@ -7,6 +7,7 @@ import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
 import { parseRetention, retentionAllowed, retentionMistake } from './retention.ts';
 import { scheduleMistake, timeZoneMistake } from './schedule.ts';
 import { Secret } from './secret.ts';
+import { spreadsheetId, spreadsheetMistake, tabMistake } from './spreadsheet.ts';
 import { sheetNameMistake, targetPathMistake } from './target-path.ts';
 import {
   parseQuietHours,
@@ -55,19 +56,22 @@ const retention = z
 
 export const directionSchema = z.enum(['two-way', 'to-target', 'to-leads']);
 
-const pageSizeAllowed = 'must be a whole number from 1 to 1000';
-const pageSize = z
-  .union([
-    z.int(pageSizeAllowed).min(1, pageSizeAllowed).max(1000, pageSizeAllowed),
-    // As `${NAME}` gives it.
-    text((value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= 1000 ? null : pageSizeAllowed)),
-  ])
-  .transform(Number);
+/** A whole number from 1 to `most` (at most four digits), also as `${NAME}` gives it: as text. */
+function count(most: number) {
+  const allowed = `must be a whole number from 1 to ${most}`;
+  return z
+    .union([
+      z.int(allowed).min(1, allowed).max(most, allowed),
+      text((value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= most ? null : allowed)),
+    ])
+    .transform(Number);
+}
+const perMinute = count(6000);
 
 const leads = z.strictObject({
   baseUrl: text(baseUrlMistake).transform(normalizeBaseUrl),
   apiKey: secretToken('the key of the Leads service'),
-  pageSize: pageSize.prefault(100),
+  pageSize: count(1000).prefault(100),
   query: z
     .record(
       z.string().refine((name) => name !== 'limit' && name !== 'cursor', 'is set by paging itself'),
@@ -76,7 +80,7 @@ const leads = z.strictObject({
     .default({}),
 });
 
-const target = z.strictObject({
+const workbook = z.strictObject({
   type: z.literal('workbook'),
   path: text(targetPathMistake),
   sheet: text(sheetNameMistake).optional(),
@@ -84,6 +88,21 @@ const target = z.strictObject({
   statusColumn: heading.optional(),
   timeZone: timeZone.optional(),
 });
+
+const googleSheets = z.strictObject({
+  type: z.literal('google-sheets'),
+  spreadsheet: text(spreadsheetMistake).transform(spreadsheetId),
+  tab: text(tabMistake).default('Leads'),
+  idColumn: heading.default('Lead ID'),
+  statusColumn: heading.optional(),
+  dates: z.enum(['native', 'iso']).default('native'),
+  readsPerMinute: perMinute.prefault(60),
+  writesPerMinute: perMinute.prefault(60),
+});
+
+const target = z.discriminatedUnion('type', [workbook, googleSheets]);
+
+export const targetTypes: readonly string[] = ['workbook', 'google-sheets'];
 
 /** What Excel takes as a list written into the cell's rule: no commas, 255 characters in all. */
 const listValues = z

@@ -2,6 +2,8 @@ import { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Throttle } from '../sync/leads-port.ts';
+import { Turns } from '../turns.ts';
+import { visibleText } from '../visible-text.ts';
 import { decodeBody } from './decode-body.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { Exchange, type ExchangeBounds, type ExchangeRequest, type ReplyHead } from './exchange.ts';
@@ -9,8 +11,6 @@ import { LeadsApiError } from './leads-api-error.ts';
 import { Pause } from './pause.ts';
 import { type Operation, replyFault } from './reply-fault.ts';
 import { parseServiceAddress, type ServiceAddress } from './service-address.ts';
-import { Turns } from './turns.ts';
-import { visibleText } from './visible-text.ts';
 
 export interface LeadsHttpOptions {
   /** https, or http to this machine; may carry a path prefix. */

@@ -75,19 +75,28 @@ const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostg
 type PgQueue = InstanceType<typeof PostgresQueue>;
 type Warn = (error: Error, message: string) => void;
 
-/** Opens the queues on the Postgres that also holds the state, in a schema of their own. */
+/** Database connections besides those with which workers wait for jobs. */
+const spareConnections = 8;
+
+/**
+ * Opens the queues on the Postgres that also holds the state, in a schema of their own. `workers`: how many may be
+ * started at once; each keeps one database connection to itself.
+ */
 export async function openQueues(
   connectionString: string,
   log: Logger,
+  workers: number,
   { lockMs = defaultLockMs }: { readonly lockMs?: number } = {},
 ): Promise<Queues> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
     connectionString,
-    max: 10,
+    max: workers + spareConnections,
     options: '-c search_path=bullmq',
     application_name: 'leadsync-queue',
   });
+  // BullMQ listens once for each queue and worker.
+  pool.setMaxListeners(0);
   let closing = false;
   const warn = (error: Error, message: string): void => {
     if (!closing) log.warn({ err: error }, message);

@@ -1,4 +1,4 @@
-import { Places } from './places.ts';
+import { Places } from '../places.ts';
 
 /** How long (ms) a Leads service that cannot be asked is left alone. */
 export const leadsPauseMs = 60_000;

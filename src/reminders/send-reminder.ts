@@ -162,6 +162,11 @@ export interface ReminderFacts {
   readonly now: number;
 }
 
+/** What people call a target: the name of a file or of a tab. */
+function labelOf(target: ConnectionConfig['target']): string {
+  return target.type === 'workbook' ? basename(target.path) : target.tab;
+}
+
 /** The mail about a follow-up, with its calendar entry when the settings ask for one. */
 export function composeFor(
   { connection, settings, leadId, cells, ...facts }: ReminderFacts,
@@ -172,7 +177,7 @@ export function composeFor(
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: { target: basename(connection.target.path), row: facts.row },
+    row: { target: labelOf(connection.target), row: facts.row },
     leadUrl: settings.leadUrl,
     templates,
   });

@@ -5,7 +5,7 @@ const connectTimeoutMs = 10_000;
 const int8 = 20;
 
 /**
- * A pool of at most 10 connections, in which unqualified names mean the schema `leadsync`. Nothing is connected before
+ * A pool of at most 20 connections, in which unqualified names mean the schema `leadsync`. Nothing is connected before
  * the first query. int8 is read as a number where that is exact, else as text; timestamptz as Date.
  *
  * A connection that cannot be made within 10 s rejects with `database.unreachable`, and so does opening a URL that
@@ -39,7 +39,7 @@ export function openDatabase(options: { readonly connectionString: string }): pg
   const pool = new pg.Pool({
     connectionString,
     Client,
-    max: 10,
+    max: 20,
     keepAlive: true,
     application_name: 'leadsync',
     options: '-c search_path=leadsync',

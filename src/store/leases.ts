@@ -53,7 +53,11 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
     );
   };
   session.on('error', lose);
-  const renewal = setInterval(() => {
+  let isRenewing = false;
+  // A long transaction of ours holds the row fast: a renewal waits for its end, and no second one joins it.
+  const renew = (): void => {
+    if (isRenewing) return;
+    isRenewing = true;
     session
       .query(`update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and token = $2`, [
         name,
@@ -61,9 +65,11 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
         leaseMs,
       ])
       .then(({ rowCount }) => {
+        isRenewing = false;
         if (rowCount === 0) lose();
       }, lose);
-  }, leaseMs / 3);
+  };
+  const renewal = setInterval(renew, leaseMs / 3);
   renewal.unref();
 
   return {

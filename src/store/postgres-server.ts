@@ -55,7 +55,7 @@ export async function startServer(
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: '100',
+    max_connections: '300',
     shared_buffers: '64MB',
     max_wal_size: '256MB',
     log_checkpoints: 'off',

@@ -19,6 +19,8 @@ export interface StagedRow {
   readonly cells: Cells;
   readonly hash: string | null;
   readonly rowKey: string;
+  /** What the status column shows; null when there is none. */
+  readonly status: string | null;
 }
 
 /** Stages a page of leads; the last sight of an id wins. Returns how many of them were staged before. */
@@ -63,8 +65,8 @@ export async function stageRows(
   rows: readonly StagedRow[],
 ): Promise<void> {
   await db.query(
-    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key)
-     select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::text[])`,
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status)
+     select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::text[])`,
     [
       runId,
       rows.map((_, index) => from + index),
@@ -73,8 +75,17 @@ export async function stageRows(
       rows.map((row) => JSON.stringify(row.cells)),
       rows.map((row) => row.hash),
       rows.map((row) => row.rowKey),
+      rows.map((row) => row.status),
     ],
   );
+}
+
+/**
+ * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
+ * compares each row with each lead. Not within a transaction: two runs would wait for each other.
+ */
+export async function analyzeStaged(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate)`);
 }
 
 /** Flags every row whose id an earlier row has. Called once, after all rows are staged. */
@@ -137,11 +148,14 @@ export async function* differences(
   yield* db.query(query) as AsyncIterable<Difference>;
 }
 
+/** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
+type LooseRow = Omit<StagedRow, 'status'> & { readonly duplicate: boolean; readonly refused: string | null };
+
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
 export async function* looseRows(
   db: pg.PoolClient,
   run: { readonly id: number; readonly connection: string },
-): AsyncIterable<StagedRow & { readonly duplicate: boolean; readonly refused: string | null }> {
+): AsyncIterable<LooseRow> {
   const query = new QueryStream(
     `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
      from staged_rows r
@@ -150,9 +164,7 @@ export async function* looseRows(
     [run.id, run.connection],
     { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<
-    StagedRow & { readonly duplicate: boolean; readonly refused: string | null }
-  >;
+  yield* db.query(query) as AsyncIterable<LooseRow>;
 }
 
 /** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
@@ -195,9 +207,10 @@ export async function stagedCounts(db: Queryable, runId: number): Promise<{ lead
 /** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
 export async function countRecords(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select ((select count(*) from staged_leads where run_id = $1)
-       + (select count(*) from staged_rows r where run_id = $1 and not duplicate and not exists (
-            select from staged_leads l where l.run_id = $1 and l.lead_id = r.lead_id)))::int as count`,
+    // Not as rows without a lead: of a new run the planner knows nothing, and compares each row with each lead.
+    `select (count(*) + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null))::int as count
+     from (select lead_id from staged_leads where run_id = $1
+           union select lead_id from staged_rows where run_id = $1 and not duplicate and lead_id is not null) as ids`,
     [runId],
   );
   return rows[0]?.count ?? 0;

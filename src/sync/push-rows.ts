@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
 import { reopenedBases } from '../merge/put-back.ts';
+import { deletedText } from '../merge/row-status.ts';
 import {
   type Action,
   type ActionOutcome,
@@ -13,9 +14,11 @@ import { hold } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
 import { forgetPairs, markLeadDeleted, moveBase, neverInStep, restoreBase } from '../store/pairs.ts';
+import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { newRowStatus, showStatus } from './show-status.ts';
 
 /**
  * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
@@ -25,26 +28,42 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   for (;;) {
     context.stop.throwIfAborted();
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
-    if (actions.length === 0) return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
+    if (actions.length === 0) break;
     await holding(context, async () => undefined);
+    const status = await statusOfNewRows(context, actions);
     const outcomes = await context.target.write(
-      actions.map((action) => rowChange(run, action, deletedText(context.clock.now()))),
+      actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
       context.stop,
     );
     await commit(context, run, actions, outcomes);
   }
+  await showStatus(context, run);
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
-function rowChange({ undoOf }: Run, action: Action, deleted: string): RowChange {
+/** What a new row says of itself, so that it needs no second write. */
+async function statusOfNewRows(
+  { pool, connection }: StepContext,
+  actions: readonly Action[],
+): Promise<(action: Action) => string> {
+  const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
+  const leadIds = fresh.map(({ leadId }) => leadId ?? '');
+  const held = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
+  return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
+}
+
+function rowChange({ undoOf }: Run, action: Action, deleted: string, status: string): RowChange {
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
   const values = readable(writtenCells(action.changes));
+  // What becomes of a row that is brought back is decided by the next sync.
+  const told = undoOf === null ? { status } : {};
   switch (action.kind) {
     case 'create-row':
-      return { kind: 'append', key, leadId, values };
+      return { kind: 'append', key, leadId, values, ...told };
     case 'link':
-      return { kind: 'link', key, leadId, expect, values };
+      return { kind: 'link', key, leadId, expect, values, ...told };
     case 'mark-row':
       return { kind: 'mark', key, leadId, expect, text: undoOf === null ? deleted : '' };
     case 'remove-row':
@@ -56,9 +75,9 @@ function rowChange({ undoOf }: Run, action: Action, deleted: string): RowChange 
   }
 }
 
-/** What the status column says of a deleted lead: the word and the day (UTC) of that moment. */
-function deletedText(now: number): string {
-  return `deleted ${new Date(now).toISOString().slice(0, 10)}`;
+/** The day (UTC) of a moment. */
+function day(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
 }
 
 function commit(

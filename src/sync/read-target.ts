@@ -1,8 +1,17 @@
 import { fingerprint, readableFingerprint } from '../lead/fingerprint.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { clearStagedRows, flagDuplicateRows, type StagedRow, stageRows } from '../store/staging.ts';
+import {
+  analyzeStaged,
+  clearStagedRows,
+  flagDuplicateRows,
+  type StagedRow,
+  stageRows,
+} from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+
+/** Below it any way of joining them is fast. */
+const manyRecords = 5_000;
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
@@ -17,6 +26,7 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
     await holding(context, (db) => stageRows(db, run.id, from, staged));
     count += batch.length;
   }
+  if (run.pulled + count >= manyRecords) await analyzeStaged(context.pool);
   const problems = snapshot.missing.map(({ field, message }) => ({
     code: 'target.column-missing',
     message,

@@ -45,7 +45,8 @@ export type RunResult =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
 
-type AgainReason = 'throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
+/** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as a try. */
+type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
 const resumeWithin = 3_600_000;
@@ -185,6 +186,10 @@ async function interrupted(
   if (fault.code === 'leads.rate-limited') {
     log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the service asked to wait');
     return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'throttled' };
+  }
+  if (fault.code === 'target.rate-limited') {
+    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the target asked to wait');
+    return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'target-throttled' };
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.tries + 1 < request.patience) {

@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import type { FieldType } from '../lead/value.ts';
+import type { FieldType, Value } from '../lead/value.ts';
 
 export interface ColumnMapping {
   readonly fields: readonly FieldMapping[];
@@ -57,6 +57,11 @@ export function locateColumns(
 export function ownedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
   const indexes = [...fields.values()].map(({ index }) => index);
   return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
+}
+
+/** A row's `TargetRow.status`: empty text for an empty cell, null without a single status column. */
+export function shownStatus(columns: Columns, status: Value): string | null {
+  return columns.status === null ? null : (status ?? '');
 }
 
 /** The headings of a new target, in the order of the mapping. */

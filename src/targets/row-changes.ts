@@ -8,6 +8,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { RowChange, RowOutcome } from './target.ts';
+import { WantedRows } from './wanted-rows.ts';
 
 /** A row as it stands now, with whatever its file format needs to write to it. */
 export interface PresentRow<Place> {
@@ -32,7 +33,14 @@ export interface RowWrite<Place> {
 export interface RowDecisions<Place> {
   readonly outcomes: readonly RowOutcome[];
   readonly writes: readonly RowWrite<Place>[];
-  readonly appends: readonly { readonly leadId: string; readonly values: Values }[];
+  readonly appends: readonly NewRow[];
+}
+
+export interface NewRow {
+  readonly leadId: string;
+  readonly values: Values;
+  /** For the status column, if there is one. */
+  readonly status: string | null;
 }
 
 export interface RowRules<Place> {
@@ -89,19 +97,26 @@ const noStatusColumn: Verdict = {
 export class RowChanges<Place> {
   readonly #changes: readonly RowChange[];
   readonly #rules: RowRules<Place>;
-  readonly #byId = new Map<string, { row: PresentRow<Place> | null; count: number }>();
-  /** Rows without id, by their content, as many as links could use. */
-  readonly #byContent = new Map<string, { readonly rows: PresentRow<Place>[]; wanted: number }>();
+  readonly #byId = new Map<string, KnownRow<Place>>();
+  /** Rows without id, by their content. */
+  readonly #byContent = new WantedRows<PresentRow<Place>>();
+  /** Rows without id, by their content and what the status column shows. */
+  readonly #byStatus = new WantedRows<PresentRow<Place>>();
   readonly #writes = new Map<Place, RowWrite<Place>>();
   readonly #added = new Map<string, Values>();
-  readonly #appends: { leadId: string; values: Values }[] = [];
+  readonly #appends: NewRow[] = [];
 
   constructor(changes: readonly RowChange[], rules: RowRules<Place>) {
     this.#changes = changes;
     this.#rules = rules;
     for (const change of changes) {
-      this.#byId.set(change.leadId.trim(), { row: null, count: 0 });
-      if (change.kind === 'link') this.#want(this.#contentKey(change.expect));
+      if (change.leadId !== null) {
+        const known = this.#knownRow(change.leadId);
+        if (change.kind === 'status' && change.copies === true) known.copies ??= [];
+      } else if (change.kind === 'status') {
+        this.#byStatus.want(this.#statusKey(change.expect, change.shown));
+      }
+      if (change.kind === 'link') this.#byContent.want(this.#contentKey(change.expect));
     }
   }
 
@@ -109,13 +124,13 @@ export class RowChanges<Place> {
     if (row.leadId !== null) {
       const known = this.#byId.get(row.leadId);
       if (known === undefined) return;
-      known.row ??= row;
+      if (known.row === null) known.row = row;
+      else known.copies?.push(row);
       known.count++;
       return;
     }
-    if (this.#byContent.size === 0) return;
-    const slot = this.#byContent.get(this.#contentKey(row.cells));
-    if (slot !== undefined && slot.rows.length < slot.wanted) slot.rows.push(row);
+    if (!this.#byContent.isEmpty) this.#byContent.see(this.#contentKey(row.cells), row);
+    if (!this.#byStatus.isEmpty) this.#byStatus.see(this.#statusKey(row.cells, row.status), row);
   }
 
   decide(): RowDecisions<Place> {
@@ -127,11 +142,11 @@ export class RowChanges<Place> {
   }
 
   #verdict(change: RowChange): Verdict {
-    const known = this.#byId.get(change.leadId.trim());
-    const row = known?.row ?? null;
+    if (change.kind === 'status') return this.#status(change);
+    const { row, count } = this.#knownRow(change.leadId);
     switch (change.kind) {
       case 'append':
-        return this.#notWritable(change.values) ?? this.#append(change.leadId, change.values, row);
+        return this.#notWritable(change.values) ?? this.#append(change, row);
       case 'update':
         if (row === null) return gone;
         if (shows(row.cells, change.values)) return 'done';
@@ -140,7 +155,7 @@ export class RowChanges<Place> {
         );
       case 'link':
         if (row !== null || this.#added.has(change.leadId.trim())) return 'done';
-        return this.#notWritable(change.values) ?? this.#link(change.leadId, change.expect, change.values);
+        return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
         if (!this.#rules.hasStatus) return noStatusColumn;
         if (row === null) return gone;
@@ -149,12 +164,12 @@ export class RowChanges<Place> {
       case 'remove':
         if (row === null) return 'done';
         // Removing one and leaving its copy would let a repeated call remove the copy too.
-        if ((known?.count ?? 0) > 1) return duplicated;
+        if (count > 1) return duplicated;
         if (change.bare === true && this.#rules.hasOwnCells(row.place)) return ownCells;
         return this.#ifExpected(row, change.expect, { remove: true });
       case 'unlink':
         if (row === null) return 'done';
-        if ((known?.count ?? 0) > 1) return duplicated;
+        if (count > 1) return duplicated;
         return (
           this.#notWritable(change.values) ??
           this.#ifExpected(row, change.expect, { values: change.values, unlink: true })
@@ -164,20 +179,35 @@ export class RowChanges<Place> {
     }
   }
 
-  #append(leadId: string, values: Values, row: PresentRow<Place> | null): Verdict {
+  #append({ leadId, values, status }: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict {
     const present = row?.cells ?? this.#added.get(leadId.trim());
     if (present !== undefined) return shows(present, values) ? 'done' : exists;
     this.#added.set(leadId.trim(), values);
-    this.#appends.push({ leadId, values });
+    this.#appends.push({ leadId, values, status: status ?? null });
     return 'done';
   }
 
-  #link(leadId: string, expect: Cells, values: Values): Verdict {
-    const row = this.#byContent.get(this.#contentKey(expect))?.rows.shift();
+  #link({ leadId, expect, values, status }: ChangeOf<'link'>): Verdict {
+    const row = this.#byContent.take(this.#contentKey(expect));
     if (row === undefined) return changed;
-    const verdict = this.#write(row, { leadId, values });
+    const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
+    const both = differs ? this.#write(row, { leadId, values, status }) : null;
+    // The id matters more: a status cell that holds a formula does not stand in its way.
+    const verdict = both === 'done' ? both : this.#write(row, { leadId, values });
     if (verdict === 'done') this.#added.set(leadId.trim(), values);
     return verdict;
+  }
+
+  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict {
+    if (!this.#rules.hasStatus) return 'done';
+    const known = leadId === null ? null : this.#knownRow(leadId);
+    const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
+    const first = found === null || found === undefined ? [] : [found];
+    const rows = copies === true ? (known?.copies ?? []) : first;
+    const verdicts = rows.map((row) =>
+      sameCell(row.status, text) ? 'done' : this.#write(row, { status: text }),
+    );
+    return verdicts.find((verdict) => verdict !== 'done') ?? 'done';
   }
 
   #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict {
@@ -207,6 +237,13 @@ export class RowChanges<Place> {
     return 'done';
   }
 
+  #knownRow(leadId: string): KnownRow<Place> {
+    const id = leadId.trim();
+    const known = this.#byId.get(id) ?? { row: null, count: 0, copies: null };
+    this.#byId.set(id, known);
+    return known;
+  }
+
   #notWritable(values: Values): Verdict | null {
     for (const [field, value] of Object.entries(values)) {
       if (value === null || value === '') continue;
@@ -226,12 +263,6 @@ export class RowChanges<Place> {
     return null;
   }
 
-  #want(content: string): void {
-    const slot = this.#byContent.get(content);
-    if (slot === undefined) this.#byContent.set(content, { rows: [], wanted: 1 });
-    else slot.wanted++;
-  }
-
   /** Equal for two sets of cells that mean the same in every column that is there. */
   #contentKey(cells: Cells): string {
     return JSON.stringify(
@@ -241,6 +272,19 @@ export class RowChanges<Place> {
       }),
     );
   }
+
+  #statusKey(cells: Cells, status: Value): string {
+    return JSON.stringify([this.#contentKey(cells), canonical(status)]);
+  }
+}
+
+type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;
+
+/** `copies`: the rows after the first with this id; null when no change is about them. */
+interface KnownRow<Place> {
+  row: PresentRow<Place> | null;
+  count: number;
+  copies: PresentRow<Place>[] | null;
 }
 
 function shows(cells: Cells, wanted: Cells): boolean {

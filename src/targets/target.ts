@@ -7,6 +7,8 @@ export interface TargetRow {
   readonly leadId: string | null;
   /** One cell for each readable mapped field. */
   readonly cells: Cells;
+  /** What the status column shows, empty text included. Null: there is no single status column. Never data. */
+  readonly status: string | null;
 }
 
 export interface TargetSnapshot {
@@ -14,6 +16,10 @@ export interface TargetSnapshot {
   readonly missing: readonly { readonly field: string; readonly message: string }[];
   /** True when the target did not exist and was created with its headings. */
   readonly created: boolean;
+  /** Time zone in which the target's own dates are meant, as it names it. Absent: that of the configuration. */
+  readonly timeZone?: string;
+  /** Headings of mapped columns of which we may not write every cell, as things stand. Absent: none is known. */
+  readonly closed?: readonly string[];
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }
@@ -23,7 +29,14 @@ export interface TargetSnapshot {
  * are found by their id, never by number; a row without id is found by its content.
  */
 export type RowChange =
-  | { readonly kind: 'append'; readonly key: string; readonly leadId: string; readonly values: Values }
+  | {
+      readonly kind: 'append';
+      readonly key: string;
+      readonly leadId: string;
+      readonly values: Values;
+      /** For the status column; a target without one leaves it out. */
+      readonly status?: string;
+    }
   | {
       readonly kind: 'update';
       readonly key: string;
@@ -38,9 +51,26 @@ export type RowChange =
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
+      /** For the status column; left out where that cannot be written. */
+      readonly status?: string;
     }
   | {
-      /** Writes a text into the status column. */
+      /**
+       * Writes how rows stand into the status column, only where it shows something else, and touches nothing else. With
+       * an id: the first row that has it, or with `copies` all further ones. Without: a row that has no id and shows
+       * exactly `expect` in all mapped columns and `shown` in the status column. `done` also when there is no such row or
+       * no status column: the next run looks again. `held` where the cell cannot be written to.
+       */
+      readonly kind: 'status';
+      readonly key: string;
+      readonly leadId: string | null;
+      readonly copies?: boolean;
+      readonly expect: Cells;
+      readonly shown: string;
+      readonly text: string;
+    }
+  | {
+      /** Writes the text of a deleted lead into the status column. */
       readonly kind: 'mark';
       readonly key: string;
       readonly leadId: string;
@@ -90,12 +120,20 @@ export type RowOutcome =
  * |---|---|---|
  * | target.busy | later | a person has it open (an editor's lock file), or another writer holds our lock |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
+ * | target.tab-renamed | never | the sheet has another title now (which is named) |
+ * | target.copied | never | a copy of a file that is kept in step already |
  * | target.header-missing | never | no heading of the mapping is in the first row |
  * | target.id-column-missing | never | headings are there but the id column is not, or it is there twice |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.disk-full | later | no space; the old file is untouched |
  * | target.io | later | any other fault of the system |
+ * | target.rate-limited | later | the service asks to wait, or would; nothing was sent or done |
+ * | target.unavailable | now, later | no reply, or one that says nothing; a write may have taken effect |
+ * | target.unauthenticated, target.forbidden | never | the key is not accepted, or not for this; whom to give access |
+ * | target.not-found, target.trashed | never | the file does not exist, or lies in the trash |
+ * | target.full | never | the service holds no more rows |
+ * | target.too-large | never | more than can be taken in at once |
  */
 export interface Target {
   /** For messages: a path, a sheet's name. */
@@ -108,4 +146,14 @@ export interface Target {
   open(options: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
   write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
+  /**
+   * Whom to give access, for `leadsync check`; null when the account has no address. Absent: nobody has to. Throws when
+   * there is no account to use.
+   */
+  address?(): Promise<string | null>;
+  /**
+   * For `leadsync check --fix`: makes a copy of a target (`target.copied`) a target of its own. Returns whether there was
+   * anything to do. Throws as `open` does. Absent: there never is.
+   */
+  fix?(signal: AbortSignal): Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
-import type { ConnectionConfig } from '../../src/config/config.ts';
+import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields } from '../../src/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
@@ -38,7 +38,7 @@ export async function live(
   const { baseUrl, apiKey, query } = connection.leads;
   const throttle = createThrottle(seen, baseUrl, apiKey.reveal());
   const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
-  const target = createCsvTarget({ ...connection.target, fields: connection.fields });
+  const target = createCsvTarget({ ...targetOf(options), fields: connection.fields });
   const context: SyncContext = {
     connection,
     pool: seen,
@@ -65,12 +65,17 @@ async function letPass(pool: pg.Pool, ms: number): Promise<void> {
   await pool.query(`update intents set attempted_at = attempted_at - ($1 + 50) * interval '1 ms'`, [ms]);
 }
 
-function connectionOf({ baseUrl, apiKey, path, sync }: LifeOptions): ConnectionConfig {
+function targetOf({ path }: LifeOptions): WorkbookConfig {
+  return { type: 'workbook', path, idColumn: 'Lead ID', statusColumn: 'Status', timeZone: 'UTC' };
+}
+
+function connectionOf(options: LifeOptions): ConnectionConfig {
+  const { baseUrl, apiKey, sync } = options;
   const noLimit = { amount: 100_000, percent: false };
   return {
     name: connectionName,
     leads: { baseUrl, apiKey: new Secret(apiKey), pageSize: 5, query: {} },
-    target: { type: 'workbook', path, idColumn: 'Lead ID', statusColumn: 'Status', timeZone: 'UTC' },
+    target: targetOf(options),
     fields: defaultFields,
     retentionDays: 90,
     sync: {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { makeCsvHarness } from './csv-harness.ts';
-import { describeTarget } from './target.ts';
+import { describeFileTarget } from './target.ts';
 import { headings, never, withRows } from './target-harness.ts';
 
-describeTarget('csv', makeCsvHarness);
+describeFileTarget('csv', makeCsvHarness);
 
 test('csv: headings below an empty first row are not looked for', () =>
   withRows(makeCsvHarness, [['', ''], headings], async (harness) => {

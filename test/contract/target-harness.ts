@@ -45,11 +45,12 @@ export async function readAll(target: Target): Promise<TargetRow[]> {
   return all;
 }
 
-export const append = (leadId: string, values: Values): RowChange => ({
+export const append = (leadId: string, values: Values, status?: string): RowChange => ({
   kind: 'append',
   key: leadId,
   leadId,
   values,
+  ...(status !== undefined && { status }),
 });
 export const update = (leadId: string, expected: Cells, values: Values): RowChange => ({
   kind: 'update',
@@ -58,12 +59,31 @@ export const update = (leadId: string, expected: Cells, values: Values): RowChan
   expect: expected,
   values,
 });
-export const link = (leadId: string, expected: Cells, values: Values = {}): RowChange => ({
+export const link = (leadId: string, expected: Cells, values: Values = {}, status?: string): RowChange => ({
   kind: 'link',
   key: leadId,
   leadId,
   expect: expected,
   values,
+  ...(status !== undefined && { status }),
+});
+/** What the status column is to say: of the row with the id, of its copies, or of a row without id. */
+export const status = (leadId: string, text: string, copies = false): RowChange => ({
+  kind: 'status',
+  key: `${leadId} ${copies}`,
+  leadId,
+  copies,
+  expect: {},
+  shown: '',
+  text,
+});
+export const looseStatus = (expected: Cells, shown: string, text: string): RowChange => ({
+  kind: 'status',
+  key: `${shown} -> ${text}`,
+  leadId: null,
+  expect: expected,
+  shown,
+  text,
 });
 export const mark = (leadId: string, expected: Cells, text: string): RowChange => ({
   kind: 'mark',

@@ -17,8 +17,30 @@ import {
 const typed = (harness: TargetHarness) =>
   harness.edit((table) => table.with(1, (table[1] ?? []).with(3, 'typed')));
 
-/** What happens when people and other writers are at work at the same time. */
-export function describeMeanwhile(name: string, makeHarness: MakeHarness): void {
+/** What happens when several writers are at work at the same time. */
+export function describeWriters(name: string, makeHarness: MakeHarness): void {
+  describe(`${name}: other writers at work`, () => {
+    test('two writers at once lose nothing', () =>
+      withRows(makeHarness, [headings], async (harness) => {
+        const writer = async (prefix: string) => {
+          for (let n = 0; n < 10; n++)
+            await untilFree(() => harness.target().write([append(`${prefix}${n}`, {})], never()));
+        };
+        await Promise.all([writer('a'), writer('b'), writer('c')]);
+        expect(
+          harness
+            .show()
+            ?.slice(1)
+            .map(([id]) => id)
+            .toSorted(),
+        ).toHaveLength(30);
+        expect(new Set(harness.show()?.map(([id]) => id)).size).toBe(31);
+      }));
+  });
+}
+
+/** What happens when people are at work on something that is only ever replaced as a whole. */
+export function describeReplaced(name: string, makeHarness: MakeHarness): void {
   describe(`${name}: other people at work`, () => {
     const many = Array.from({ length: 3_000 }, (_, n) => [
       `id-${n}`,
@@ -120,23 +142,6 @@ export function describeMeanwhile(name: string, makeHarness: MakeHarness): void 
           if (!wrote) aborted++;
         }
         expect(aborted).toBeGreaterThan(0);
-      }));
-
-    test('two writers at once lose nothing', () =>
-      withRows(makeHarness, [headings], async (harness) => {
-        const writer = async (prefix: string) => {
-          for (let n = 0; n < 10; n++)
-            await untilFree(() => harness.target().write([append(`${prefix}${n}`, {})], never()));
-        };
-        await Promise.all([writer('a'), writer('b'), writer('c')]);
-        expect(
-          harness
-            .show()
-            ?.slice(1)
-            .map(([id]) => id)
-            .toSorted(),
-        ).toHaveLength(30);
-        expect(new Set(harness.show()?.map(([id]) => id)).size).toBe(31);
       }));
   });
 }

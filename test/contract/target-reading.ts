@@ -43,12 +43,26 @@ export function describeReading(name: string, makeHarness: MakeHarness): void {
         [headings, anna, ['', '', 'only mine', '', '', 'x'], loose, bert],
         async (harness) => {
           expect(await readAll(harness.target())).toEqual([
-            { row: 2, leadId: 'id-a', cells: annaCells },
-            { row: 4, leadId: null, cells: looseCells },
-            { row: 5, leadId: 'id-b', cells: bertCells },
+            { row: 2, leadId: 'id-a', cells: annaCells, status: null },
+            { row: 4, leadId: null, cells: looseCells, status: null },
+            { row: 5, leadId: 'id-b', cells: bertCells, status: null },
           ]);
         },
       ));
+
+    test('shows what the status column says, apart from the data; null where there is no single one', () =>
+      withRows(makeHarness, [headings, anna.with(5, 'in step'), loose], async (harness) => {
+        const statuses = async (statusColumn?: string) =>
+          (await readAll(harness.target(statusColumn === undefined ? {} : { statusColumn }))).map(
+            (row) => row.status,
+          );
+        expect(await statuses('Sync')).toEqual(['in step', '']);
+        expect(await statuses()).toEqual([null, null]);
+        expect(await statuses('Nowhere')).toEqual([null, null]);
+        harness.edit((rows) => rows.map((row) => [...row, row === rows[0] ? 'SYNC' : 'x']));
+        expect(await statuses('Sync')).toEqual(['in step', '']);
+        expect(await statuses('sync')).toEqual([null, null]);
+      }));
 
     test('finds columns by heading, in any order, with other case and blanks', () =>
       withRows(
@@ -58,7 +72,9 @@ export function describeReading(name: string, makeHarness: MakeHarness): void {
           ['21.11.2026 09:30', 'Aachen', ' id-a ', 'Anna AG'],
         ],
         async (harness) => {
-          expect(await readAll(harness.target())).toEqual([{ row: 2, leadId: 'id-a', cells: annaCells }]);
+          expect(await readAll(harness.target())).toEqual([
+            { row: 2, leadId: 'id-a', cells: annaCells, status: null },
+          ]);
         },
       ));
 
@@ -73,7 +89,7 @@ export function describeReading(name: string, makeHarness: MakeHarness): void {
           const { missing } = await harness.target().open({ create: true }, never());
           expect(missing.map((entry) => entry.field)).toEqual(['city', 'due']);
           expect(await readAll(harness.target())).toEqual([
-            { row: 2, leadId: 'id-a', cells: { name: 'Anna AG' } },
+            { row: 2, leadId: 'id-a', cells: { name: 'Anna AG' }, status: null },
           ]);
           const outcomes = await written(harness, [
             update('id-a', { name: 'Anna AG' }, { name: 'Anna SE', city: 'z' }),

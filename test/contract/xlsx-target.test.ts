@@ -1,5 +1,5 @@
-import { describeTarget } from './target.ts';
+import { describeFileTarget } from './target.ts';
 import { makeXlsxHarness } from './xlsx-harness.ts';
 
-describeTarget('xlsx', makeXlsxHarness);
-describeTarget('xlsx with dates', () => makeXlsxHarness({ dates: true }));
+describeFileTarget('xlsx', makeXlsxHarness);
+describeFileTarget('xlsx with dates', () => makeXlsxHarness({ dates: true }));

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { openQueues } from '../../src/queue/queue.ts';
 
 const [, , connectionString = '', name = '', lockMs = ''] = process.argv;
-const queues = await openQueues(connectionString, pino({ level: 'silent' }), { lockMs: Number(lockMs) });
+const queues = await openQueues(connectionString, pino({ level: 'silent' }), 1, { lockMs: Number(lockMs) });
 queues.queue(name).work({
   job: () => {
     console.log('taken');

@@ -16,7 +16,7 @@ let queues: Queues;
 
 beforeEach(async () => {
   database = await createTestDatabase({ migrated: false });
-  queues = await openQueues(database.url, silent);
+  queues = await openQueues(database.url, silent, 8);
 });
 
 afterEach(async () => {
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** Another process's view of the same queues. */
 async function openMore(lockMs?: number): Promise<Queues> {
-  return openQueues(database.url, silent, lockMs === undefined ? {} : { lockMs });
+  return openQueues(database.url, silent, 8, lockMs === undefined ? {} : { lockMs });
 }
 
 test('a job is carried out with its payload, and its summary comes back', async () => {
@@ -174,7 +174,14 @@ describe('a job that goes back', () => {
       };
       const first = await queues.queue('q').add('limits', {});
       await using _one = queues.queue('q').work(handlers);
-      await until('the queue is limited', () => limitedAt > 0);
+      // The handler has answered before BullMQ has stored what it asked for.
+      await until('the limit is stored', async () => {
+        const { rowCount } = await database.pool.query(
+          `select from bullmq.rate_limit where queue = 'q' and $1::bigint > 0 and expire_at_ms >= $1::bigint + $2`,
+          [limitedAt, Math.floor(ms)],
+        );
+        return rowCount === 1;
+      });
       await using _two = more.queue('q').work(handlers);
       const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
       // A queue of another connection does not wait.

@@ -76,6 +76,7 @@ export class Scene {
       cells,
       hash: readableFingerprint(cells, fields),
       rowKey: fingerprint(cells, fields),
+      status: null,
     }));
     await stageRows(this.pool, run.id, 0, staged);
     await flagDuplicateRows(this.pool, run.id);

@@ -1,4 +1,4 @@
-import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
@@ -20,6 +20,7 @@ export const badInputScenarios: readonly Scenario[] = [
           problems: ['lead.field-refused acme stage'],
         },
       },
+      { status: { acme: 'held: the service does not take this Stage', bolt: 'in step' } },
       {
         sync: {
           exit: 3,
@@ -69,7 +70,11 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
-      rows: [change(acmeRow, { 2: 'Bonn', 3: 'won' }), boltRow, cordRow],
+      rows: [
+        shows(change(acmeRow, { 2: 'Bonn', 3: 'won' }), 'held: the service does not take this Stage'),
+        boltRow,
+        cordRow,
+      ],
     },
   },
   {
@@ -80,7 +85,7 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
-      rows: [change(acmeRow, { 1: '', 2: 'Bonn' }), boltRow, cordRow],
+      rows: [shows(change(acmeRow, { 1: '', 2: 'Bonn' }), 'held: Company is empty'), boltRow, cordRow],
     },
   },
   {
@@ -99,7 +104,14 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [...leads, 'new1 | Echo | Ulm | new'],
-      rows: [acmeRow, boltRow, cordRow, ' |  | Ulm | new', ' |  | Ulm | new', 'new1 | Echo | Ulm | new'],
+      rows: [
+        acmeRow,
+        boltRow,
+        cordRow,
+        shows(' |  | Ulm | new', 'held: Company is empty'),
+        shows(' |  | Ulm | new', 'held: Company is empty'),
+        'new1 | Echo | Ulm | new',
+      ],
     },
   },
   {
@@ -116,7 +128,12 @@ export const badInputScenarios: readonly Scenario[] = [
         },
       },
     ],
-    end: { leads: [], rows: [' | Echo | Ulm | maybe', ' | Echo | Ulm | maybe'] },
+    end: {
+      leads: [],
+      rows: [0, 1].map(() =>
+        shows(' | Echo | Ulm | maybe', 'held: the service does not take this row as a lead'),
+      ),
+    },
   },
   {
     title: '"next Tuesday" in the date column of a known row: held, the rest of the row goes through',
@@ -162,7 +179,14 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 2: 'Bonn', 4: 'soon' }), bolt, cord],
-      rows: [change(acmeRow, { 2: 'Bonn' }), boltRow, cordRow],
+      rows: [
+        shows(
+          change(acmeRow, { 2: 'Bonn' }),
+          'held: Next follow-up cannot be understood as it is in the service',
+        ),
+        boltRow,
+        cordRow,
+      ],
     },
   },
   {
@@ -256,7 +280,12 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [...leads, 'new1 | Echo | Ulm | new'],
-      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow, 'new1 | Echo | Ulm | new'],
+      rows: [
+        shows(change(acmeRow, { 3: 'won' }), 'held: leadsync is not allowed to change this in the service'),
+        boltRow,
+        cordRow,
+        'new1 | Echo | Ulm | new',
+      ],
     },
   },
   {
@@ -269,7 +298,12 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 3: 'won' }), bolt, cord],
-      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow, ' | Echo | Ulm | new'],
+      rows: [
+        change(acmeRow, { 3: 'won' }),
+        boltRow,
+        cordRow,
+        shows(' | Echo | Ulm | new', 'held: leadsync is not allowed to change this in the service'),
+      ],
     },
   },
   {

@@ -1,4 +1,4 @@
-import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
@@ -12,6 +12,12 @@ const acmeIs = (stage: string) => ({
   leads: [change(acme, { 3: stage }), bolt, cord],
   rows: [change(acmeRow, { 3: stage }), boltRow, cordRow],
 });
+
+const heldIs = (stage: string) => [
+  shows(change(acmeRow, { 3: stage }), 'held: Stage was changed here and in the service'),
+  boltRow,
+  cordRow,
+];
 
 /** A person decides what is held; a decision counts only for the values that were decided on. */
 export const decisionScenarios: readonly Scenario[] = [
@@ -59,7 +65,7 @@ export const decisionScenarios: readonly Scenario[] = [
       { row: 'acme', set: { Stage: 'lost' } },
       { sync: { exit: 3, did: 'nothing', problems: ['conflict.both-edited acme stage'] } },
     ],
-    end: { leads: acmeIs('won').leads, rows: acmeIs('lost').rows },
+    end: { leads: acmeIs('won').leads, rows: heldIs('lost') },
   },
   {
     title: 'a decision is dropped when the lead changes after it',
@@ -69,7 +75,7 @@ export const decisionScenarios: readonly Scenario[] = [
       { lead: 'acme', set: { stage: 'qualified' } },
       { sync: { exit: 3, did: 'nothing', problems: ['conflict.both-edited acme stage'] } },
     ],
-    end: { leads: acmeIs('qualified').leads, rows: acmeIs('lost').rows },
+    end: { leads: acmeIs('qualified').leads, rows: heldIs('lost') },
   },
   {
     title: 'an unreadable date, decided for the lead',
@@ -111,7 +117,10 @@ export const guardScenarios: readonly Scenario[] = [
       { sync: { exit: 4, did: 'nothing', problems: ['guard.empty-scan'] } },
       { sync: { exit: 0, did: 'nothing' }, allow: ['empty-scan'] },
     ],
-    end: { leads: [], rows: twelve },
+    end: {
+      leads: [],
+      rows: twelve.map((line) => shows(line, 'waiting: the service does not list this lead')),
+    },
     unsettled: true,
   },
   {

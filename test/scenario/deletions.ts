@@ -1,9 +1,10 @@
-import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
 const cordRow = row(cord, '=1+1');
 const dorn = 'dorn | Dorn AG | Linz | new | ';
+const notListed = 'waiting: the service does not list this lead';
 const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
 const others = { leads: [bolt, cord], rows: [boltRow, cordRow] };
 
@@ -14,6 +15,7 @@ export const deletionScenarios: readonly Scenario[] = [
     steps: [
       { removeLead: 'acme' },
       quiet,
+      { status: { acme: notListed, bolt: 'in step' } },
       { sync: { exit: 0, plan: ['mark-row acme (lead-deleted)'], did: 'updated 1 rows' } },
     ],
     end: { leads: others.leads, rows: [`${acmeRow} | deleted today`, boltRow, cordRow] },
@@ -22,7 +24,7 @@ export const deletionScenarios: readonly Scenario[] = [
     title: 'onLeadDeleted keep: the row stays as it is',
     sync: { onLeadDeleted: 'keep' },
     steps: [{ removeLead: 'acme' }, quiet, quiet, quiet],
-    end: { leads: others.leads, rows: [acmeRow, boltRow, cordRow] },
+    end: { leads: others.leads, rows: [shows(acmeRow, notListed), boltRow, cordRow] },
   },
   {
     title: 'onLeadDeleted remove: the row goes after two scans',
@@ -33,7 +35,7 @@ export const deletionScenarios: readonly Scenario[] = [
       { sync: { exit: 0, plan: ['remove-row acme (lead-deleted)'], did: 'deleted 1 rows' } },
     ],
     // What people have put into a column of their own stays.
-    end: { leads: others.leads, rows: [' |  |  |  |  | call Anna', ...others.rows] },
+    end: { leads: others.leads, rows: [' |  |  |  |  | call Anna | no status', ...others.rows] },
   },
   {
     title: 'a lead that two scans missed but that still answers is not gone: nothing is deleted',
@@ -48,7 +50,7 @@ export const deletionScenarios: readonly Scenario[] = [
       { removeLead: 'acme' },
       quiet,
     ],
-    end: { leads: others.leads, rows: [acmeRow, boltRow, cordRow] },
+    end: { leads: others.leads, rows: [shows(acmeRow, notListed), boltRow, cordRow] },
     unsettled: true,
   },
   {
@@ -65,7 +67,7 @@ export const deletionScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 3: 'won' }), 'dorn | Dorn AG | Linz | new'],
-      rows: [acmeRow, 'dorn | Dorn AG | Linz | new'],
+      rows: [shows(acmeRow, notListed), 'dorn | Dorn AG | Linz | new'],
     },
   },
   {
@@ -90,7 +92,14 @@ export const deletionScenarios: readonly Scenario[] = [
         },
       },
     ],
-    end: { leads: others.leads, rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow] },
+    end: {
+      leads: others.leads,
+      rows: [
+        shows(change(acmeRow, { 3: 'won' }), 'held: the lead was deleted, but this row was changed'),
+        boltRow,
+        cordRow,
+      ],
+    },
   },
   {
     title: 'a row that was marked and then edited is held; a lead that comes back takes the edit',
@@ -100,12 +109,13 @@ export const deletionScenarios: readonly Scenario[] = [
       { sync: { exit: 0, did: 'updated 1 rows' } },
       { row: 'acme', set: { Stage: 'won' } },
       { sync: { exit: 3, did: 'nothing', problems: ['conflict.edit-meets-delete acme stage'] } },
+      { status: { acme: 'held: the lead was deleted, but this row was changed' } },
       { addLead: acme },
       { sync: { exit: 0, plan: ['update-lead acme stage: new → won (row-edited)'], did: 'updated 1 leads' } },
     ],
     end: {
       leads: [bolt, cord, change(acme, { 3: 'won' })],
-      rows: [`${change(acmeRow, { 3: 'won' })} | deleted today`, boltRow, cordRow],
+      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow],
     },
   },
   {

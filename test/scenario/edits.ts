@@ -1,4 +1,4 @@
-import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
@@ -93,7 +93,11 @@ export const editScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 2: 'Bonn', 3: 'won' }), bolt, cord],
-      rows: [change(acmeRow, { 2: 'Bonn', 3: 'lost' }), boltRow, cordRow],
+      rows: [
+        shows(change(acmeRow, { 2: 'Bonn', 3: 'lost' }), 'held: Stage was changed here and in the service'),
+        boltRow,
+        cordRow,
+      ],
     },
   },
   {
@@ -182,7 +186,12 @@ export const editScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [acme, change(bolt, { 2: 'Graz' }), cord],
-      rows: [acmeRow, change(boltRow, { 2: 'Graz' }), cordRow, ' | Neu KG | Ulm | new'],
+      rows: [
+        acmeRow,
+        change(boltRow, { 2: 'Graz' }),
+        cordRow,
+        shows(' | Neu KG | Ulm | new', 'held: new rows do not become leads here'),
+      ],
     },
   },
   {

@@ -1,4 +1,4 @@
-import { acme, bolt, change, cord, row, type Scenario } from './scenario.ts';
+import { acme, bolt, change, cord, row, shows, type Scenario } from './scenario.ts';
 
 const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
@@ -78,7 +78,10 @@ export const pairScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [acme, change(bolt, { 4: '2031-07-07T00:00:00.000Z' })],
-      rows: [change(acmeRow, { 2: 'Bonn' }), change(boltRow, { 4: '2031-07-07' })],
+      rows: [
+        shows(change(acmeRow, { 2: 'Bonn' }), 'held: City is another one in the service'),
+        change(boltRow, { 4: '2031-07-07' }),
+      ],
     },
   },
   {
@@ -121,7 +124,12 @@ export const pairScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 3: 'won' }), bolt, cord],
-      rows: [change(acmeRow, { 3: 'won' }), boltRow, cordRow, 'ghost | Ghost KG | Ulm | new'],
+      rows: [
+        change(acmeRow, { 3: 'won' }),
+        boltRow,
+        cordRow,
+        shows('ghost | Ghost KG | Ulm | new', 'held: no lead has this id'),
+      ],
     },
   },
   {
@@ -140,7 +148,12 @@ export const pairScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
-      rows: [change(acmeRow, { 2: 'Bonn' }), boltRow, cordRow, change(acmeRow, { 3: 'lost' })],
+      rows: [
+        change(acmeRow, { 2: 'Bonn' }),
+        boltRow,
+        cordRow,
+        shows(change(acmeRow, { 3: 'lost' }), 'held: this id stands in an earlier row'),
+      ],
     },
   },
   {

@@ -68,6 +68,7 @@ class Player {
     else if ('removeRow' in step) sheet.remove((found) => this.#isRow(found, step.removeRow));
     else if ('service' in step) sandbox.set(step.service);
     else if ('file' in step) this.#replaceFile(step.file);
+    else if ('status' in step) this.#expectStatus(step.status);
     else if ('resolve' in step) await this.#resolve(step.resolve, step.use);
     else await this.check(step.sync, step.allow ?? []);
   }
@@ -106,12 +107,8 @@ class Player {
     const rows = this.#workspace.sheet.rows();
     return rows.map((cells) => {
       const [id = '', ...rest] = headings.map((heading) => cells[heading] ?? '');
-      const status = rest.pop() ?? '';
-      const parts = [
-        this.#names.get(id) ?? id,
-        ...rest,
-        ...(status === '' ? [] : [status.replace(/\d{4}-\d\d-\d\d$/, 'today')]),
-      ];
+      rest.pop();
+      const parts = [this.#names.get(id) ?? id, ...rest, ...standing(cells['Status'])];
       return normal(parts.join(' | '));
     });
   }
@@ -160,6 +157,15 @@ class Player {
     const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
     await decideHeld(pool, item.id, use);
+  }
+
+  #expectStatus(expected: Readonly<Record<string, string>>): void {
+    const rows = this.#workspace.sheet.rows();
+    const shown = Object.keys(expected).map((name) => {
+      const found = rows.find((cells) => this.#isRow(cells, name));
+      return [name, found?.['Status']?.replace(/\d{4}-\d\d-\d\d$/, 'today')];
+    });
+    expect(Object.fromEntries(shown)).toEqual(expected);
   }
 
   #replaceFile(text: string | null): void {
@@ -236,6 +242,12 @@ class Player {
     this.#names.set(id, name);
     return id;
   }
+}
+
+/** In step, or no status column: nothing. */
+function standing(status: string | undefined): string[] {
+  if (status === undefined || status === 'in step') return [];
+  return [status === '' ? 'no status' : status.replace(/\d{4}-\d\d-\d\d$/, 'today')];
 }
 
 function show(cell: Parameters<typeof showCell>[0]): string {

@@ -6,6 +6,7 @@ import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
 import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
+import { statusScenarios } from './statuses.ts';
 
 describe.each([
   ['new leads, new rows, first sights', pairScenarios],
@@ -13,6 +14,7 @@ describe.each([
   ['one side is gone', deletionScenarios],
   ['decisions of a person', decisionScenarios],
   ['the guard', guardScenarios],
+  ['what the status column says', statusScenarios],
   ['replies that are lost', lostReplyScenarios],
   ['bad input', badInputScenarios],
   ['a service that does not answer as it should', faultScenarios],

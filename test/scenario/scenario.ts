@@ -2,7 +2,8 @@ import type { SandboxBehaviour } from '../../src/sandbox/options.ts';
 
 /**
  * A story of one connection as plain data. Leads have names for ids. A lead reads `name | company | city | stage |
- * follow-up`, a row the same and the person's own note at its end; no name: no id. Leads that the sync made are named
+ * follow-up`, a row the same, the person's own note, and at the end of the story what its status column says unless that
+ * is "in step" ("no status": it is empty); no name: no id. Leads that the sync made are named
  * `new1`, `new2` in the order in which they were made.
  */
 export interface Scenario {
@@ -39,6 +40,8 @@ export type Step =
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
   | { readonly resolve: string; readonly use: 'lead' | 'target' }
+  /** What the status column says, by the row's name as above. */
+  | { readonly status: Readonly<Record<string, string>> }
   | { readonly sync: Expected; readonly allow?: readonly string[] };
 
 /** What a sync must say; the plan made just before it must say `plan` and write nothing. */
@@ -63,6 +66,12 @@ export function change(line: string, parts: Readonly<Record<number, string>>): s
     .split('|')
     .map((part, index) => parts[index] ?? part.trim())
     .join(' | ');
+}
+
+/** A row with another text in its status column than "in step". */
+export function shows(line: string, status: string): string {
+  const parts = line.split('|').map((part) => part.trim());
+  return [...Array.from({ length: 6 }, (_, index) => parts[index] ?? ''), status].join(' | ');
 }
 
 /** The row of a lead, with the person's note. */

@@ -1,12 +1,35 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
-import type { Customs } from './people.ts';
+import type { Moment, SpreadsheetSettings } from './spreadsheet.ts';
 
-export const none = {
+export interface Customs {
+  /** Chances of what people do, in relation to each other. */
+  readonly weights: Readonly<Record<Deed, number>>;
+  /** Not having seen what was written a moment ago: what a row or cell showed before is what is replaced. */
+  readonly isHasty?: boolean;
+  /** Between a look and its write: what is typed may be written over (sheets-gaps.ts). */
+  readonly isInGap?: boolean;
+}
+export type Deed =
+  | 'edit-row'
+  | 'edit-lead'
+  | 'insert-row'
+  | 'copy-row'
+  | 'copy-with-id'
+  | 'sort'
+  | 'delete-row'
+  | 'add-lead'
+  | 'delete-lead'
+  | 'insert-below'
+  | 'blank-row'
+  | 'move-column';
+
+export const none: Readonly<Record<Deed, number>> = {
   'edit-row': 0,
   'edit-lead': 0,
   'insert-row': 0,
@@ -16,6 +39,9 @@ export const none = {
   'delete-row': 0,
   'add-lead': 0,
   'delete-lead': 0,
+  'insert-below': 0,
+  'blank-row': 0,
+  'move-column': 0,
 };
 
 type Direction = FieldMapping['direction'];
@@ -25,10 +51,15 @@ export interface Settings {
   readonly fields: readonly FieldMapping[];
   readonly query: Readonly<Record<string, string>>;
   readonly statusColumn: boolean;
-  readonly format: 'csv' | 'xlsx';
+  readonly format: Format;
+  readonly spreadsheet: SpreadsheetSettings | null;
 }
 
-export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settings {
+export const formats = ['csv', 'xlsx', 'google-sheets'] as const;
+export type Format = (typeof formats)[number];
+
+/** `forced`: the format, whatever chance would say. */
+export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced: Format | null): Settings {
   const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
         onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
@@ -37,13 +68,33 @@ export function randomSettings(random: Random, on: ReadonlySet<Trouble>): Settin
       }
     : {};
   const fields = on.has('directions') ? randomDirections(random, sync) : defaultFields;
-  return {
+  const settings = {
     sync,
     fields,
     // Every lead is found: yet a filtered scan proves no deletion.
     query: on.has('filters') && random.below(6) === 0 ? { name: 'company' } : {},
     statusColumn: random.below(2) === 0,
-    format: on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv',
+  };
+  const format = forced ?? randomFormat(random, on);
+  return { ...settings, format, spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null };
+}
+
+function randomFormat(random: Random, on: ReadonlySet<Trouble>): Format {
+  if (on.has('sheets') && random.below(4) === 0) return 'google-sheets';
+  return on.has('xlsx') && random.below(5) === 0 ? 'xlsx' : 'csv';
+}
+
+/** Mostly with more requests than anybody needs; else with Google's quotas, which others may use, too. */
+function randomSpreadsheet(random: Random): SpreadsheetSettings {
+  return {
+    dates: random.pick(['native', 'native', 'iso']),
+    locale: random.pick(['en_US', 'de_DE']),
+    quota: random.pick([
+      { allowed: 10_000, ours: 10_000 },
+      { allowed: 10_000, ours: 10_000 },
+      { allowed: 60, ours: 60 },
+      { allowed: 25, ours: 60 },
+    ]),
   };
 }
 
@@ -78,7 +129,30 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
       'delete-row': deletes * random.below(2),
       'add-lead': random.below(3),
       'delete-lead': deletes * random.below(2),
+      'insert-below': 0,
+      'blank-row': 0,
+      'move-column': 0,
     },
+  };
+}
+
+/** What people also do in a spreadsheet that all have open at once. */
+export function inSpreadsheet({ weights }: Customs): Customs {
+  return { weights: { ...weights, 'insert-below': 0.7, 'blank-row': 0.3, 'move-column': 0.5 } };
+}
+
+/**
+ * What somebody can do to a spreadsheet in the tenths of a second between two requests of a write: one thing. A row is
+ * inserted blank, and filled later; one that is pasted whole goes below the table. Rows are not moved twice within one
+ * write, which is a limit (sheets-gaps.ts).
+ */
+export function atOnce({ weights }: Customs, { kind, isMoved }: Moment): Customs {
+  const { 'edit-row': edits, 'delete-row': deletes } = weights;
+  const moves = { 'delete-row': deletes, sort: 1, 'insert-below': 1, 'blank-row': 1, 'move-column': 0.7 };
+  return {
+    weights: { ...none, 'edit-row': edits / 2, ...(!isMoved && moves) },
+    isHasty: true,
+    isInGap: kind === 'gap',
   };
 }
 
@@ -91,6 +165,11 @@ export function randomFate(random: Random, on: ReadonlySet<Trouble>): Fate {
     ...(on.has('leases') ? (['lease-stolen'] as const) : []),
   ]);
   return { at: 1 + Math.floor(random.float() ** 1.5 * 400), how };
+}
+
+/** A fate that comes at a request to the spreadsheet, of which there are far fewer than of other operations. */
+export function fateAtRequest(random: Random, fate: Fate): Fate {
+  return { ...fate, at: 1 + random.below(30), ofRequests: true };
 }
 
 export function randomAnswers(random: Random): Partial<SandboxOptions> {
@@ -116,6 +195,31 @@ export function randomAnswers(random: Random): Partial<SandboxOptions> {
     ...(random.below(6) === 0 && { stages: ['new', 'won', 'lost'] }),
   };
   return { ...answers, idKind: random.pick(['uuid7', 'uuid7', 'other']) };
+}
+
+/** Chances of what goes wrong with each request to Google Sheets. */
+export interface SheetsFaultRates {
+  readonly each: number;
+  readonly faults: readonly [SheetsFault, ...SheetsFault[]];
+}
+
+export function randomSheetsFaults(random: Random): SheetsFaultRates | null {
+  if (random.below(3) === 0) return null;
+  const kinds: readonly SheetsFault[] = [
+    { status: 429 },
+    { status: 429, quota: 'Read' },
+    { status: 429, quota: 'Write', scope: 'Project' },
+    { status: 429, retryAfter: random.pick(['0', '1', '30', '600', 'garbage']) },
+    { status: 429, quota: 'Write', retryAfter: '90' },
+    { status: 500 },
+    { status: 503 },
+    { kind: 'reset' },
+    { kind: 'reset-after' },
+    { kind: 'html' },
+  ];
+  // Most of what matters is a write that was carried out and whose reply was lost.
+  const faults = kinds.filter(() => random.below(2) === 0);
+  return { each: random.float() * 0.08, faults: [{ kind: 'reset-after' }, ...faults] };
 }
 
 export function randomFaults(random: Random): string {

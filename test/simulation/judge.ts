@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { readInstant } from '../../src/lead/instant.ts';
-import type { People, Side } from './people.ts';
+import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import type { Side } from './words.ts';
 import type { World } from './world.ts';
 
 interface HeldRow {
   readonly leadId: string;
+  readonly rowKey: string;
   readonly field: string;
   readonly row: number | null;
   readonly code: string;
@@ -18,7 +20,7 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
   const leads = world.sandbox.leads.list();
   const rows = rowsOfGrid((await world.table.grid()) ?? []);
   const { rows: held } = await pool.query<HeldRow>(
-    `select lead_id as "leadId", field, row_number as row, code, message from held`,
+    `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held`,
   );
   const { direction } = world.connection.sync;
   const sendsNames = directionOf(world, 'companyName') !== 'to-target';
@@ -105,6 +107,10 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
   faults.push(...world.witness.faults, ...(await judgeReminders(pool)));
+  if (world.connection.target.statusColumn !== undefined) {
+    const ids = new Set(leads.map(({ id }) => id));
+    faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
+  }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;
 }
@@ -116,6 +122,27 @@ async function inDoubt({ connection }: World, pool: pg.Pool): Promise<ReadonlySe
     `select row_cells->>'companyName' as name from intents where state = 'in-doubt'`,
   );
   return new Set(rows.map(({ name }) => entityOf(name ?? '')));
+}
+
+/** Whether the status column says how the row stands; `leads`: the ids of those that are there. */
+function judgeStatus(
+  row: Readonly<Record<string, string>>,
+  leads: ReadonlySet<string>,
+  held: readonly HeldRow[],
+): string[] {
+  const { 'Lead ID': id = '', Status: status = '' } = row;
+  const isHeld = held.some(({ leadId, rowKey }) => leadId === id && rowKey === '');
+  const right =
+    id === ''
+      ? /^(held|waiting): \w/
+      : isHeld
+        ? /^held: \w/
+        : leads.has(id)
+          ? /^in step$/
+          : /^(deleted 20\d\d-\d\d-\d\d|waiting: the service does not list this lead)$/;
+  return right.test(status)
+    ? []
+    : [`the status of ${JSON.stringify(row)} is not ${right.source}${isHeld ? ', it is held' : ''}`];
 }
 
 /** No reminder is scheduled but for what both sides agree on, and none of that is without one. */
@@ -156,7 +183,7 @@ function judgeWords(world: World, people: People, key: string, isHeld: boolean, 
   const tonight = people.edits.filter(
     (edit) => edit.entity === entity && edit.field === field && edit.night === people.night,
   );
-  if (tonight.length === 0) return [];
+  if (tonight.length === 0 || tonight.findLast(({ side }) => side === 'sheet')?.inGap === true) return [];
   const last = (side: Side): string | null => {
     const value = tonight.findLast((edit) => edit.side === side)?.value;
     return value === undefined ? null : shown(field, value);
@@ -184,6 +211,8 @@ async function lostEdits(world: World, people: People, pool: pg.Pool): Promise<s
      union all select concat_ws(' ', before, after, base) from history`,
   );
   const kept = new Set(people.replaced);
+  // Into the very cell, between the look and the write: a limit (sheets-gaps.ts).
+  for (const token of world.spreadsheet?.gaps.typed ?? []) kept.add(token);
   for (const text of [
     JSON.stringify(world.sandbox.leads.list()),
     JSON.stringify((await world.table.grid()) ?? []),

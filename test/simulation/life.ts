@@ -12,6 +12,8 @@ export class Crash extends Error {}
 export interface Fate {
   readonly at: number;
   readonly how: 'crash-before' | 'crash-after' | 'stop' | 'lease-stolen';
+  /** Only requests within an operation are counted: those to a spreadsheet. */
+  readonly ofRequests?: boolean;
 }
 
 /** What the world does to a life, and hears of it. */
@@ -32,6 +34,7 @@ export interface Surroundings {
 export class Life {
   readonly stop = new AbortController();
   operations = 0;
+  #requests = 0;
   crashed = false;
   readonly #fate: Fate | null;
   readonly #around: Surroundings;
@@ -61,14 +64,11 @@ export class Life {
     ticks: 'before' | 'after' | 'both',
     pids?: () => readonly number[],
   ): Promise<T> {
-    const { turns, clock, heard, steal } = this.#around;
+    const { turns, steal } = this.#around;
     if (this.crashed) throw new Crash();
     await turns.begin(this.#turn);
     if (this.crashed) throw new Crash();
-    this.operations++;
-    clock.pass(1 + clock.random() * 9);
-    heard(name);
-    const fate = this.operations === this.#fate?.at ? this.#fate.how : null;
+    const fate = this.#count(name, false);
     if (fate === 'crash-before') this.#die(name);
     if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
     if (fate === 'lease-stolen') await steal();
@@ -78,6 +78,36 @@ export class Life {
     if (ticks !== 'before') await this.#tick(`after ${name}`);
     if (fate === 'crash-after') this.#die(name);
     return result;
+  }
+
+  /**
+   * One request of an operation that is under way, as the other side is about to carry it out. Null: the process hears
+   * the reply. Else it dies: before the request arrives (`lost`), or before the reply does (`unheard`).
+   */
+  async request(name: string): Promise<'lost' | 'unheard' | null> {
+    if (this.crashed) return 'lost';
+    this.#requests++;
+    const fate = this.#count(name, true);
+    if (fate === 'crash-before') {
+      this.crashed = true;
+      return 'lost';
+    }
+    if (fate === 'lease-stolen') await this.#around.steal();
+    await this.#tick(`before ${name}`);
+    if (fate === 'stop') this.stop.abort(new Error('stopped by the simulation'));
+    this.crashed = fate === 'crash-after';
+    return this.crashed ? 'unheard' : null;
+  }
+
+  /** Time goes by; what happens to the process now. */
+  #count(name: string, isRequest: boolean): Fate['how'] | null {
+    const { clock, heard } = this.#around;
+    this.operations++;
+    clock.pass(1 + clock.random() * 9);
+    heard(name);
+    const { at, how, ofRequests = false } = this.#fate ?? { at: 0, how: null };
+    const isDue = ofRequests ? isRequest && this.#requests === at : this.operations === at;
+    return isDue ? how : null;
   }
 
   async #tick(when: string): Promise<void> {

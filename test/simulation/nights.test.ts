@@ -15,6 +15,9 @@ const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
   ['everything at once', troubles, 26],
 ];
 
+/** All but files that somebody has open: a spreadsheet is open to everybody at once. */
+const inSpreadsheets = troubles.filter((trouble) => trouble !== 'open-files' && trouble !== 'xlsx');
+
 let database: SimDatabase;
 beforeAll(async () => {
   database = await SimDatabase.open(inject('databaseUrl'), `nights_${process.pid}`);
@@ -30,11 +33,23 @@ test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
   }
 });
 
+test('a Google spreadsheet: people and deaths between any two requests', { timeout: 600_000 }, async () => {
+  for (let seed = 8001; seed <= 8007; seed++) {
+    const play = { format: 'google-sheets' } as const;
+    const verdict = await simulate(database, seed, nights, new Set(inSpreadsheets), play);
+    if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inSpreadsheets, 40, play.format));
+    expect(verdict.excused.length > 0 || verdict.nights === nights).toBe(true);
+  }
+});
+
 test('the same seed plays the same nights, operation by operation', { timeout: 240_000 }, async () => {
-  const seeds = [71, 72, 73, 74];
+  const seeds = [71, 72, 73, 74, 75, 76];
   const play = async () => {
     const digests: string[] = [];
-    for (const seed of seeds) digests.push((await simulate(database, seed, 2, new Set(troubles))).digest);
+    for (const seed of seeds) {
+      const play = seed > 74 ? ({ format: 'google-sheets' } as const) : {};
+      digests.push((await simulate(database, seed, 2, new Set(troubles), play)).digest);
+    }
     return digests;
   };
   const first = await play();

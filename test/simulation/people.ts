@@ -1,9 +1,9 @@
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Customs, Deed } from './customs.ts';
 import type { Table } from './table.ts';
-import { canonicalToken, columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
-
-export type Side = 'sheet' | 'web';
+import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import { type Side, Words } from './words.ts';
 
 export interface Edit {
   readonly night: number;
@@ -14,31 +14,15 @@ export interface Edit {
   readonly value: string;
   /** While no process lived. */
   readonly byDay: boolean;
+  /** Between a look and its write, where it may be written over. */
+  readonly inGap: boolean;
 }
-
-const base = Date.UTC(2031, 0, 1);
-
-export interface Customs {
-  /** Chances of what people do, in relation to each other. */
-  readonly weights: Readonly<Record<Deed, number>>;
-}
-export type Deed =
-  | 'edit-row'
-  | 'edit-lead'
-  | 'insert-row'
-  | 'copy-row'
-  | 'copy-with-id'
-  | 'sort'
-  | 'delete-row'
-  | 'add-lead'
-  | 'delete-lead';
 
 /** Everybody who works on either side, and a book of what they did. */
 export class People {
   readonly edits: Edit[] = [];
   /** Unique values that somebody saw and overwrote, or deleted with their record. */
   readonly replaced = new Set<string>();
-  readonly all = new Map<string, string>();
   readonly deletedRows = new Set<string>();
   readonly deletedLeads = new Set<string>();
   readonly doubled = new Set<string>();
@@ -51,20 +35,30 @@ export class People {
   heldRows = 0;
   night = 0;
   readonly #random: Random;
+  readonly #words: Words;
   readonly #sandbox: Sandbox;
   readonly #table: Table;
   readonly #trace: (event: string) => void;
-  #next = 0;
   #byDay = false;
+  #isHasty = false;
+  #isInGap = false;
 
   constructor(random: Random, sandbox: Sandbox, table: Table, trace: (event: string) => void) {
     this.#random = random;
+    this.#words = new Words(random);
     this.#sandbox = sandbox;
     this.#table = table;
     this.#trace = trace;
   }
 
-  async do({ weights }: Customs, when: string): Promise<void> {
+  /** Every unique value that anybody typed, with its side. */
+  get all(): ReadonlyMap<string, Side> {
+    return this.#words.all;
+  }
+
+  async do({ weights, isHasty = false, isInGap = false }: Customs, when: string): Promise<void> {
+    this.#isInGap = isInGap;
+    this.#isHasty = isHasty;
     this.#byDay = when === 'day';
     const deeds = Object.entries(weights) as [Deed, number][];
     let at = this.#random.float() * deeds.reduce((sum, [, weight]) => sum + weight, 0);
@@ -83,9 +77,10 @@ export class People {
           const at = headings.indexOf(columns[field]);
           const old = record[at] ?? '';
           if (this.#isRetyped(record, headings)) return;
-          const value = this.#value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
+          const value = this.#words.value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
           if (value === null) return;
           this.#forget(old);
+          this.#forgetEarlier(record[headings.indexOf('Company')] ?? '', field);
           record[at] = value;
           this.#note('sheet', record[headings.indexOf('Company')] ?? '', field, value);
           tell(`${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`);
@@ -99,7 +94,7 @@ export class People {
         // made twice: known limits (README, promises 1 and 3).
         const isLinked = await this.#isLinked(lead.id);
         if (field === 'companyName' && !isLinked) return;
-        const value = this.#value(field, lead.companyName, 'web');
+        const value = this.#words.value(field, lead.companyName, 'web');
         if (value === null || (value === '' && !isLinked)) return;
         this.#forget(old);
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
@@ -110,14 +105,33 @@ export class People {
         );
       }
       case 'insert-row':
+      case 'insert-below':
         return this.#changeGrid((headings, records) => {
           const fresh = this.#fresh('sheet');
           const record = headings.map(
             (heading) => fresh[fieldNames.find((field) => columns[field] === heading) ?? ''] ?? '',
           );
-          records.splice(this.#random.below(records.length + 1), 0, record);
+          const at = deed === 'insert-below' ? records.length : this.#random.below(records.length + 1);
+          records.splice(at, 0, record);
           tell(JSON.stringify(record));
         });
+      case 'blank-row':
+        return this.#changeGrid((headings, records) => {
+          const at = this.#random.below(records.length + 1);
+          records.splice(
+            at,
+            0,
+            headings.map(() => ''),
+          );
+          tell(`${at + 2}`);
+        });
+      case 'move-column': {
+        const [headings = []] = (await this.#table.grid()) ?? [];
+        if (headings.length < 2) return;
+        const [from, to] = [this.#random.below(headings.length), this.#random.below(headings.length)];
+        this.#table.moveColumn?.(from, to);
+        return tell(`${headings[from]} before ${headings[to]}`);
+      }
       case 'copy-row':
       case 'copy-with-id':
         return this.#changeGrid((headings, records) => {
@@ -126,8 +140,6 @@ export class People {
           const copy = [...original];
           if (deed === 'copy-row') {
             copy[headings.indexOf('Lead ID')] = '';
-            const status = headings.indexOf('Status');
-            if (status >= 0) copy[status] = '';
             const name = this.#name('sheet');
             copy[headings.indexOf('Company')] = name;
           } else {
@@ -152,6 +164,8 @@ export class People {
           const [record] = records.splice(this.#random.below(records.length), 1);
           if (record === undefined) return;
           for (const cell of record) this.#forget(cell);
+          for (const field of fieldNames)
+            this.#forgetEarlier(record[headings.indexOf('Company')] ?? '', field);
           const entity = entityOf(record[headings.indexOf('Company')] ?? '');
           if (entity !== null) {
             this.deletedRows.add(entity);
@@ -207,7 +221,8 @@ export class People {
   #isRetyped(record: readonly string[], headings: readonly string[]): boolean {
     if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
-    const filled = record.filter((cell) => cell !== '').length;
+    const status = headings.indexOf('Status');
+    const filled = record.filter((cell, column) => cell !== '' && column !== status).length;
     if (filled < 2 || this.#retyped.has(entity)) return true;
     this.#retyped.add(entity);
     return false;
@@ -234,33 +249,8 @@ export class People {
     return this.#random.pick(fieldNames);
   }
 
-  #token(side: Side): string {
-    const token = `e${++this.#next}e`;
-    this.all.set(token, side);
-    return token;
-  }
-
-  #value(field: Field, name: string, side: Side): string | null {
-    const entity = entityOf(name);
-    if (entity === null) return null;
-    if (field === 'companyName') return `${entity} Company ${this.#token(side)}`;
-    const kind = this.#random.below(10);
-    if (kind === 0) return '';
-    if (field === 'nextFollowUpAt') {
-      if (kind === 1 && side === 'sheet') return `soon ${this.#token(side)}`;
-      const iso = new Date(base + ++this.#next * 60_000).toISOString();
-      this.all.set(canonicalToken(iso.slice(0, 16)), side);
-      if (side === 'web' || kind < 5) return iso;
-      if (kind < 8) return iso.slice(0, 16).replace('T', ' ');
-      return `${iso.slice(8, 10)}.${iso.slice(5, 7)}.${iso.slice(0, 4)} ${iso.slice(11, 16)}`;
-    }
-    const token = this.#token(side);
-    return [token, `${token} "ü", b`, ` ${token} `, `=${token}`, `two\nlines ${token}`][kind % 5] ?? token;
-  }
-
   #name(side: Side): string {
-    const entity = `n${++this.#next}n`;
-    const name = `${entity} Company ${this.#token(side)}`;
+    const name = this.#words.company(side);
     this.#note(side, name, 'companyName', name);
     return name;
   }
@@ -270,7 +260,7 @@ export class People {
     const record: Record<string, string> = { companyName: name };
     for (const field of fieldNames) {
       if (field === 'companyName' || this.#random.below(3) === 0) continue;
-      const value = this.#value(field, name, side) ?? '';
+      const value = this.#words.value(field, name, side) ?? '';
       record[field] = value;
       this.#note(side, name, field, value);
     }
@@ -278,8 +268,17 @@ export class People {
   }
 
   #note(side: Side, name: string, field: Field, value: string): void {
-    const [night, byDay] = [this.night, this.#byDay];
-    this.edits.push({ night, side, entity: entityOf(name) ?? '', field, value, byDay });
+    const [night, byDay, inGap] = [this.night, this.#byDay, this.#isInGap];
+    this.edits.push({ night, side, entity: entityOf(name) ?? '', field, value, byDay, inGap });
+  }
+
+  /** What was typed into a cell earlier tonight, and may have been written over without being seen. */
+  #forgetEarlier(name: string, field: Field): void {
+    if (!this.#isHasty) return;
+    const last = this.edits.findLast(
+      (edit) => edit.side === 'sheet' && edit.entity === entityOf(name) && edit.field === field,
+    );
+    if (last !== undefined) this.#forget(last.value);
   }
 
   #forget(text: string): void {

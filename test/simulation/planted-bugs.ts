@@ -1,9 +1,13 @@
+import type { Format } from './customs.ts';
+
 /** A mistake that the simulation must find: `from` stands exactly once in the file. */
 export interface PlantedBug {
   readonly name: string;
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  /** Of the tables in which it can be found. */
+  readonly format?: Format;
 }
 
 export const plantedBugs: readonly PlantedBug[] = [
@@ -19,7 +23,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const after = await patch(context, leadId, body, refused);`,
-    to: `  await transaction(context.pool, (db) =>
+    to: `  await holding(context, (db) =>
     moveBase(db, run.connection, [
       { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
     ]),
@@ -29,9 +33,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
     file: 'src/sync/push-rows.ts',
-    from: `    await transaction(context.pool, (db) => context.lease.assertHeld(db));
-    const outcomes`,
-    to: `    await transaction(context.pool, (db) =>
+    from: `    await holding(context, async () => undefined);
+    const status`,
+    to: `    await holding(context, (db) =>
       moveBase(
         db,
         run.connection,
@@ -40,13 +44,12 @@ export const plantedBugs: readonly PlantedBug[] = [
           .map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
       ),
     );
-    const outcomes`,
+    const status`,
   },
   {
     name: 'intent journal: the intent is committed after the POST',
     file: 'src/sync/create-lead.ts',
-    from: `  const intentId = await transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+    from: `  const intentId = await holding(context, async (db) => {
     return beginIntent(db, {
       connection: run.connection,
       actionId: action.id,
@@ -59,8 +62,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   try {
     reply = await context.leads.create(content, context.cut);
   } catch (error) {`,
-    to: `  const begin = () => transaction(context.pool, async (db) => {
-    await context.lease.assertHeld(db);
+    to: `  const begin = () => holding(context, async (db) => {
     return beginIntent(db, {
       connection: run.connection,
       actionId: action.id,
@@ -94,7 +96,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'absence: a filtered scan counts',
     file: 'src/sync/make-plan.ts',
-    from: `if (filtered || run.pulled === 0) return 0;`,
+    from: `if (isFiltered(context) || run.pulled === 0) return 0;`,
     to: `if (run.pulled === 0) return 0;`,
   },
   {
@@ -145,6 +147,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 async function notRecorded(`,
   },
   {
+    name: 'status column: what it says is not corrected',
+    file: 'src/sync/show-status.ts',
+    from: `if (text === null || sameCell(shown, text)) return null;`,
+    to: `if (text === null || shown !== '') return null;`,
+  },
+  {
     name: 'creates: one scan proves that a lead was not made',
     file: 'src/merge/settle.ts',
     from: `export const attemptOverAfter = 10_000;`,
@@ -159,8 +167,8 @@ async function notRecorded(`,
   {
     name: 'reminders: not cancelled',
     file: 'src/store/reminders.ts',
-    from: `where m.connection = $1 and m.state = 'scheduled' and not exists (`,
-    to: `where false and m.connection = $1 and m.state = 'scheduled' and not exists (`,
+    from: `where m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
+    to: `where false and m.connection = $1 and m.lead_id = l.lead_id and m.state = 'scheduled'`,
   },
   {
     name: 'merge: an edit does not beat a deletion',
@@ -173,5 +181,34 @@ async function notRecorded(`,
     file: 'src/merge/merge-field.ts',
     from: `  if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');`,
     to: `  if (sameCell(lead, base)) return toLead('row-edited');`,
+  },
+  {
+    name: 'Google Sheets: what landed in other rows is not put back',
+    file: 'src/targets/google-sheets/unsettled-write.ts',
+    from: `const toPut = [...restores(missed, alignment, all), `,
+    to: `const toPut = [...restores([], alignment, all), `,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: nobody looks where a write arrived',
+    file: 'src/targets/google-sheets/unsettled-write.ts',
+    from: `if (sent.length === 0) return new Set();`,
+    to: `if (sent.length >= 0) return new Set();`,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: a write whose reply was lost is not looked at',
+    file: 'src/targets/google-sheets/google-sheets-target.ts',
+    from: `    await this.#settle(signal);
+    const look`,
+    to: `    const look`,
+    format: 'google-sheets',
+  },
+  {
+    name: 'Google Sheets: new rows are put over what stands below the table',
+    file: 'src/targets/google-sheets/cell-writes.ts',
+    from: `    { insertDimension: { range, inheritFromBefore: !isFirst } },`,
+    to: `    { appendDimension: { sheetId, dimension: isFirst ? range.dimension : 'ROWS', length: rows.length } },`,
+    format: 'google-sheets',
   },
 ];

@@ -18,12 +18,12 @@ export interface Play {
 
 /** Plants one mistake in a copy of the sources and plays nights until they find it: then `code` is 1. */
 export async function playWith(
-  { name, file, from, to }: PlantedBug,
+  { name, file, from, to, format }: PlantedBug,
   { server, nights, seed }: Play,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const tree = await mkdtemp(join(tmpdir(), 'leadsync-planted-'));
   try {
-    for (const part of ['src', 'test/simulation', 'package.json'])
+    for (const part of ['src', 'test/simulation', 'test/support', 'package.json'])
       await cp(join(root, part), join(tree, part), { recursive: true });
     await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
     const text = await readFile(join(tree, file), 'utf8');
@@ -33,7 +33,7 @@ export async function playWith(
       text.replace(from, () => to),
     );
     const run = join(tree, 'test/simulation/run.ts');
-    const options = { nights, seed, trace: 0, server };
+    const options = { nights, seed, trace: 0, server, ...(format !== undefined && { format }) };
     const args = Object.entries(options).flatMap(([option, value]) => [`--${option}`, String(value)]);
     const child = spawn(process.execPath, [run, ...args], { cwd: tree });
     let output = '';

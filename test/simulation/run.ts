@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { formats } from './customs.ts';
 import type { Job } from './job.ts';
 import { tell, type Trouble, troubles, type Verdict } from './nights.ts';
 
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     /** Nights in one world. */
     each: { type: 'string', default: '3' },
     with: { type: 'string', default: troubles.join(',') },
+    /** Of all tables: csv, xlsx or google-sheets; else chance says. */
+    format: { type: 'string' },
     /** Worlds at once. */
     jobs: { type: 'string', default: '1' },
     keepGoing: { type: 'boolean', default: false },
@@ -31,6 +34,8 @@ const { values } = parseArgs({
 const on = values.with
   .split(',')
   .filter((name): name is Trouble => [...troubles, 'restless'].some((known) => known === name));
+const format = formats.find((name) => name === values.format);
+if (values.format !== undefined && format === undefined) throw new Error(`no format ${values.format}`);
 const each = Number(values.each);
 const worlds = Math.ceil(Number(values.nights) / each);
 const jobs = Math.min(Number(values.jobs), worlds);
@@ -40,6 +45,7 @@ await chmod(folder, 0o755);
 const started = performance.now();
 let done = 0;
 const failed: number[] = [];
+let excused = 0;
 const server =
   values.server === undefined
     ? await startEmbeddedPostgres(folder, { durable: false })
@@ -58,6 +64,7 @@ try {
       worlds: Math.ceil((worlds - index) / jobs),
       nights: each,
       on,
+      format,
     };
     const thread = new Worker(new URL('./job.ts', import.meta.url), {
       workerData,
@@ -72,7 +79,7 @@ try {
 } finally {
   const seconds = (performance.now() - started) / 1000;
   console.log(
-    `${done} nights in ${seconds.toFixed(1)} s, ${failed.length} seeds failed ${failed.toSorted((a, b) => a - b).join(' ')}`,
+    `${done} nights in ${seconds.toFixed(1)} s, ${failed.length} seeds failed ${failed.toSorted((a, b) => a - b).join(' ')}, ${excused} ended at a known limit`,
   );
   await server.close();
   await rm(folder, { recursive: true, force: true });
@@ -80,10 +87,16 @@ try {
 process.exitCode = failed.length > 0 ? 1 : 0;
 
 function hear(verdict: Verdict): void {
-  done += each;
+  done += verdict.excused.length > 0 ? verdict.nights : each;
   if (values.digest) console.log(verdict.seed, verdict.digest);
   if (done % 300 === 0) process.stderr.write(`${done} `);
+  if (verdict.excused.length > 0) {
+    excused++;
+    console.log(
+      `${verdict.seed} ended at a known limit\n${verdict.excused.map((each) => `  ${each}`).join('\n')}`,
+    );
+  }
   if (verdict.faults.length === 0) return;
   failed.push(verdict.seed);
-  console.log(tell(verdict, each, on, Number(values.trace)));
+  console.log(tell(verdict, each, on, Number(values.trace), format));
 }

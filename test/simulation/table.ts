@@ -8,6 +8,8 @@ export interface Table {
   /** All records, the headings first; null when there is no file yet. */
   grid(): Promise<string[][] | null>;
   write(grid: readonly (readonly string[])[]): Promise<void>;
+  /** `to` counts as before the move: the column comes to lie before it. */
+  moveColumn?(from: number, to: number): void;
   /** Changes when anybody has written. */
   digest(): string;
 }

@@ -13,11 +13,14 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Run } from '../../src/store/runs.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
 import { advanceRun } from '../../src/sync/run.ts';
+import type { Target } from '../../src/targets/target.ts';
 import { createWorkbookTarget } from '../../src/targets/workbook/workbook-target.ts';
+import type { Format } from './customs.ts';
 import { Crash, type Fate, Life, type Surroundings } from './life.ts';
 import { Sessions } from './sessions.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
+import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
 import { Witness } from './witness.ts';
@@ -33,7 +36,8 @@ export interface WorldOptions {
   readonly fields: readonly FieldMapping[];
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly statusColumn: boolean;
-  readonly format: 'csv' | 'xlsx';
+  readonly format: Format;
+  readonly spreadsheet: SpreadsheetSettings | null;
   readonly trace: (event: string) => void;
   readonly heard: (operation: string) => void;
 }
@@ -78,6 +82,8 @@ export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly table: Table;
   readonly connection: ConnectionConfig;
+  /** Null: the table is a file. */
+  readonly spreadsheet: Spreadsheet | null;
   readonly witness: Witness;
   readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
@@ -85,13 +91,15 @@ export class World implements AsyncDisposable {
   private constructor(
     sandbox: Sandbox,
     connection: ConnectionConfig,
+    spreadsheet: Spreadsheet | null,
     options: WorldOptions,
     stack: AsyncDisposableStack,
   ) {
     this.sandbox = sandbox;
     this.connection = connection;
-    const { path } = connection.target;
-    this.table = options.format === 'csv' ? new CsvTable(path) : new XlsxTable(path);
+    this.spreadsheet = spreadsheet;
+    const path = pathOf(connection);
+    this.table = spreadsheet?.table ?? (path.endsWith('.csv') ? new CsvTable(path) : new XlsxTable(path));
     this.witness = new Witness(Object.keys(options.query).length > 0);
     this.#options = options;
     this.#stack = stack;
@@ -103,6 +111,11 @@ export class World implements AsyncDisposable {
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
+    const columns = { idColumn: 'Lead ID', ...(options.statusColumn && { statusColumn: 'Status' }) };
+    const spreadsheet =
+      options.spreadsheet === null
+        ? null
+        : stack.use(await Spreadsheet.open(options.spreadsheet, columns, options.clock, folder));
     const connection: ConnectionConfig = {
       name: 'main',
       leads: {
@@ -111,12 +124,11 @@ export class World implements AsyncDisposable {
         pageSize: 100,
         query: options.query,
       },
-      target: {
+      target: spreadsheet?.config ?? {
         type: 'workbook',
         path: join(folder, `leads.${options.format}`),
-        idColumn: 'Lead ID',
         timeZone: 'UTC',
-        ...(options.statusColumn && { statusColumn: 'Status' }),
+        ...columns,
       },
       fields: options.fields.length > 0 ? options.fields : defaultFields,
       sync: {
@@ -136,7 +148,7 @@ export class World implements AsyncDisposable {
       retentionDays: 90,
       reminders,
     };
-    return new World(sandbox, connection, options, stack.move());
+    return new World(sandbox, connection, spreadsheet, options, stack.move());
   }
 
   /** Processes that work on the run at once until it ends one way or another. */
@@ -162,6 +174,7 @@ export class World implements AsyncDisposable {
         try {
           return await this.#live(life, plan.name);
         } finally {
+          this.spreadsheet?.gaps.ends(life);
           await life.end();
         }
       }),
@@ -177,12 +190,11 @@ export class World implements AsyncDisposable {
     const { pool } = sessions;
     const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
     const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock }));
-    const target = createWorkbookTarget({ ...this.connection.target, fields: this.connection.fields });
     const context = {
       connection: this.connection,
       pool,
       leads: life.leads(leads),
-      target: life.target(target),
+      target: life.target(this.#target(life)),
       log,
       clock,
     };
@@ -211,9 +223,16 @@ export class World implements AsyncDisposable {
     }
   }
 
+  #target(life: Life): Target {
+    const { target, fields } = this.connection;
+    if (this.spreadsheet !== null) return this.spreadsheet.target(life, this.connection);
+    if (target.type !== 'workbook') throw new Error('a spreadsheet that is not there');
+    return createWorkbookTarget({ ...target, fields });
+  }
+
   /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
   openInEditor(): boolean {
-    if (existsSync(this.#lock)) return false;
+    if (this.spreadsheet !== null || existsSync(this.#lock)) return false;
     writeFileSync(this.#lock, ',anna,desk,,;');
     return true;
   }
@@ -223,7 +242,7 @@ export class World implements AsyncDisposable {
   }
 
   get #lock(): string {
-    const { path } = this.connection.target;
+    const path = pathOf(this.connection);
     return join(dirname(path), `.~lock.${basename(path)}#`);
   }
 
@@ -240,6 +259,11 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
+}
+
+/** Of a file; empty for what is none. */
+function pathOf({ target }: ConnectionConfig): string {
+  return target.type === 'workbook' ? target.path : '';
 }
 
 function brief(run: Run): string {

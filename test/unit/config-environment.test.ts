@@ -65,6 +65,7 @@ describe('the environment alone', () => {
           retentionDays: 90,
         },
       ],
+      googleSheetsUrl: 'https://sheets.googleapis.com',
       dataDir: join(cwd, 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',
@@ -105,7 +106,7 @@ describe('the environment alone', () => {
       direction: 'to-target',
     });
     expect(connection?.retentionDays).toBe(365);
-    expect(connection?.target.timeZone).toBe('Europe/Berlin');
+    expect(connection?.target).toMatchObject({ timeZone: 'Europe/Berlin' });
     expect(connection?.fields.map((field) => field.direction)).toEqual(defaultFields.map(() => 'to-target'));
     expect(connection?.reminders).toEqual({
       from: 'Sales <sales@example.com>',
@@ -184,7 +185,7 @@ describe('mistakes in the environment', () => {
     ['LEADS_BASE_URL', 'https://api.example.com/?key=geheim', '[secret]', 'no "?"'],
     ['LEADS_API_KEY', 'secret-\n1', '[secret]', 'one line'],
     ['TARGET', 'leads.xls', '"leads.xls"', 'no target of a known kind; supported: a path ending in .xlsx'],
-    ['TARGET', 'google-sheets:abc/Leads', '"google-sheets:abc/Leads"', 'not supported yet by this version'],
+    ['TARGET', 'google-sheets:a b/Leads', '"a b"', 'must be the address of a spreadsheet'],
     ['TARGET', 'hubspot:companies', '"hubspot:companies"', 'not supported yet by this version'],
     ['TARGET', 'leads', '"leads"', 'a path ending in .xlsx, .xlsm or .csv'],
     ['DATABASE_URL', 'mysql://u:geheim@h/d', '[secret]', 'postgres://'],

@@ -123,9 +123,9 @@ connections:
     await writeFile(join(cwd, 'leadsync.yaml'), 'connections: nonsense');
     const both = { ...env, LEADSYNC_CONFIG: join(cwd, 'one/a.yaml') };
     const byVariable = await load(connection(''), { at: 'one/a.yaml', env: both });
-    expect(byVariable.connections[0]?.target.path).toBe(join(cwd, 'one/a.csv'));
+    expect(byVariable.connections[0]?.target).toMatchObject({ path: join(cwd, 'one/a.csv') });
     const byOption = await loadConfig({ env: both, cwd, file: 'two/b.yaml' });
-    expect(byOption.connections[0]?.target.path).toBe(join(cwd, 'two/a.csv'));
+    expect(byOption.connections[0]?.target).toMatchObject({ path: join(cwd, 'two/a.csv') });
   });
 
   test('a named file that is missing is a mistake, not an empty configuration', async () => {
@@ -269,15 +269,34 @@ describe('mistakes in the file', () => {
     ],
     [
       'a target of a later version',
-      connection('', '{ type: google-sheets, spreadsheet: x }'),
-      [at(4, `${a}.target.type`, 'not supported yet by this version', '"google-sheets"')],
+      connection('', '{ type: hubspot, object: companies }'),
+      [at(4, `${a}.target.type`, 'not supported yet by this version', '"hubspot"')],
     ],
     [
-      'a target of no kind, and its path',
-      connection('', '{ type: excel, path: a.xls }'),
+      'a target of no kind',
+      connection('', '{ type: workbok, path: a.xls }'),
+      [at(4, `${a}.target.type`, 'one of workbook, google-sheets; did you mean "workbook"?', '"workbok"')],
+    ],
+    [
+      'a path of no kind',
+      connection('', '{ type: workbook, path: a.xls }'),
+      [at(4, `${a}.target.path`, 'a path ending in .xlsx', '"a.xls"')],
+    ],
+    [
+      'a Google spreadsheet with settings of a file, and an address of something else',
+      connection(
+        '',
+        '{ type: google-sheets, spreadsheet: "https://docs.google.com/document/d/x", tab: "", path: a.csv }',
+      ),
       [
-        at(4, `${a}.target.type`, 'must be workbook', '"excel"'),
-        at(4, `${a}.target.path`, 'a path ending in .xlsx', '"a.xls"'),
+        at(
+          4,
+          `${a}.target.spreadsheet`,
+          'must be the address of a spreadsheet',
+          '"https://docs.google.com/document/d/x"',
+        ),
+        at(4, `${a}.target.tab`, 'must be the name of a tab', '""'),
+        at(4, `${a}.target.path`, 'allowed here: type, spreadsheet, tab, dates,'),
       ],
     ],
     [

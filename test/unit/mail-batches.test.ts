@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchesOf } from '../../src/reminders/batches.ts';
-import { Places } from '../../src/reminders/places.ts';
+import { Places } from '../../src/places.ts';
 import { gather } from '../../src/store/gather.ts';
 import type { Reminder } from '../../src/store/reminders.ts';
 

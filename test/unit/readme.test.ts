@@ -36,7 +36,7 @@ describe('README.md', () => {
     const { scripts } = z
       .object({ scripts: z.record(z.string(), z.string()) })
       .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
-    const used = firstWords(readme, /npm run ([a-z:]+)/g);
+    const used = firstWords(readme, /npm run ([a-z:-]+)/g);
     expect(used.filter((name) => !(name in scripts))).toEqual([]);
   });
 

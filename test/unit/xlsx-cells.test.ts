@@ -3,7 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RowChange } from '../../src/targets/target.ts';
-import { append, mark, never, readAll, remove, update, verdict } from '../contract/target-harness.ts';
+import {
+  append,
+  link,
+  mark,
+  never,
+  readAll,
+  remove,
+  status,
+  update,
+  verdict,
+} from '../contract/target-harness.ts';
 import { makeXlsxHarness, workbookParts, type XlsxHarness } from '../contract/xlsx-harness.ts';
 
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -77,6 +87,22 @@ test.each([
     expect(harness.parts()).toEqual(before);
   }),
 );
+
+test('a formula in the status column stays, and does not keep a row from getting its id', () =>
+  withSheet(
+    heading +
+      anna('<c r="E2" t="str"><f>B2</f><v>mine</v></c>').replace(text('A2', 'id-a'), text('B2', 'Anna')),
+    '',
+    async (harness) => {
+      const cells = { name: 'Anna', city: null, due: null };
+      expect((await write(harness, link('id-a', cells, {}, 'in step'))).map(verdict)).toEqual(['done']);
+      expect((await write(harness, status('id-a', 'held: x'))).map(verdict)).toEqual([
+        'target.cell-not-writable',
+      ]);
+      expect(harness.show()?.[1]?.slice(0, 2)).toEqual(['id-a', 'Anna']);
+      expect(harness.parts()[sheet1]).toContain('<f>B2</f>');
+    },
+  ));
 
 test('writes beside a formula, and has it counted anew', () =>
   withSheet(

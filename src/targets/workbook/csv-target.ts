@@ -1,6 +1,6 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import { headingsOf } from '../columns.ts';
+import { headingsOf, shownStatus } from '../columns.ts';
 import { utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
@@ -49,7 +49,9 @@ class CsvFormat implements FileFormat {
     for await (const records of sheet.records) {
       const batch = records.flatMap((record) => {
         const row = readCsvRow(record, sheet.columns, this.#options.timeZone);
-        return row === null ? [] : [{ row: record.row, leadId: row.leadId, cells: row.cells }];
+        if (row === null) return [];
+        const status = shownStatus(sheet.columns, row.status);
+        return [{ row: record.row, leadId: row.leadId, cells: row.cells, status }];
       });
       if (batch.length > 0) yield batch;
       await eventLoop();

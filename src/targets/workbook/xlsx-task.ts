@@ -1,3 +1,4 @@
+import { shownStatus } from '../columns.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
 import { planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
@@ -35,7 +36,9 @@ export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerat
   for await (const batch of sheet.rows) {
     const rows = batch.flatMap((row) => {
       const present = readXlsxRow(row, sheet);
-      return present === null ? [] : [{ row: row.row, leadId: present.leadId, cells: present.cells }];
+      if (present === null) return [];
+      const status = shownStatus(sheet.columns, present.status);
+      return [{ row: row.row, leadId: present.leadId, cells: present.cells, status }];
     });
     if (rows.length > 0) yield { kind: 'rows', rows };
   }

@@ -155,7 +155,7 @@ function appendedRows(
   const filled: Splice[] = [];
   /** New rows by the byte before which they go: one piece for all at one place. */
   const fresh = new Map<number, string[]>();
-  for (const { leadId, values } of appends) {
+  for (const newRow of appends) {
     const next = places.next();
     if (next.done === true) {
       throw new LeadsyncError(
@@ -164,7 +164,7 @@ function appendedRows(
         { help: 'Move old rows to another sheet.' },
       );
     }
-    const content = contentOf({ leadId, values, status: null, unlink: false, remove: false }, columns);
+    const content = contentOf({ ...newRow, unlink: false, remove: false }, columns);
     const { row, place } = next.value;
     rows.push(row);
     if (place !== null) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/leads-api/turns.ts';
+import { Turns } from '../../src/turns.ts';
 
 test('tasks run one at a time and in order, whichever fail or are given up while waiting', async () => {
   const kinds = fc.array(fc.constantFrom('good', 'bad', 'given up'), { maxLength: 12 });

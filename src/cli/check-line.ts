@@ -1,0 +1,35 @@
+import { LeadsyncError } from '../errors.ts';
+
+/** One thing that was looked at. */
+export interface CheckLine {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly code?: string;
+  readonly help?: string;
+}
+
+/** The line for what `test` says is right, or for the LeadsyncError that it throws. */
+export async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
+  try {
+    return { name, ok: true, message: await test() };
+  } catch (error) {
+    if (error instanceof LeadsyncError) return failed(name, error);
+    throw error;
+  }
+}
+
+export function failed(name: string, error: LeadsyncError): CheckLine {
+  return {
+    name,
+    ok: false,
+    message: error.message,
+    code: error.code,
+    ...(error.help !== undefined && { help: error.help }),
+  };
+}
+
+export function describeLine(line: CheckLine): string {
+  const help = line.help === undefined ? '' : `\n          ${line.help}`;
+  return `${line.ok ? 'ok  ' : 'FAIL'}  ${line.name}: ${line.message}${line.ok ? '' : ` [${line.code}]${help}`}`;
+}

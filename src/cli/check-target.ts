@@ -1,0 +1,99 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LeadsyncError } from '../errors.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { type CheckLine, look } from './check-line.ts';
+
+type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
+
+const never = new AbortController().signal;
+
+/** What a sync needs of the target: an account, the rows and columns, the leave to write. `fix`: mends what it can. */
+export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {
+  const { target, connection } = context;
+  const lines: CheckLine[] = [];
+  const add = async (what: string, test: () => Promise<string>): Promise<boolean> => {
+    const line = await look(`${connection.name}: ${what}`, test);
+    lines.push(line);
+    return line.ok;
+  };
+  // Without an account nothing else can be asked.
+  if (target.address && !(await add('account', async () => describeAccount(await target.address?.()))))
+    return lines;
+  if (fix) await add('fix', () => mend(context));
+  let snapshot: TargetSnapshot | null = null;
+  await add('target', async () => {
+    if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
+    snapshot = await target.open({ create: false }, never);
+    return describeRows(context, snapshot);
+  });
+  const closed = closedColumns(snapshot);
+  if (closed.length > 0) await add('columns', () => Promise.reject(notWritable(closed)));
+  return lines;
+}
+
+function describeAccount(address: string | null | undefined): string {
+  return typeof address === 'string'
+    ? `${address}; share the spreadsheet with this address, as editor`
+    : 'a workload identity without an address; share the spreadsheet with the account it acts as';
+}
+
+async function mend({ target }: SyncContext): Promise<string> {
+  return (await target.fix?.(never)) === true
+    ? `${target.name} was a copy; it is the target from now on`
+    : 'nothing had to be mended';
+}
+
+async function describeRows({ target, connection }: SyncContext, snapshot: TargetSnapshot): Promise<string> {
+  let rows = 0;
+  let unread = 0;
+  let hasStatus = true;
+  let first = '';
+  for await (const batch of snapshot.rows) {
+    rows += batch.length;
+    for (const { row, cells, status } of batch) {
+      hasStatus &&= status !== null;
+      for (const { field, column } of connection.fields) {
+        const cell = cells[field];
+        if (typeof cell !== 'object' || cell === null) continue;
+        unread += 1;
+        if (unread === 1) first = `row ${row}, ${column}: ${cell.unreadable}`;
+      }
+    }
+  }
+  if (snapshot.missing.length > 0) {
+    const messages = snapshot.missing.map(({ message }) => message);
+    throw new LeadsyncError('target.column-missing', messages.join(' '));
+  }
+  const { statusColumn } = connection.target;
+  if (statusColumn !== undefined && !hasStatus) {
+    const message = `${target.name} has no single column headed ${JSON.stringify(statusColumn)}`;
+    throw new LeadsyncError('target.column-missing', message, {
+      help: 'Add it (statusColumn); until then nobody is told there how a row stands.',
+    });
+  }
+  const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
+  const unreadable =
+    unread === 0 ? '' : `; ${unread} cell(s) cannot be read and will be held, such as ${first}`;
+  return `${target.name}: ${rows} rows, all mapped columns are there or will be created${dates}${unreadable}`;
+}
+
+function closedColumns(snapshot: TargetSnapshot | null): readonly string[] {
+  return snapshot?.closed ?? [];
+}
+
+function notWritable(columns: readonly string[]): LeadsyncError {
+  const message = `Protected, wholly or in part: ${columns.join(', ')}. What is to be written there is held.`;
+  return new LeadsyncError('target.cell-not-writable', message, {
+    help: 'Let the account above edit them: Data > Protect sheets and ranges.',
+  });
+}
+
+async function checkFolder(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+    throw new LeadsyncError('target.not-writable', `the folder of ${path} is missing or cannot be written`, {
+      cause,
+    });
+  });
+}

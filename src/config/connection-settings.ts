@@ -1,0 +1,170 @@
+import type { Setting } from './settings.ts';
+
+/** Settings of a connection, but for its reminders. */
+export const connectionSettings = [
+  {
+    variable: 'LEADS_BASE_URL',
+    path: 'connections.NAME.leads.baseUrl',
+    meaning:
+      'Address of the Leads service, such as https://api.example.com. Required. http:// only for this machine.',
+  },
+  {
+    variable: 'LEADS_API_KEY',
+    path: 'connections.NAME.leads.apiKey',
+    secret: true,
+    meaning: 'Organization key or personal access token of the Leads service. Required.',
+  },
+  {
+    path: 'connections.NAME.leads.pageSize',
+    default: '100',
+    meaning: 'Leads asked for on one page, 1 to 1000.',
+  },
+  {
+    path: 'connections.NAME.leads.query.PARAMETER',
+    meaning:
+      'Filter passed on to GET /v1/leads as it is. With one set, a lead that is absent never counts as deleted.',
+  },
+  {
+    path: 'connections.NAME.target.type',
+    meaning: 'Kind of target: workbook or google-sheets. Required.',
+  },
+  {
+    variable: 'TARGET',
+    path: 'connections.NAME.target.path',
+    only: 'workbook',
+    meaning:
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB.',
+  },
+  {
+    path: 'connections.NAME.target.sheet',
+    only: 'workbook',
+    meaning:
+      'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
+  },
+  {
+    path: 'connections.NAME.target.spreadsheet',
+    only: 'google-sheets',
+    meaning: 'Address of a Google spreadsheet, or the id in it. Required for google-sheets.',
+  },
+  {
+    path: 'connections.NAME.target.tab',
+    only: 'google-sheets',
+    default: 'Leads',
+    meaning: 'Name of the tab of a Google spreadsheet; made when it is missing.',
+  },
+  {
+    path: 'connections.NAME.target.dates',
+    only: 'google-sheets',
+    default: 'native',
+    meaning:
+      "How moments are written into a Google spreadsheet: native (its own dates, in the spreadsheet's time zone) or iso (text).",
+  },
+  {
+    path: 'connections.NAME.target.readsPerMinute',
+    only: 'google-sheets',
+    default: '60',
+    meaning: 'Read requests a minute to Google Sheets; more than 60 only with a raised quota.',
+  },
+  {
+    path: 'connections.NAME.target.writesPerMinute',
+    only: 'google-sheets',
+    default: '60',
+    meaning: 'Write requests a minute to Google Sheets; more than 60 only with a raised quota.',
+  },
+  {
+    path: 'connections.NAME.target.idColumn',
+    default: 'Lead ID',
+    meaning: "Heading of the column that holds the lead's id.",
+  },
+  {
+    path: 'connections.NAME.target.statusColumn',
+    meaning:
+      'Heading of a column in which leadsync tells how each row stands: in step, held (why), waiting (why), deleted (when). It is never read as data. Without it nothing is told, and the row of a deleted lead stays as it is.',
+  },
+  {
+    path: 'connections.NAME.target.timeZone',
+    only: 'workbook',
+    meaning:
+      'IANA time zone of dates without an offset in a file. Default: that of sync.timeZone. A Google spreadsheet has its own.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD',
+    meaning:
+      'Lead field and the heading of its column; order is column order. Without `fields`: the fields of the API reference.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.column',
+    meaning: 'Heading of the column. Required in this form.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.direction',
+    meaning:
+      'Which way edits of this field travel: two-way, to-target, to-leads. Default: that of sync.direction.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.type',
+    meaning: 'text, or instant (a moment in time). Default: instant for nextFollowUpAt, otherwise text.',
+  },
+  {
+    path: 'connections.NAME.fields.FIELD.values',
+    meaning:
+      'Offered as a list in the cells of a workbook or tab that leadsync makes, such as the stages; anything else may still be typed.',
+  },
+  {
+    variable: 'SCHEDULE',
+    path: 'connections.NAME.sync.schedule',
+    default: '0 2 * * *',
+    meaning: 'When the worker syncs: a cron pattern of five fields.',
+  },
+  {
+    variable: 'TZ_NAME',
+    path: 'connections.NAME.sync.timeZone',
+    default: 'UTC',
+    meaning: 'IANA time zone of the schedule.',
+  },
+  {
+    variable: 'DIRECTION',
+    path: 'connections.NAME.sync.direction',
+    default: 'two-way',
+    meaning: 'Which way edits travel: two-way, to-target (lead to row only), to-leads (row to lead only).',
+  },
+  {
+    path: 'connections.NAME.sync.onConflict',
+    default: 'hold',
+    meaning:
+      'When both sides changed a field differently: hold, leads-win, target-wins. The loser is kept in the history.',
+  },
+  {
+    path: 'connections.NAME.sync.onFirstSync',
+    default: 'hold',
+    meaning: 'When a lead and its row differ at first sight: hold, leads-win, target-wins.',
+  },
+  {
+    path: 'connections.NAME.sync.onLeadDeleted',
+    default: 'mark',
+    meaning: 'What becomes of the row of a deleted lead: mark, keep, remove.',
+  },
+  {
+    path: 'connections.NAME.sync.onRowDeleted',
+    default: 'restore',
+    meaning: 'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
+  },
+  {
+    path: 'connections.NAME.sync.limits.maxDeletes',
+    default: '10%',
+    meaning:
+      'A run with more deletes stops before it writes: rows (10) or a share (10%), which always allows 10 rows.',
+  },
+  {
+    path: 'connections.NAME.sync.limits.maxChanges',
+    default: '50%',
+    meaning: 'A run with more changes stops before it writes; does not count on a first sync.',
+  },
+  {
+    variable: 'RETENTION',
+    path: 'connections.NAME.sync.retention',
+    default: '90d',
+    meaning:
+      'How many days the history of values, and what runs did, are kept for `why` and `undo`. What is needed to stay in step is kept for good.',
+  },
+] as const satisfies readonly Setting[];

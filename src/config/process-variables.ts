@@ -1,0 +1,67 @@
+import type { Setting } from './settings.ts';
+
+/** What the process as a whole is told, by the environment alone. */
+export const processVariables = [
+  {
+    variable: 'LEADSYNC_CONFIG',
+    meaning:
+      'The configuration file, as --config. Default: leadsync.yaml in the current folder when it exists.',
+  },
+  {
+    variable: 'DATABASE_URL',
+    secret: true,
+    meaning:
+      'Postgres for state and jobs: postgres://user:password@host/database. Without it: one is started under DATA_DIR.',
+  },
+  {
+    variable: 'REDIS_URL',
+    secret: true,
+    meaning: 'Not supported yet by this version: leave it unset, jobs run on the same Postgres.',
+  },
+  {
+    variable: 'DATA_DIR',
+    default: './data',
+    meaning: 'Folder for state, locks and the outbox.',
+  },
+  {
+    variable: 'SMTP_URL',
+    secret: true,
+    meaning:
+      'Mail server: smtp://user:password@host:587 or smtps://…. Without it: mails become .eml files under DATA_DIR/outbox.',
+  },
+  {
+    variable: 'SMTP_RATE',
+    meaning:
+      'At most so many mails a second from each process that sends, such as 10 or 0.5: with two workers, set half. Default: as many as the mail server takes.',
+  },
+  {
+    variable: 'GOOGLE_APPLICATION_CREDENTIALS',
+    meaning:
+      "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check tells.",
+  },
+  {
+    variable: 'GOOGLE_SHEETS_URL',
+    default: 'https://sheets.googleapis.com',
+    meaning: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
+  },
+  {
+    variable: 'HOST',
+    default: '127.0.0.1',
+    meaning: "Address that the worker's HTTP port is bound to.",
+  },
+  {
+    variable: 'PORT',
+    default: '3000',
+    meaning: "The worker's HTTP port; 0 takes a free one.",
+  },
+  {
+    variable: 'ADMIN_TOKEN',
+    secret: true,
+    meaning: 'Token asked for by all pages but the two probes when HOST is set.',
+  },
+  {
+    variable: 'LOG_LEVEL',
+    default: 'info',
+    meaning: 'fatal, error, warn, info, debug, trace or silent.',
+  },
+] as const satisfies readonly Setting[];

@@ -1,0 +1,28 @@
+const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)(?:[/?#]|$)/;
+const variableForm = /^google-sheets:([^/]*)(?:\/(.*))?$/is;
+
+/** What is wrong with the name of a spreadsheet, or null: its id, or the address of it in a browser. */
+export function spreadsheetMistake(written: string): string | null {
+  return /^[\w-]+$/.test(written) || inAddress.test(written)
+    ? null
+    : 'must be the address of a spreadsheet, https://docs.google.com/spreadsheets/d/…, or the id in it';
+}
+
+/** The id of a spreadsheet that is named by id or by address. */
+export function spreadsheetId(written: string): string {
+  return inAddress.exec(written)?.[1] ?? written;
+}
+
+/** What is wrong with the name of a tab, or null. */
+export function tabMistake(name: string): string | null {
+  return name.trim() !== '' && name.length <= 100 && !/\p{Cc}/u.test(name)
+    ? null
+    : 'must be the name of a tab: 1 to 100 characters in one line';
+}
+
+/** `google-sheets:SPREADSHEET_ID/TAB`, as TARGET names it, as settings of leadsync.yaml; null for any other target. */
+export function fromTargetVariable(value: string): Readonly<Record<string, string>> | null {
+  const [, spreadsheet, tab] = variableForm.exec(value) ?? [];
+  if (spreadsheet === undefined) return null;
+  return { type: 'google-sheets', spreadsheet, ...(tab === undefined || tab === '' ? {} : { tab }) };
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { areaOf, findSheet, withinGrid } from './a1-range.ts';
+import { type Reading, showCell, typeInto } from './cell-values.ts';
+import {
+  appendDimension,
+  type Axis,
+  changeEntries,
+  deleteDimension,
+  insertDimension,
+  moveDimension,
+  sizeOf,
+} from './dimensions.ts';
+import { Formulas } from './formulas.ts';
+import { addSheet, checkTitle, deleteSheet } from './sheet-requests.ts';
+import {
+  type Area,
+  type Cell,
+  changeCells,
+  copySpreadsheet,
+  emptyCell,
+  type Sheet,
+  type Spreadsheet,
+  wholeSheet,
+} from './sheet-state.ts';
+import { sortArea } from './sort-range.ts';
+
+/**
+ * Somebody who works in the spreadsheet: what is called has happened when it returns. Rows and columns count from 0;
+ * ranges are in A1 notation without the tab (`A2:C9`, `B:B`; '' is all of it). The owner, so nothing is protected from
+ * them. Throws for a tab that is not there.
+ */
+export interface SheetsPerson {
+  /**
+   * The tab as shown, as far down as anything is shown; every row as wide as the first, wider ones as they are. null:
+   * there is no such tab.
+   */
+  grid(tab: string): string[][] | null;
+  /** Types a text into a cell, as by hand; the grid grows for it. */
+  type(tab: string, row: number, column: number, text: string): void;
+  /**
+   * Replaces all content by texts; formats, validation and records stay where they are. `typeDates`: what looks like an
+   * ISO date is typed, and so becomes one.
+   */
+  put(tab: string, grid: readonly (readonly string[])[], options?: { readonly typeDates?: boolean }): void;
+  insertRows(tab: string, at: number, count?: number): void;
+  deleteRows(tab: string, at: number, count?: number): void;
+  /** `to` counts as before the move: the rows come to lie before it. */
+  moveRows(tab: string, from: number, count: number, to: number): void;
+  insertColumns(tab: string, at: number, count?: number): void;
+  deleteColumns(tab: string, at: number, count?: number): void;
+  moveColumn(tab: string, from: number, to: number): void;
+  /** Sorts by a column of the tab; other columns than those of the range stay as they are. */
+  sortRange(tab: string, range: string, column: number, ascending?: boolean): void;
+  renameTab(tab: string, title: string): void;
+  addTab(title: string): void;
+  deleteTab(tab: string): void;
+  /** Protects a range from the service account, or only warns. Gives the id of the protected range. */
+  protect(tab: string, range: string, warningOnly?: boolean): number;
+  unprotect(tab: string): void;
+  freeze(tab: string, rows: number): void;
+  hideRows(tab: string, at: number, count?: number): void;
+  /** A strict list of what the cells may hold. null takes it away. */
+  setValidation(tab: string, range: string, allowed: readonly string[] | null): void;
+  /** Such as `{ type: 'DATE', pattern: 'dd.mm.yyyy' }`. */
+  setNumberFormat(tab: string, range: string, type: string, pattern?: string): void;
+  setTimeZone(timeZone: string): void;
+  setLocale(locale: string): void;
+  setTrashed(trashed: boolean): void;
+  /** What the service account may do with the spreadsheet: all, look only (`reader`), nothing. */
+  setShared(shared: boolean | 'reader'): void;
+  /** A copy of the file as it is, with all records, shared with the same account; and somebody who works in it. */
+  copySpreadsheet(): { readonly spreadsheetId: string; readonly person: SheetsPerson };
+}
+
+/** Where a person works. */
+export interface Workplace {
+  /** Epoch ms, for dates typed without a year. */
+  readonly now: () => number;
+  /** Makes a new file known. */
+  readonly addFile: (file: Spreadsheet) => void;
+}
+
+const isoLike = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/;
+
+/** A person at work in `state`. */
+export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPerson {
+  const sheetOf = (tab: string): Sheet => {
+    const sheet = findSheet(state, tab);
+    if (sheet === undefined) throw new Error(`There is no tab ${tab} in the spreadsheet.`);
+    return sheet;
+  };
+  const reading = (): Reading => ({ locale: state.locale, now: workplace.now() });
+  const insert = (tab: string, axis: Axis, at: number, count: number): void => {
+    const sheet = sheetOf(tab);
+    // As the menu's "insert above" and "insert left": what is new looks like what it was asked from.
+    insertDimension(state, sheet, axis, at, count, Math.min(at, sizeOf(sheet, axis) - 1));
+  };
+  const setCells = (tab: string, range: string, change: Partial<Cell>): void => {
+    const sheet = sheetOf(tab);
+    changeCells(sheet, areaIn(sheet, range), (cell) => ({ ...cell, ...change }));
+  };
+  return {
+    grid: (tab) => {
+      const sheet = findSheet(state, tab);
+      return sheet === undefined ? null : shownGrid(state, sheet);
+    },
+    type: (tab, row, column, text) => {
+      const sheet = sheetOf(tab);
+      growTo(state, sheet, row + 1, column + 1);
+      const area = { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 };
+      changeCells(sheet, area, (cell) => typeInto(cell, text, reading()));
+    },
+    put: (tab, grid, { typeDates = false } = {}) => {
+      const sheet = sheetOf(tab);
+      growTo(state, sheet, grid.length, Math.max(0, ...grid.map((row) => row.length)));
+      changeCells(sheet, wholeSheet(sheet), (cell, row, column) => {
+        const text = grid[row]?.[column] ?? '';
+        if (typeDates && isoLike.test(text)) return typeInto(cell, text, reading());
+        return text === cell.entered || (text === '' && cell.entered === null)
+          ? cell
+          : { ...cell, entered: text === '' ? null : text };
+      });
+    },
+    insertRows: (tab, at, count = 1) => insert(tab, 'ROWS', at, count),
+    deleteRows: (tab, at, count = 1) => deleteDimension(state, sheetOf(tab), 'ROWS', at, at + count),
+    moveRows: (tab, from, count, to) => moveDimension(state, sheetOf(tab), 'ROWS', from, from + count, to),
+    insertColumns: (tab, at, count = 1) => insert(tab, 'COLUMNS', at, count),
+    deleteColumns: (tab, at, count = 1) => deleteDimension(state, sheetOf(tab), 'COLUMNS', at, at + count),
+    moveColumn: (tab, from, to) => moveDimension(state, sheetOf(tab), 'COLUMNS', from, from + 1, to),
+    sortRange: (tab, range, column, ascending = true) => {
+      const sheet = sheetOf(tab);
+      sortArea(state, sheet, areaIn(sheet, range), [{ column, descending: !ascending }]);
+    },
+    renameTab: (tab, title) => {
+      const sheet = sheetOf(tab);
+      checkTitle(state, title, sheet);
+      sheet.title = title;
+    },
+    addTab: (title) => {
+      addSheet(state, { title });
+    },
+    deleteTab: (tab) => {
+      const sheet = sheetOf(tab);
+      sheet.protections = [];
+      deleteSheet(state, sheet.id);
+    },
+    protect: (tab, range, warningOnly = false) => {
+      const sheet = sheetOf(tab);
+      const id = ++state.lastId;
+      const area = range === '' ? null : areaIn(sheet, range);
+      const one = { id, area, unprotected: [], warningOnly, description: null, canEdit: warningOnly };
+      sheet.protections = [...sheet.protections, one];
+      return id;
+    },
+    unprotect: (tab) => {
+      sheetOf(tab).protections = [];
+    },
+    freeze: (tab, rows) => {
+      sheetOf(tab).frozenRows = rows;
+    },
+    hideRows: (tab, at, count = 1) =>
+      changeEntries(sheetOf(tab), 'ROWS', at, at + count, () => ({ hidden: true })),
+    setValidation: (tab, range, allowed) => {
+      const values = allowed?.map((userEnteredValue) => ({ userEnteredValue })) ?? [];
+      const rule = { condition: { type: 'ONE_OF_LIST', values }, strict: true, showCustomUi: true };
+      setCells(tab, range, { validation: allowed === null ? null : rule });
+    },
+    setNumberFormat: (tab, range, type, pattern) => {
+      const sheet = sheetOf(tab);
+      const numberFormat = { type, ...(pattern !== undefined && { pattern }) };
+      changeCells(sheet, areaIn(sheet, range), (cell) => ({
+        ...cell,
+        format: { ...cell.format, numberFormat },
+      }));
+    },
+    setTimeZone: (timeZone) => {
+      state.timeZone = timeZone;
+    },
+    setLocale: (locale) => {
+      state.locale = locale;
+    },
+    setTrashed: (trashed) => {
+      state.trashed = trashed;
+    },
+    setShared: (shared) => {
+      state.shared = shared;
+    },
+    copySpreadsheet: () => {
+      const copy = copySpreadsheet(state, `1Copy${randomUUID()}`);
+      copy.title = `Copy of ${state.title}`;
+      copy.trashed = false;
+      workplace.addFile(copy);
+      return { spreadsheetId: copy.id, person: createPerson(copy, workplace) };
+    },
+  };
+}
+
+/** What of the range lies within the grid. */
+function areaIn(sheet: Sheet, range: string): Area {
+  return withinGrid({ sheet, area: areaOf(sheet, range), single: false });
+}
+
+function growTo(state: Spreadsheet, sheet: Sheet, rows: number, columns: number): void {
+  if (rows > sheet.rows.length) appendDimension(state, sheet, 'ROWS', rows - sheet.rows.length);
+  if (columns > sheet.columns.length)
+    appendDimension(state, sheet, 'COLUMNS', columns - sheet.columns.length);
+}
+
+function shownGrid(state: Spreadsheet, sheet: Sheet): string[][] {
+  const formulas = new Formulas(state);
+  const shown = sheet.rows.map((row) => {
+    const texts = row.cells.map((cell) => showCell(cell ?? emptyCell, sheet, formulas, state.locale));
+    return texts.slice(0, texts.findLastIndex((text) => text !== '') + 1);
+  });
+  const rows = shown.slice(0, shown.findLastIndex((row) => row.length > 0) + 1);
+  const width = rows[0]?.length ?? 0;
+  return rows.map((row) => [...row, ...Array.from({ length: Math.max(0, width - row.length) }, () => '')]);
+}

@@ -1,0 +1,37 @@
+import { columnLetters, contains, intersects } from './a1-range.ts';
+import { invalid } from './api-fault.ts';
+import type { Area, Cell, Protection, Sheet } from './sheet-state.ts';
+
+const refusal =
+  'You are trying to edit a protected cell or object. Please contact the spreadsheet owner to remove protection ' +
+  'if you need to edit.';
+
+/** Throws Google's 400 when the service account may not edit all of the area. */
+export function checkEditable(sheet: Sheet, area: Area): void {
+  if (sheet.protections.some((one) => forbids(one, area))) throw invalid(refusal);
+}
+
+/** The same for the tab itself: its deletion, its name. */
+export function checkSheetEditable(sheet: Sheet): void {
+  if (sheet.protections.some((one) => one.area === null && !one.canEdit && !one.warningOnly)) {
+    throw invalid(refusal);
+  }
+}
+
+function forbids(one: Protection, area: Area): boolean {
+  if (one.canEdit || one.warningOnly) return false;
+  if (one.area !== null && !intersects(one.area, area)) return false;
+  return !one.unprotected.some((free) => contains(free, area));
+}
+
+/** Throws when the cell's data validation is strict and does not list what was entered. */
+export function checkValidation(cell: Cell, row: number, column: number): void {
+  const { validation, entered } = cell;
+  if (validation?.strict !== true || entered === null || typeof entered === 'object') return;
+  if (validation.condition?.type !== 'ONE_OF_LIST') return;
+  const allowed = validation.condition.values?.map((value) => value.userEnteredValue) ?? [];
+  if (allowed.includes(typeof entered === 'boolean' ? String(entered).toUpperCase() : String(entered)))
+    return;
+  const place = columnLetters(column) + String(row + 1);
+  throw invalid(`The data you entered in cell ${place} violates the data validation rules set on this cell.`);
+}

@@ -1,0 +1,166 @@
+import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
+import { z } from 'zod';
+import { ApiFault, errorInfo } from './api-fault.ts';
+
+/** What the token endpoint answers. */
+export interface TokenReply {
+  readonly status: number;
+  readonly body: object;
+}
+
+const accountEmail = 'leadsync@stand-in.iam.gserviceaccount.com';
+/** Written into the assertion by google-auth-library, whatever the key says. */
+const googleTokenUrl = 'https://oauth2.googleapis.com/token';
+const skewSeconds = 300;
+const lifeSeconds = 3600;
+
+const headerShape = z.object({ alg: z.literal('RS256'), kid: z.string().optional() });
+const claimsShape = z.object({
+  iss: z.string(),
+  aud: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+  scope: z.string().optional(),
+  sub: z.string().optional(),
+});
+
+const scopeUrl = 'https://www.googleapis.com/auth/';
+
+/** Scopes of which a method needs one; the discovery document has the same. */
+export const scopesOf = {
+  read: ['spreadsheets', 'spreadsheets.readonly', 'drive', 'drive.readonly', 'drive.file'],
+  write: ['spreadsheets', 'drive', 'drive.file'],
+  drive: ['drive', 'drive.readonly', 'drive.metadata', 'drive.metadata.readonly', 'drive.file'],
+} as const;
+
+// One pair for the process: making it takes longer than everything else a test does with it.
+let keyPair: { readonly publicKey: string; readonly privateKey: string } | null = null;
+
+/**
+ * A service account with a real key pair: gives tokens for a signed JWT (RFC 7523) and knows them again. Tokens live
+ * an hour of real time, since the client dates its assertions with the clock of the machine.
+ */
+export class ServiceAccount {
+  readonly email = accountEmail;
+  readonly #tokens = new Map<string, { readonly scopes: readonly string[]; readonly until: number }>();
+  readonly #tokenUrl: () => string;
+  readonly #keyId = randomUUID().replaceAll('-', '');
+
+  constructor(tokenUrl: () => string) {
+    this.#tokenUrl = tokenUrl;
+  }
+
+  /** The text of a key file, as the Cloud Console gives it. */
+  keyFile(): string {
+    const key = {
+      type: 'service_account',
+      project_id: 'stand-in',
+      private_key_id: this.#keyId,
+      private_key: keys().privateKey,
+      client_email: this.email,
+      client_id: '100000000000000000001',
+      auth_uri: 'https://accounts.google.com/o/oauth2/auth',
+      token_uri: this.#tokenUrl(),
+      universe_domain: 'googleapis.com',
+    };
+    return `${JSON.stringify(key, null, 2)}\n`;
+  }
+
+  /** Answers a form with `grant_type` and `assertion`. */
+  exchange(form: URLSearchParams): TokenReply {
+    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') {
+      return refused('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type') ?? ''}`);
+    }
+    const [header = '', claims = '', signature = '', ...rest] = (form.get('assertion') ?? '').split('.');
+    const parsedHeader = headerShape.safeParse(decode(header));
+    const parsed = claimsShape.safeParse(decode(claims));
+    if (!parsedHeader.success || !parsed.success || rest.length > 0) {
+      return refused('invalid_grant', 'Invalid JWT: malformed assertion.');
+    }
+    const { kid } = parsedHeader.data;
+    const signed = verify(
+      'RSA-SHA256',
+      Buffer.from(`${header}.${claims}`),
+      keys().publicKey,
+      Buffer.from(signature, 'base64url'),
+    );
+    if (!signed || (kid !== undefined && kid !== this.#keyId)) {
+      return refused('invalid_grant', 'Invalid JWT Signature.');
+    }
+    return this.#grant(parsed.data);
+  }
+
+  #grant({ iss, aud, iat, exp, scope }: z.infer<typeof claimsShape>): TokenReply {
+    if (iss !== this.email) return refused('invalid_grant', 'Invalid grant: account not found');
+    if (aud !== googleTokenUrl && aud !== this.#tokenUrl()) {
+      return refused('invalid_grant', 'Invalid JWT: Failed audience check.');
+    }
+    const now = Date.now() / 1000;
+    if (exp < now - skewSeconds || iat > now + skewSeconds || exp > iat + lifeSeconds || exp <= iat) {
+      const text =
+        'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. ' +
+        'Check your iat and exp values in the JWT claim.';
+      return refused('invalid_grant', text);
+    }
+    const scopes = (scope ?? '').split(' ').filter((one) => one !== '');
+    if (scopes.length === 0 || scopes.some((one) => !one.startsWith(scopeUrl))) {
+      return refused('invalid_scope', 'Invalid OAuth scope or ID token audience provided.');
+    }
+    const token = `ya29.c.stand-in-${randomUUID()}`;
+    const names = scopes.map((one) => one.slice(scopeUrl.length));
+    this.#tokens.set(token, { scopes: names, until: Date.now() + lifeSeconds * 1000 });
+    const body = { access_token: token, expires_in: lifeSeconds - 1, token_type: 'Bearer' };
+    return { status: 200, body };
+  }
+
+  /** Throws the 401 or 403 of a request without a token of ours, or with one of too little scope. */
+  check(authorization: string | undefined, needs: readonly string[]): void {
+    if (authorization === undefined) {
+      const text =
+        "Method doesn't allow unregistered callers (callers without established identity). " +
+        'Please use API Key or other form of API consumer identity to call this API.';
+      throw new ApiFault(403, text);
+    }
+    const token = this.#tokens.get(authorization.replace(/^Bearer\s+/i, ''));
+    if (token === undefined || token.until < Date.now()) throw unauthenticated();
+    if (token.scopes.some((scope) => needs.includes(scope))) return;
+    throw new ApiFault(403, 'Request had insufficient authentication scopes.', [
+      errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT', { service: 'sheets.googleapis.com' }),
+    ]);
+  }
+
+  /** Tokens given so far are worth nothing any more. */
+  revoke(): void {
+    this.#tokens.clear();
+  }
+}
+
+export function unauthenticated(): ApiFault {
+  const text =
+    'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid ' +
+    'authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.';
+  return new ApiFault(401, text, [
+    errorInfo('ACCESS_TOKEN_TYPE_UNSUPPORTED', { service: 'sheets.googleapis.com' }),
+  ]);
+}
+
+function keys(): { readonly publicKey: string; readonly privateKey: string } {
+  keyPair ??= generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return keyPair;
+}
+
+function refused(error: string, description: string): TokenReply {
+  return { status: 400, body: { error, error_description: description } };
+}
+
+function decode(part: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString());
+  } catch {
+    return null;
+  }
+}

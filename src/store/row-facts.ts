@@ -1,0 +1,82 @@
+import type pg from 'pg';
+import QueryStream from 'pg-query-stream';
+import type { Cells } from '../lead/value.ts';
+import type { HeldFact, RowFacts } from '../merge/row-status.ts';
+
+/** A row that was read, and how it stands after the round's writes. */
+export interface RowStanding extends RowFacts {
+  readonly leadId: string | null;
+  readonly cells: Cells;
+}
+
+/**
+ * Streams, in the target's order, the rows whose status cell may have to show something else: all but those that show
+ * `usual` and of which there is nothing to tell. Of a row with an id counts what is held for its lead and what the round
+ * put off; of a row without one what the round did last about it: nothing means that a lead is still being made of it. Left
+ * out are rows that the round marked, took away, linked or gave back.
+ */
+export async function* rowStandings(
+  db: pg.PoolClient,
+  run: {
+    readonly id: number;
+    readonly round: number;
+    readonly connection: string;
+    readonly scanTorn: boolean;
+  },
+  usual: string,
+): AsyncIterable<RowStanding> {
+  const query = new QueryStream(
+    `with acts as (
+       select id, kind, lead_id, row_number, row_key, state, coalesce(outcome_code, reason) as code
+       from actions where run_id = $1 and round = $2),
+     known as (
+       select lead_id, bool_or(kind in ('mark-row', 'remove-row', 'unlink') and state = 'done') as settled,
+         (array_agg(code order by id) filter (where state not in ('done', 'held') and kind not in ('hold', 'report')))[1] as waiting
+       from acts where lead_id is not null group by lead_id),
+     made as (
+       select distinct on (row_number) row_number, code, kind = 'link' and state = 'done' as settled,
+         kind in ('hold', 'report') or state = 'held' as held
+       from acts where row_number is not null and (lead_id is null or kind = 'link' or row_key <> '')
+       order by row_number, id desc),
+     holds as (
+       select lead_id, json_agg(json_build_object('field', field, 'code', code) order by id) as items
+       from held where connection = $3 and lead_id <> '' and row_key = '' group by lead_id)
+     select r.lead_id as "leadId", r.cells, r.status as shown, r.duplicate as "isCopy",
+       case when r.lead_id is null and made.held then json_build_array(json_build_object('field', '', 'code', made.code))
+         else coalesce(holds.items, '[]') end as held,
+       case when r.lead_id is not null then known.waiting
+         when made.row_number is null then 'create.in-doubt'
+         when not made.held then made.code end as waiting,
+       l.lead_id is not null as "isListed",
+       case when l.lead_id is null then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"
+     from staged_rows r
+     left join staged_leads l on l.run_id = r.run_id and l.lead_id = r.lead_id
+     left join pairs p on p.connection = $3 and p.lead_id = r.lead_id
+     left join known on known.lead_id = r.lead_id and not r.duplicate
+     left join holds on holds.lead_id = r.lead_id and not r.duplicate
+     left join made on r.lead_id is null and made.row_number = r.row_number
+     where r.run_id = $1 and r.status is not null
+       and not coalesce(case when r.lead_id is null then made.settled else known.settled end, false)
+       and (r.status <> $4 or r.duplicate or l.lead_id is null or holds.items is not null or known.waiting is not null)
+       and not ($5 and r.lead_id is not null and l.lead_id is null and not r.duplicate and p.lead_deleted_at is null
+         and holds.items is null and known.waiting is null)
+     order by r.ordinal`,
+    [run.id, run.round, run.connection, usual, run.scanTorn],
+    { batchSize: 500 },
+  );
+  yield* db.query(query) as AsyncIterable<RowStanding>;
+}
+
+/** What is held for some leads whose rows are about to be made or linked. */
+export async function heldOfLeads(
+  db: pg.Pool,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly HeldFact[]>> {
+  const { rows } = await db.query<HeldFact & { leadId: string }>(
+    `select lead_id as "leadId", field, code from held
+     where connection = $1 and lead_id = any($2) and row_key = '' order by id`,
+    [connection, leadIds],
+  );
+  return Map.groupBy(rows, ({ leadId }) => leadId);
+}

@@ -1,0 +1,44 @@
+/** A range of cells; 0-based, ends not included; an end that is absent is open. */
+export interface CellArea {
+  readonly startRow: number;
+  readonly endRow?: number;
+  readonly startColumn: number;
+  readonly endColumn?: number;
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnLetters(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : columnLetters(Math.floor(column / 26) - 1) + last;
+}
+
+/** `C5` for row 4 and column 2 (0-based), as people name it. */
+export function cellName(row: number, column: number): string {
+  return `${columnLetters(column)}${row + 1}`;
+}
+
+/** A tab in A1 notation: always quoted, so that a tab called `A1` or `Q4 2026` is no range. */
+export function quotedTab(tab: string): string {
+  return `'${tab.replaceAll("'", "''")}'`;
+}
+
+/** Adjacent cells of one row in A1 notation, with the tab. */
+export function rowRange(tab: string, row: number, column: number, width: number): string {
+  const start = cellName(row, column);
+  return `${quotedTab(tab)}!${width === 1 ? start : `${start}:${cellName(row, column + width - 1)}`}`;
+}
+
+/** Whole columns in A1 notation, with the tab. */
+export function columnRange(tab: string, column: number): string {
+  const letters = columnLetters(column);
+  return `${quotedTab(tab)}!${letters}:${letters}`;
+}
+
+export function isWithin(area: CellArea, row: number, column: number): boolean {
+  return (
+    row >= area.startRow &&
+    row < (area.endRow ?? Number.POSITIVE_INFINITY) &&
+    column >= area.startColumn &&
+    column < (area.endColumn ?? Number.POSITIVE_INFINITY)
+  );
+}

@@ -1,0 +1,223 @@
+import { canonical } from '../../lead/value.ts';
+import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
+import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
+
+/** Columns as they stood in the first look. */
+export interface OwnColumns {
+  readonly id: number;
+  /** The id's, the status's and those of the mapped fields. */
+  readonly owned: ReadonlySet<number>;
+}
+
+/** Where rows and columns of one look are in a later one. People move them at any moment. */
+export class Alignment {
+  readonly before: Grid;
+  readonly after: Grid;
+  readonly columns: OwnColumns;
+  /** Row of the headings in the later look, and column of the ids there (null: it is gone). */
+  readonly header: number;
+  readonly idAfter: number | null;
+  readonly #columnsAfter: readonly (number | null)[];
+  readonly #columnsBefore: readonly (number | null)[];
+  readonly #rowsBefore: ReadonlyMap<string, readonly number[]>;
+  readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
+  readonly #linked: ReadonlyMap<number, string>;
+  #lost: readonly number[] | null = null;
+  readonly #values = new Map<number, ReadonlySet<string>>();
+
+  /** `linked`: ids that were sent to rows of the first look. */
+  constructor(
+    before: Grid,
+    after: Grid,
+    columns: OwnColumns,
+    linked: ReadonlyMap<number, string> = new Map(),
+  ) {
+    this.#linked = linked;
+    this.before = before;
+    this.after = after;
+    this.columns = columns;
+    this.header = headingRow(before, after);
+    this.#columnsAfter = alignColumns(before, after, this.header);
+    this.#columnsBefore = inverted(this.#columnsAfter, widthOf(after));
+    this.idAfter = this.columnAfter(columns.id);
+    this.#rowsBefore = rowsById(before, columns.id, 0);
+    this.#rowsAfter = this.idAfter === null ? new Map() : rowsById(after, this.idAfter, this.header);
+  }
+
+  /** Where a column is now; null: gone. */
+  columnAfter(column: number): number | null {
+    return this.#columnsAfter[column] ?? null;
+  }
+
+  /** Which column this was; null: it was not there. */
+  columnBefore(column: number): number | null {
+    return this.#columnsBefore[column] ?? null;
+  }
+
+  /**
+   * Whether our columns of two rows show the same, but for some that do not count. Cells may show what no row showed
+   * before: somebody has typed there since.
+   */
+  isSameRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
+    let known = 0;
+    let typed = 0;
+    for (const column of this.columns.owned) {
+      const now = this.columnAfter(column);
+      if (now === null || isIgnored(column)) continue;
+      const cell = cellAt(this.after, rowAfter, now);
+      if (maybeSameGridCell(cellAt(this.before, rowBefore, column), cell)) known += cell === null ? 0 : 1;
+      else if (cell === null || this.#showedBefore(column, cell)) return false;
+      else typed++;
+    }
+    return typed === 0 || known > 0;
+  }
+
+  /** Whether any row of the first look showed this in a column of that look. */
+  #showedBefore(column: number, cell: GridCell): boolean {
+    const known = this.#values.get(column);
+    const values = known ?? new Set(this.before.map((_, row) => keyOf(cellAt(this.before, row, column))));
+    if (known === undefined) this.#values.set(column, values);
+    return values.has(keyOf(cell));
+  }
+
+  idBefore(row: number): string | null {
+    return idAt(this.before, row, this.columns.id);
+  }
+
+  /** The first row that has the id now, as RowChanges takes it; null: none. */
+  rowAfter(id: string): number | null {
+    return this.#rowsAfter.get(id)?.[0] ?? null;
+  }
+
+  /** Where a row of the first look with an id is now; of several with one id the one in the same order. Null: gone. */
+  rowNow(row: number): number | null {
+    const id = this.idBefore(row) ?? '';
+    const [before, after] = [this.#rowsBefore.get(id) ?? [], this.#rowsAfter.get(id) ?? []];
+    const nth = before.indexOf(row);
+    return nth === 0 || before.length === after.length ? (after[nth] ?? null) : null;
+  }
+
+  /**
+   * Which row this was, by its id or else by what stands in it; `foreign`: cells of it (columns of the later look)
+   * that something else was written into since. Null: it was not there, or nobody can tell.
+   */
+  rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
+    if (row === this.header) return 0;
+    const id =
+      this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
+    const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
+    if (id !== null && same.length < 2) return same[0] ?? null;
+    const candidates = id === null ? this.#rowsWithoutPlace() : same;
+    const alike = candidates.filter((each) => this.#isAlike(each, row, foreign, () => true));
+    if (alike.length > 0) return this.#betweenSameNeighbours(alike, row);
+    // What fills a user's own columns by one formula changes by itself.
+    const isOwned = (column: number): boolean => this.columns.owned.has(column);
+    const isKnown = [...this.columns.owned].some((column) => {
+      const now = this.columnAfter(column);
+      return now !== null && !foreign.has(now) && cellAt(this.after, row, now) !== null;
+    });
+    const like = isKnown ? candidates.filter((each) => this.#isAlike(each, row, foreign, isOwned)) : [];
+    if (like.length > 0 || !isKnown) return this.#betweenSameNeighbours(like, row);
+    const isForeign = (column: number): boolean => foreign.has(this.columnAfter(column) ?? -1);
+    const edited = candidates.filter((each) => this.isSameRow(each, row, isForeign));
+    return edited.length === 1 ? (edited[0] ?? null) : null;
+  }
+
+  /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
+  #rowsWithoutPlace(): readonly number[] {
+    if (this.#lost !== null) return this.#lost;
+    const shown = new Map<string, number>();
+    for (let row = this.header + 1; row < this.after.length; row++) {
+      const content = this.#contentOf((column) => {
+        const now = this.columnAfter(column);
+        return now === null ? null : cellAt(this.after, row, now);
+      });
+      shown.set(content, (shown.get(content) ?? 0) + 1);
+    }
+    const lost: number[] = [];
+    for (let row = 1; row < this.before.length; row++) {
+      const id = this.idBefore(row);
+      if ((id !== null && this.#hasAllRowsOf(id)) || this.#isLinked(row)) continue;
+      const content = this.#contentOf((column) =>
+        this.columnAfter(column) === null ? null : cellAt(this.before, row, column),
+      );
+      const count = shown.get(content) ?? 0;
+      shown.set(content, count - 1);
+      if (count < 1) lost.push(row);
+    }
+    this.#lost = lost;
+    return lost;
+  }
+
+  /** People copy rows with their id: one of them may have lost it. */
+  #hasAllRowsOf(id: string): boolean {
+    return (this.#rowsAfter.get(id)?.length ?? 0) >= (this.#rowsBefore.get(id)?.length ?? 0);
+  }
+
+  #isLinked(row: number): boolean {
+    const now = this.rowAfter(this.#linked.get(row) ?? '');
+    if (now === null || this.idAfter === null) return false;
+    return this.#isAlike(row, now, new Set([this.idAfter]), (column) => this.columns.owned.has(column));
+  }
+
+  #contentOf(cell: (column: number) => GridCell): string {
+    const cells = this.#columnsAfter.map((_, column) => cell(column));
+    return JSON.stringify(cells.map((each) => (isFormula(each) ? '=' : [each])));
+  }
+
+  #betweenSameNeighbours(alike: readonly number[], row: number): number | null {
+    const above = this.#rowBeforeById(row - 1);
+    const below = this.#rowBeforeById(row + 1);
+    const neighbour = alike.find((each) => each - 1 === above || each + 1 === below);
+    return neighbour ?? (alike.includes(row) ? row : (alike[0] ?? null));
+  }
+
+  #isAlike(
+    rowBefore: number,
+    rowAfter: number,
+    foreign: ReadonlySet<number>,
+    counts: (column: number) => boolean,
+  ): boolean {
+    return this.#columnsAfter.every((now, column) => {
+      if (now === null || foreign.has(now) || !counts(column)) return true;
+      return maybeSameGridCell(cellAt(this.before, rowBefore, column), cellAt(this.after, rowAfter, now));
+    });
+  }
+
+  #rowBeforeById(row: number): number | null {
+    if (row === this.header) return 0;
+    const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
+    return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
+  }
+}
+
+function keyOf(cell: GridCell): string {
+  if (isFormula(cell)) return `=${cell.formula}`;
+  return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
+}
+
+function idAt(grid: Grid, row: number, column: number): string | null {
+  const cell = cellAt(grid, row, column);
+  const id = cell === null || typeof cell === 'object' ? '' : String(cell).trim();
+  return id === '' ? null : id;
+}
+
+function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
+  const rows = new Map<string, number[]>();
+  for (let row = header + 1; row < grid.length; row++) {
+    const id = idAt(grid, row, column);
+    if (id === null) continue;
+    const known = rows.get(id);
+    if (known === undefined) rows.set(id, [row]);
+    else known.push(row);
+  }
+  return rows;
+}
+
+function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
+  const back: (number | null)[] = Array.from({ length: width }, () => null);
+  places.forEach((now, column) => {
+    if (now !== null) back[now] = column;
+  });
+  return back;
+}

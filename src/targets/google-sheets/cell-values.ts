@@ -1,0 +1,158 @@
+import { Temporal } from 'temporal-polyfill';
+import { LeadsyncError } from '../../errors.ts';
+import { readInstant } from '../../lead/instant.ts';
+import type { Cell, FieldType, Value } from '../../lead/value.ts';
+import { SerialClock } from '../serial-clock.ts';
+import { type GridCell, isFormula } from './grid.ts';
+import type { SheetCell } from './sheets-api.ts';
+
+/** Google's limit for one cell (Drive help, "Files you can store"). */
+const longestCellText = 50_000;
+
+/** What cells show instead of a value (Sheets API, ErrorType; `Loading...` while a function is still at work). */
+const faults: ReadonlySet<string> = new Set([
+  '#N/A',
+  '#REF!',
+  '#DIV/0!',
+  '#NAME?',
+  '#VALUE!',
+  '#NUM!',
+  '#NULL!',
+  '#ERROR!',
+  'Loading...',
+]);
+
+/** First of March 1900: before, Sheets counts a day off what SerialClock counts, and a number is hardly a date. */
+const firstSerial = 61;
+
+export interface SpreadsheetTerms {
+  /** As the spreadsheet names it: IANA, or `GMT-07:00`. */
+  readonly timeZone: string;
+  /** As the spreadsheet names it: `de_DE`, `en`. */
+  readonly locale: string;
+}
+
+/** What cells mean, and how values are put into them, in the terms of one spreadsheet. */
+export class CellValues {
+  readonly #clock: SerialClock;
+  readonly #dates: 'native' | 'iso';
+  readonly #isMonthFirst: boolean | null;
+
+  /** @throws LeadsyncError `target.unreadable` for a time zone that is not known here. */
+  constructor({ timeZone, locale }: SpreadsheetTerms, dates: 'native' | 'iso') {
+    this.#clock = new SerialClock(knownTimeZone(timeZone), false);
+    this.#dates = dates;
+    this.#isMonthFirst = isMonthFirst(locale);
+  }
+
+  /**
+   * What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. A number
+   * in a text column is as Sheets shows it without a format; a date there has to be told from it before.
+   */
+  read(cell: GridCell, type: FieldType): Cell {
+    if (isFormula(cell)) return { unreadable: showFormula(cell.formula, this.text(cell)) };
+    const text = this.text(cell);
+    if (text === '') return null;
+    if (faults.has(text)) return { unreadable: text };
+    if (type === 'text') return text;
+    if (typeof cell === 'number') return this.#instantOf(cell) ?? { unreadable: text };
+    // A truth in a column of dates: a guess would be a lost edit.
+    if (typeof cell === 'boolean') return { unreadable: text };
+    if (text.trim() === '') return null;
+    return this.#instantFrom(text) ?? { unreadable: text };
+  }
+
+  /** As a person reads it without formats, a formula by its value. */
+  text(cell: GridCell): string {
+    if (isFormula(cell)) return this.text(cell.shows);
+    if (cell === null) return '';
+    if (typeof cell === 'number') return generalNumber(cell);
+    if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+    return cell;
+  }
+
+  /**
+   * What is to be put into a cell that holds `old`; null empties it. A moment is an ISO text where its column shows no
+   * dates, and when no day number means it exactly (the hour that comes twice, years before 1900). What was a number
+   * stays one when it reads the same, so that the user's formulas go on counting it.
+   */
+  write(value: Value, type: FieldType, old: GridCell, showsDates: boolean): SheetCell {
+    if (value === null || value === '') return null;
+    if (type === 'instant') {
+      const serial = this.#dates === 'native' && showsDates ? this.#clock.fromInstant(value) : null;
+      return serial !== null && serial >= firstSerial ? serial : value;
+    }
+    if (typeof old === 'number' && /^-?\d/.test(value) && generalNumber(Number(value)) === value) {
+      return Number(value);
+    }
+    return value;
+  }
+
+  #instantOf(serial: number): string | null {
+    return serial < firstSerial ? null : this.#clock.toInstant(serial);
+  }
+
+  /** Day and month in the order of the spreadsheet's locale, where both are possible. */
+  #instantFrom(text: string): string | null {
+    const instant = readInstant(text, this.#clock.timeZone);
+    if (instant !== null || this.#isMonthFirst === null) return instant;
+    const date = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?!\d)/.exec(text.trim());
+    if (date === null) return null;
+    const [whole, first = '', , second = '', year = ''] = date;
+    const [month, day] = this.#isMonthFirst ? [first, second] : [second, first];
+    return readInstant(`${year}-${month}-${day}${text.trim().slice(whole.length)}`, this.#clock.timeZone);
+  }
+}
+
+/** Why a text cannot be kept in a cell and read back the same, as a sentence; null when it can. */
+export function notStorableInSheets(text: string): string | null {
+  if (text.includes('\0')) return 'The text contains a NUL character, which no spreadsheet shows.';
+  if (!text.isWellFormed())
+    return 'The text contains half of a character (a lone surrogate), which cannot be sent.';
+  if (text.length > longestCellText) {
+    return `The text has ${text.length} characters; a cell holds at most ${longestCellText}.`;
+  }
+  if (faults.has(text)) return `A cell with the text ${text} could not be told from one with an error.`;
+  return null;
+}
+
+/** Fifteen digits; exponents as spreadsheets show them (`1E+21`). */
+function generalNumber(number: number): string {
+  const text = String(Number(number.toPrecision(15)));
+  return text.replace(
+    /e([+-])(\d+)$/,
+    (_, sign: string, digits: string) => `E${sign}${digits.padStart(2, '0')}`,
+  );
+}
+
+function showFormula(formula: string, value: string): string {
+  return `formula ${formula}${value === '' ? '' : ` (shows ${value})`}`;
+}
+
+function knownTimeZone(name: string): string {
+  const offset = /^(?:GMT|UTC)([+-]\d{2}:\d{2})$/.exec(name)?.[1];
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(offset ?? name).timeZoneId;
+  } catch (error) {
+    // Temporal's way to say that there is no such zone.
+    if (!(error instanceof RangeError)) throw error;
+    throw new LeadsyncError(
+      'target.unreadable',
+      `The spreadsheet has the time zone ${JSON.stringify(name)}, which is not known here. Nothing was read or written.`,
+      { help: 'Choose another time zone in File > Settings of the spreadsheet.', cause: error },
+    );
+  }
+}
+
+/** Whether a locale writes the month before the day; null when it begins with the year or is not known. */
+function isMonthFirst(locale: string): boolean | null {
+  try {
+    const parts = new Intl.DateTimeFormat(locale.replaceAll('_', '-')).formatToParts(0);
+    const order = parts.map(({ type }) => type).filter((type) => ['day', 'month', 'year'].includes(type));
+    return order[0] === 'year' ? null : order[0] === 'month';
+  } catch (error) {
+    // Intl's way to say that this is not the name of a locale.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,147 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { LeadsyncError } from '../../errors.ts';
+
+/** The key of a service account, as the Google Cloud console hands it out. */
+const serviceAccountSchema = z.object({
+  type: z.literal('service_account'),
+  client_email: z.email(),
+  private_key: z.string().refine(isPrivateKey, 'is not a private key in PEM form'),
+  token_uri: z.url({ protocol: /^https?$/ }).exactOptional(),
+});
+
+const fileOrUrlSchema = z.object({
+  file: z.string().exactOptional(),
+  url: z.string().exactOptional(),
+  headers: z.record(z.string(), z.string()).exactOptional(),
+  format: z
+    .object({ type: z.enum(['json', 'text']), subject_token_field_name: z.string().exactOptional() })
+    .exactOptional(),
+  certificate: z
+    .object({
+      use_default_certificate_config: z.boolean().exactOptional(),
+      certificate_config_location: z.string().exactOptional(),
+      trust_chain_path: z.string().exactOptional(),
+    })
+    .exactOptional(),
+});
+
+const awsSchema = z.object({
+  environment_id: z.string(),
+  region_url: z.string().exactOptional(),
+  url: z.string().exactOptional(),
+  regional_cred_verification_url: z.string(),
+  imdsv2_session_token_url: z.string().exactOptional(),
+});
+
+const executableSchema = z.object({
+  executable: z.object({
+    command: z.string(),
+    timeout_millis: z.number().exactOptional(),
+    output_file: z.string().exactOptional(),
+  }),
+});
+
+/** A workload identity: who runs here is vouched for by a cloud or an identity provider, there is no key. */
+const externalAccountSchema = z.object({
+  type: z.literal('external_account'),
+  audience: z.string(),
+  subject_token_type: z.string(),
+  token_url: z.url({ protocol: /^https?$/ }),
+  service_account_impersonation_url: z.url({ protocol: /^https?$/ }).exactOptional(),
+  service_account_impersonation: z
+    .object({ token_lifetime_seconds: z.number().exactOptional() })
+    .exactOptional(),
+  client_id: z.string().exactOptional(),
+  client_secret: z.string().exactOptional(),
+  workforce_pool_user_project: z.string().exactOptional(),
+  credential_source: z.union([awsSchema, executableSchema, fileOrUrlSchema]),
+});
+
+const credentialsSchema = z.discriminatedUnion('type', [serviceAccountSchema, externalAccountSchema]);
+
+export type GoogleCredentials = z.infer<typeof credentialsSchema>;
+
+const where = 'GOOGLE_APPLICATION_CREDENTIALS';
+const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}.`;
+
+/**
+ * Reads the file that GOOGLE_APPLICATION_CREDENTIALS names. Throws `target.credentials-missing` when there is none,
+ * `target.credentials-invalid` when it is no account that leadsync can use (both never). Messages name fields, never
+ * what stands in them.
+ */
+export async function readGoogleCredentials(path: string | undefined): Promise<GoogleCredentials> {
+  if (path === undefined) {
+    throw new LeadsyncError(
+      'target.credentials-missing',
+      `Google Sheets needs an account: ${where} is not set`,
+      {
+        help: howToGetOne,
+      },
+    );
+  }
+  const parsed = credentialsSchema.safeParse(parseJson(await readText(path), path));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  const what = field === '' ? 'is no account' : `is no usable account: "${field}" ${mistake(issue)}`;
+  throw invalid(path, what);
+}
+
+/** The address that a spreadsheet is shared with; null for a workload identity that does not act as an account. */
+export function accountAddress(credentials: GoogleCredentials): string | null {
+  if (credentials.type === 'service_account') return credentials.client_email;
+  const url = credentials.service_account_impersonation_url;
+  const email = url === undefined ? null : /\/serviceAccounts\/([^/:]+)/.exec(new URL(url).pathname)?.[1];
+  return email === null || email === undefined ? null : decodeURIComponent(email);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new LeadsyncError(
+        'target.credentials-missing',
+        `${where} names ${path}, but there is no such file`,
+        {
+          help: howToGetOne,
+        },
+      );
+    }
+    throw invalid(path, `cannot be read (${code})`);
+  }
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(path, 'is not JSON');
+  }
+}
+
+function invalid(path: string, what: string): LeadsyncError {
+  return new LeadsyncError('target.credentials-invalid', `${path} (${where}) ${what}`, {
+    help: `It must be the key file of a service account, or the file of a workload identity. ${howToGetOne}`,
+  });
+}
+
+function mistake(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'custom') return issue.message;
+  return issue?.code === 'invalid_union' ? 'is of a kind that leadsync does not know' : 'is missing or wrong';
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
+
+function systemCode(error: unknown): string {
+  return z.object({ code: z.string() }).safeParse(error).data?.code ?? 'unknown';
+}

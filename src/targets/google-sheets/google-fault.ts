@@ -1,0 +1,110 @@
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import type { GoogleReply } from './google-reply.ts';
+
+interface GoogleFaultOptions extends LeadsyncErrorOptions {
+  readonly status?: number | null;
+  readonly words?: string | null;
+}
+
+/** A fault of one request to Google. Never carries the client's own error, which holds the request with its token. */
+export class GoogleFault extends LeadsyncError {
+  /** HTTP status of the reply; null: there was none. */
+  readonly status: number | null;
+  /** What Google said, shortened; null: nothing that can be shown. For people alone. */
+  readonly words: string | null;
+
+  constructor(code: string, message: string, options: GoogleFaultOptions = {}) {
+    super(code, message, options);
+    this.name = 'GoogleFault';
+    this.status = options.status ?? null;
+    this.words = options.words ?? null;
+  }
+}
+
+/** What was asked for. `token`: the leave to ask at all. */
+export type GoogleRequest = 'token' | 'read' | 'write';
+
+/**
+ * What a failed request means, by status and structured details alone:
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | target.unavailable | now, later without a connection | no reply in time, 408, 5xx, a reply cut short; a write may have taken effect |
+ * | target.unauthenticated | never | 401; the account was refused (`invalid_grant`), or its token server said no |
+ * | target.forbidden | never | 403 |
+ * | target.not-found | never | 404, 410 |
+ * | target.too-large | never | the reply is over our limit |
+ * | target.refused | never | any other 4xx: the request as it is can never be done |
+ *
+ * A used-up quota of Sheets (429, or `RESOURCE_EXHAUSTED`) is not decided here but by `Quota`; one of the token server is
+ * `target.unavailable` (later).
+ * `address`: of the account, for the help; null when it is not known.
+ */
+export function googleFault(reply: GoogleReply, request: GoogleRequest, address: string | null): GoogleFault {
+  const { status, words, retryAfterMs } = reply;
+  const said = words === null ? '' : `: ${words}`;
+  const options = { status, words };
+  if (reply.tooLarge) {
+    return new GoogleFault('target.too-large', 'Google Sheets sent more than can be taken in at once', {
+      ...options,
+      help: 'Move what is not needed out of the tab.',
+    });
+  }
+  if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {
+    const waits = retryAfterMs === null ? {} : { retryAfterMs };
+    return new GoogleFault('target.unavailable', `${unavailable(reply, request)}${said}`, {
+      ...options,
+      ...waits,
+      retry: retryAfterMs !== null || status === 429 || isUnreachable(reply) ? 'later' : 'now',
+    });
+  }
+  if (status === 401 || reply.oauth || request === 'token') {
+    return new GoogleFault('target.unauthenticated', `Google refused the account${said}`, {
+      ...options,
+      help: 'Check that the key in the file that GOOGLE_APPLICATION_CREDENTIALS names still exists and is enabled in the Google Cloud console, and that the clock of this machine is right.',
+    });
+  }
+  if (status === 403) {
+    const help = forbiddenHelp(reply.reason, address);
+    return new GoogleFault('target.forbidden', `Google Sheets denies access${said}`, { ...options, help });
+  }
+  if (status === 404 || status === 410) {
+    return new GoogleFault('target.not-found', `Google Sheets finds no such spreadsheet${said}`, {
+      ...options,
+      help: `Check the id in the spreadsheet's address, and that it is shared with ${address ?? 'the service account'}.`,
+    });
+  }
+  return new GoogleFault('target.refused', `Google Sheets refuses the request (${status})${said}`, options);
+}
+
+/** Nothing came to Google: it could not be found or does not listen. */
+function isUnreachable({ networkCode }: GoogleReply): boolean {
+  return networkCode !== null && unreachable.has(networkCode);
+}
+
+const unreachable = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH']);
+
+function unavailable(reply: GoogleReply, request: GoogleRequest): string {
+  const { status, networkCode } = reply;
+  if (isUnreachable(reply)) return `Google cannot be reached (${networkCode}); nothing was done`;
+  const answer =
+    networkCode === 'TimeoutError'
+      ? 'did not answer in time'
+      : status === null
+        ? `broke off (${networkCode ?? 'no reply'})`
+        : `could not serve the request (${status})`;
+  const effect = request === 'write' ? '; the write may have taken effect, the next try looks first' : '';
+  return `Google ${answer}${effect}`;
+}
+
+/** By `google.rpc.ErrorInfo.reason` (Google's list of error reasons). */
+function forbiddenHelp(reason: string | null, address: string | null): string {
+  switch (reason) {
+    case 'SERVICE_DISABLED':
+      return "Enable the Google Sheets API in the service account's project of the Google Cloud console.";
+    case 'ACCESS_TOKEN_SCOPE_INSUFFICIENT':
+      return 'Let the account ask for the scope https://www.googleapis.com/auth/spreadsheets.';
+    default:
+      return `Share the spreadsheet with ${address ?? 'the service account'} as editor.`;
+  }
+}

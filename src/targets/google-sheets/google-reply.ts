@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { retryAfterMs } from '../../retry-after.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { QuotaKind } from './quota.ts';
+
+/** What can be told of a failed request, with nothing of the request itself. */
+export interface GoogleReply {
+  readonly status: number | null;
+  /** The system's or the client's code when there was no reply: `ECONNRESET`, `TimeoutError`. */
+  readonly networkCode: string | null;
+  readonly words: string | null;
+  /** `google.rpc.ErrorInfo.reason`, such as `RATE_LIMIT_EXCEEDED`, or the OAuth code, such as `invalid_grant`. */
+  readonly reason: string | null;
+  /** The body is that of an OAuth server (RFC 6749, section 5.2): the account itself was refused. */
+  readonly oauth: boolean;
+  readonly exhausted: boolean;
+  /** Whose quota was used up; null: not said. */
+  readonly quota: QuotaKind | null;
+  readonly retryAfterMs: number | null;
+  readonly tooLarge: boolean;
+}
+
+const longestWords = 300;
+
+const headersSchema = z.custom<{ get(name: string): string | null }>(
+  (value) => typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function',
+);
+
+/** gaxios' GaxiosError, by what it has and not by its class: the client brings a copy of its own. */
+const clientErrorSchema = z.object({
+  config: z.object({}),
+  code: z.union([z.string(), z.number()]).nullish(),
+  cause: z.unknown().optional(),
+  response: z.object({ status: z.number(), headers: headersSchema }).nullish(),
+});
+
+/** Apart, since to look at the body of a reply that was not taken in is a deprecated call of node-fetch. */
+const dataSchema = z.object({ response: z.object({ data: z.unknown().optional() }) });
+
+const metadataSchema = z.object({ quota_limit: z.string().optional().catch(undefined) });
+const detailSchema = z.object({
+  reason: z.string().optional().catch(undefined),
+  metadata: metadataSchema.optional().catch(undefined),
+});
+
+/** Google's error body (AIP-193). */
+const apiBodySchema = z.object({
+  error: z.object({
+    status: z.string().optional().catch(undefined),
+    message: z.string().optional().catch(undefined),
+    details: z.array(z.unknown()).optional().catch(undefined),
+  }),
+});
+
+const oauthBodySchema = z.object({
+  error: z.string(),
+  error_description: z.string().optional().catch(undefined),
+});
+
+/**
+ * Reads the error of Google's client; null when it is none (a fault before any request). `secrets` are taken out of
+ * what is shown. `receivedAt`: epoch ms.
+ */
+export function readGoogleReply(
+  error: unknown,
+  secrets: readonly string[],
+  receivedAt: number,
+): GoogleReply | null {
+  const parsed = clientErrorSchema.safeParse(error);
+  if (!parsed.success) return null;
+  const { response, code, cause } = parsed.data;
+  const isFault = response !== null && response !== undefined && response.status >= 300;
+  const body = readBody(isFault ? dataSchema.safeParse(error).data?.response.data : undefined);
+  return {
+    ...body,
+    words: body.words === null ? null : withoutSecrets(body.words, secrets),
+    status: response?.status ?? null,
+    networkCode: typeof code === 'string' ? code : null,
+    retryAfterMs: retryAfterMs(
+      response?.headers.get('retry-after') ?? undefined,
+      response?.headers.get('date') ?? undefined,
+      receivedAt,
+    ),
+    // The client reports a body over its limit as the error of a reply that was fine, or as node-fetch's `max-size`.
+    tooLarge:
+      (response?.status !== undefined && !isFault) ||
+      z.object({ type: z.literal('max-size') }).safeParse(cause).success,
+  };
+}
+
+function readBody(data: unknown): Pick<GoogleReply, 'words' | 'reason' | 'oauth' | 'exhausted' | 'quota'> {
+  const oauth = oauthBodySchema.safeParse(data);
+  if (oauth.success) {
+    const { error, error_description: description } = oauth.data;
+    const words = description === undefined ? error : `${error}: ${description}`;
+    return { words, reason: error, oauth: true, exhausted: false, quota: null };
+  }
+  const api = apiBodySchema.safeParse(data);
+  if (!api.success) return { words: null, reason: null, oauth: false, exhausted: false, quota: null };
+  const { status, message = null, details = [] } = api.data.error;
+  const infos = details.map((detail) => detailSchema.safeParse(detail).data ?? {});
+  const info = infos.find(({ reason }) => reason !== undefined);
+  const limit = infos.find(({ metadata }) => metadata?.quota_limit !== undefined)?.metadata?.quota_limit;
+  return {
+    words: message,
+    reason: info?.reason ?? null,
+    oauth: false,
+    exhausted: status === 'RESOURCE_EXHAUSTED' || info?.reason === 'RATE_LIMIT_EXCEEDED',
+    quota: limit === undefined ? null : quotaKind(limit),
+  };
+}
+
+/** Limits are named `ReadRequestsPerMinutePerUser`, `WriteRequestsPerMinutePerProject` and so on. */
+function quotaKind(limit: string): QuotaKind | null {
+  if (/^read/i.test(limit)) return 'read';
+  return /^write/i.test(limit) ? 'write' : null;
+}
+
+function withoutSecrets(words: string, secrets: readonly string[]): string {
+  const clean = secrets
+    .filter((secret) => secret !== '')
+    .reduce((text, secret) => text.replaceAll(secret, '…'), words);
+  return visibleText(clean, longestWords);
+}

@@ -1,0 +1,21 @@
+import type { Clock } from '../../sync/clock.ts';
+import type { ColumnMapping } from '../columns.ts';
+import type { GoogleAccount } from './google-account.ts';
+
+/** One tab of one Google spreadsheet as a target. */
+export interface GoogleSheetsOptions extends ColumnMapping {
+  readonly spreadsheetId: string;
+  /** Title of the tab. */
+  readonly tab: string;
+  /** How moments are written: as day numbers in the spreadsheet's time zone, or as ISO texts. */
+  readonly dates: 'native' | 'iso';
+  /** The most requests in 60 seconds, of this process for one account. */
+  readonly readsPerMinute: number;
+  readonly writesPerMinute: number;
+  /** `https://sheets.googleapis.com/`, or a stand-in's address. */
+  readonly apiUrl: string;
+  readonly account: GoogleAccount;
+  readonly clock: Clock;
+  /** Name of the connection, kept with the tab's record. */
+  readonly connection: string;
+}

@@ -1,0 +1,51 @@
+import { canonical } from '../../lead/value.ts';
+import type { SheetCell } from './sheets-api.ts';
+
+/** A formula, and what it shows; null where that was not asked for. */
+export interface Formula {
+  readonly formula: string;
+  readonly shows: SheetCell;
+}
+
+export type GridCell = SheetCell | Formula;
+
+/** A tab as it was at one moment: rows from the first on (headings), each cut behind its last cell. */
+export type Grid = readonly (readonly GridCell[])[];
+
+/** Row and column are 0-based. An empty text is no cell. */
+export function cellAt(grid: Grid, row: number, column: number): GridCell {
+  const cell = grid[row]?.[column] ?? null;
+  return cell === '' ? null : cell;
+}
+
+export function isFormula(cell: GridCell): cell is Formula {
+  return typeof cell === 'object' && cell !== null;
+}
+
+/** Day numbers go through JSON on both ways; less than a millisecond is no difference. */
+const closeEnough = 1e-9;
+
+/** Whether two cells hold the same; formulas by their text. */
+export function sameGridCell(a: GridCell, b: GridCell): boolean {
+  if (isFormula(a) || isFormula(b)) return isFormula(a) && isFormula(b) && a.formula === b.formula;
+  if (typeof a === 'string' && typeof b === 'string') return canonical(a) === canonical(b);
+  if (typeof a === 'number' && typeof b === 'number') {
+    return a === b || (Math.abs(a) >= 1 && Math.abs(a - b) <= closeEnough);
+  }
+  return (a === '' ? null : a) === (b === '' ? null : b);
+}
+
+/** Whether two cells may be one cell before and after its row moved: the references of a formula move with it. */
+export function maybeSameGridCell(a: GridCell, b: GridCell): boolean {
+  return (isFormula(a) && isFormula(b)) || sameGridCell(a, b);
+}
+
+/**
+ * What `FORMULA` rendering gave, with formulas told from texts by `unformatted`, the same cells as they show (null:
+ * not asked, then each text with a leading `=` is taken for a formula).
+ */
+export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): GridCell {
+  if (typeof cell !== 'string' || !cell.startsWith('=')) return cell;
+  if (unformatted === undefined) return { formula: cell, shows: null };
+  return unformatted === cell ? cell : { formula: cell, shows: unformatted };
+}

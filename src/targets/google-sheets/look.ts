@@ -1,0 +1,225 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { Cell } from '../../lead/value.ts';
+import { type Columns, ownedColumns } from '../columns.ts';
+import type { PresentRow } from '../row-changes.ts';
+import { columnRange, quotedTab } from './a1.ts';
+import type { OwnColumns } from './alignment.ts';
+import { CellValues } from './cell-values.ts';
+import { alignColumns, headingRow } from './column-alignment.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
+import { locateManagedColumns } from './managed-columns.ts';
+import type { SheetCell, SheetsApi } from './sheets-api.ts';
+import { readTab, type TabDescription, tabFields } from './tab-description.ts';
+
+/** A tab with its headings, as it was at one moment. */
+export interface Look {
+  readonly tab: TabDescription;
+  readonly columns: Columns;
+  readonly grid: Grid;
+  readonly values: CellValues;
+  /** How the cells of some columns show: those that cannot be told from the grid alone. */
+  readonly shown: Shown;
+}
+
+/** By column, then by row: what cells show; dates as texts, in the spreadsheet's own way. */
+type Shown = ReadonlyMap<number, readonly SheetCell[]>;
+
+/** What was found: a tab with headings, one without anything in it, or none of that title. */
+export type Found =
+  | ({ readonly kind: 'table' } & Look)
+  | { readonly kind: 'empty'; readonly tab: TabDescription }
+  | { readonly kind: 'missing' };
+
+type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
+
+/**
+ * Reads the tab in two requests (three when a cell of ours begins with `=`, or is a number where a text belongs).
+ * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
+ * and the faults of SheetsApi.
+ */
+export async function lookAtTab(
+  api: SheetsApi,
+  place: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  const tab = await describe(api, place.tab, signal);
+  if (tab === null) return { kind: 'missing' };
+  const cells = await readCells(api, place.tab, name, signal);
+  if (cells.every((row) => row.every(isBlank))) return { kind: 'empty', tab };
+  const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
+  const own = { id: columns.id, owned: ownedColumns(columns) };
+  assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
+  const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
+  const grid = withFormulas(cells, shown);
+  return { kind: 'table', tab, columns, grid, shown, values: new CellValues(tab, place.dates) };
+}
+
+/** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
+export async function readAgain(
+  api: SheetsApi,
+  tab: string,
+  before: Grid,
+  { id, owned }: OwnColumns,
+  name: string,
+  signal: AbortSignal,
+): Promise<Grid> {
+  const cells = await readCells(api, tab, name, signal);
+  const places = alignColumns(before, cells, headingRow(before, cells));
+  const now = new Set([...owned].flatMap((column) => places[column] ?? []));
+  const own = { id: places[id] ?? 0, owned: now };
+  return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
+}
+
+/** The rows below the headings that carry an id or anything in a mapped column. */
+export function* presentRows(look: Look): Generator<PresentRow<number>> {
+  for (let row = 1; row < look.grid.length; row++) {
+    const present = presentRow(look, row);
+    if (present !== null) yield present;
+  }
+}
+
+function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
+  const id = values.text(cellAt(grid, row, columns.id)).trim();
+  const leadId = id === '' ? null : id;
+  let isEmpty = true;
+  const cells: Record<string, Cell> = {};
+  for (const [field, { index, type }] of columns.fields) {
+    const raw = cellAt(grid, row, index);
+    const date = type === 'text' ? dateText(raw, shown.get(index)?.[row]) : null;
+    const cell = date ?? values.read(raw, type);
+    cells[field] = cell;
+    if (cell !== null) isEmpty = false;
+  }
+  if (leadId === null && isEmpty) return null;
+  const status = columns.status === null ? null : values.text(cellAt(grid, row, columns.status));
+  return { leadId, cells, status: status === '' ? null : status, place: row };
+}
+
+/** Null when there is no tab of this title: Google then refuses the range. */
+async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
+  try {
+    return readTab(await api.describe([`${quotedTab(tab)}!1:2`], tabFields, signal), tab);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const titles = await api.describe([], 'sheets(properties(title))', signal);
+    if (titles.sheets?.some(({ properties }) => properties?.title === tab) === true) throw error;
+    return null;
+  }
+}
+
+async function readCells(
+  api: SheetsApi,
+  tab: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly (readonly SheetCell[])[]> {
+  try {
+    const [cells = []] = await api.read([quotedTab(tab)], 'FORMULA', signal);
+    return cells;
+  } catch (error) {
+    // The tab was renamed or taken away since the last request.
+    throw isRefused(error) ? changed(name, error) : error;
+  }
+}
+
+/**
+ * Asks how cells show where the first request leaves that open: a text that begins with `=` is no formula, and a date
+ * that somebody typed where a text belongs is a number to Sheets. Asks only for the columns that have such a cell.
+ */
+async function askShown(
+  api: SheetsApi,
+  tab: string,
+  cells: readonly (readonly SheetCell[])[],
+  { id, owned }: OwnColumns,
+  texts: ReadonlySet<number>,
+  name: string,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const rows = cells.slice(1);
+  const isOpen = (cell: SheetCell | undefined, column: number): boolean =>
+    isMarked(cell) || (typeof cell === 'number' && texts.has(column));
+  const inQuestion = [...owned].filter((column) => rows.some((row) => isOpen(row[column], column)));
+  const shown = new Map<number, readonly SheetCell[]>();
+  if (inQuestion.length === 0) return shown;
+  const asked = [id, ...inQuestion.filter((column) => column !== id)];
+  const ranges = asked.map((column) => columnRange(tab, column));
+  const read = await api.read(ranges, 'UNFORMATTED_VALUE', signal);
+  for (const [at, column] of asked.entries())
+    shown.set(
+      column,
+      (read[at] ?? []).map(([cell]) => cell ?? null),
+    );
+  assertSameIds(cells, shown.get(id) ?? [], id, name);
+  return shown;
+}
+
+function withFormulas(cells: readonly (readonly SheetCell[])[], shown: Shown): Grid {
+  return cells.map((row, at) =>
+    row.some(isMarked) ? row.map((cell, column) => gridCell(cell, unformatted(shown.get(column), at))) : row,
+  );
+}
+
+function textColumns({ fields }: Columns): ReadonlySet<number> {
+  return new Set([...fields.values()].flatMap(({ index, type }) => (type === 'text' ? [index] : [])));
+}
+
+/** A date in a text column as its reader sees it; null for anything else. */
+function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
+  return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
+}
+
+/** Undefined when it was not asked for; a formula may well show nothing. */
+function unformatted(shown: readonly SheetCell[] | undefined, row: number): SheetCell | undefined {
+  return shown === undefined ? undefined : (shown[row] ?? null);
+}
+
+function isMarked(cell: SheetCell | undefined): boolean {
+  return typeof cell === 'string' && cell.startsWith('=');
+}
+
+function isBlank(cell: SheetCell): boolean {
+  return cell === null || cell === '';
+}
+
+/** Columns were found where the first request saw them, so they must still stand there. */
+function assertSameHeadings(
+  tab: TabDescription,
+  row: readonly SheetCell[],
+  owned: ReadonlySet<number>,
+  name: string,
+): void {
+  for (const column of owned) {
+    const before = gridCell(tab.entered[column] ?? null, undefined);
+    const now = gridCell(row[column] ?? null, undefined);
+    if (!sameGridCell(before, now)) throw changed(name);
+  }
+}
+
+function assertSameIds(
+  cells: readonly (readonly SheetCell[])[],
+  shown: readonly SheetCell[],
+  column: number,
+  name: string,
+): void {
+  const height = Math.max(cells.length, shown.length);
+  for (let row = 0; row < height; row++) {
+    const cell = cells[row]?.[column] ?? null;
+    // A date shows as a text here.
+    if (isMarked(cell) || typeof cell === 'number') continue;
+    if (!sameGridCell(cell, shown[row] ?? null)) throw changed(name);
+  }
+}
+
+export function isRefused(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'target.refused';
+}
+
+export function changed(name: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'target.changed',
+    `Somebody moved rows, columns or the whole tab of ${name} while it was read. Nothing was written.`,
+    { retry: 'now', cause },
+  );
+}

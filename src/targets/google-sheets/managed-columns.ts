@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { type ColumnMapping, type Columns, locateColumns } from '../columns.ts';
+
+/** Key of the record on each managed column. */
+export const columnKey = 'leadsync.column';
+
+/** A record that a column carries: for what it was set up, by which heading. Moves with the column. */
+export interface ColumnRecord {
+  readonly metadataId: number;
+  readonly column: number;
+  readonly field: string;
+  readonly heading: string;
+}
+
+/** A column that the configuration names; ids and status have names that no lead field has. */
+export interface ManagedColumn {
+  readonly field: string;
+  readonly heading: string;
+}
+
+const idField = '@id';
+const statusField = '@status';
+
+const recordValue = z.object({ field: z.string(), column: z.string() });
+
+export function managedColumns({ idColumn, fields, statusColumn }: ColumnMapping): ManagedColumn[] {
+  return [
+    { field: idField, heading: idColumn },
+    ...fields.map(({ field, column }) => ({ field, heading: column })),
+    ...(statusColumn === undefined ? [] : [{ field: statusField, heading: statusColumn }]),
+  ];
+}
+
+export function columnRecordValue({ field, heading }: ManagedColumn): string {
+  return JSON.stringify({ field, column: heading });
+}
+
+/** Null for a value that is not ours. */
+export function readColumnRecord(value: string, column: number, metadataId: number): ColumnRecord | null {
+  const parsed = recordValue.safeParse(readJson(value));
+  return parsed.success
+    ? { metadataId, column, field: parsed.data.field, heading: parsed.data.column }
+    : null;
+}
+
+/** Undefined for a text that is no JSON. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Finds the managed columns: by a record that only one column has and that names the same field and configured
+ * heading, so that a renamed heading is still found; else by heading. A record does not count where its column shows
+ * no heading, or another heading of the mapping: somebody has cut and pasted cells, and records stay behind.
+ * Throws what locateColumns throws.
+ */
+export function locateManagedColumns(
+  headings: readonly string[],
+  records: readonly ColumnRecord[],
+  mapping: ColumnMapping,
+  name: string,
+): Columns {
+  const managed = managedColumns(mapping);
+  const recorded = new Map<number, string>();
+  for (const { field, heading } of managed) {
+    const [record, second] = records.filter((each) => each.field === field && each.heading === heading);
+    if (record === undefined || second !== undefined) continue;
+    const shown = folded(headings[record.column] ?? '');
+    const isOther = managed.some((each) => each.heading !== heading && folded(each.heading) === shown);
+    if (shown !== '' && !isOther && !recorded.has(record.column)) recorded.set(record.column, heading);
+  }
+  const decided = new Set([...recorded.values()].map(folded));
+  const width = Math.max(headings.length, ...[...recorded.keys()].map((column) => column + 1));
+  const substituted = Array.from({ length: width }, (_, column) => {
+    const shown = headings[column] ?? '';
+    return recorded.get(column) ?? (decided.has(folded(shown)) ? '' : shown);
+  });
+  return locateColumns(substituted, mapping, name);
+}
+
+/** Where each managed column was found. */
+export function placesOf(
+  columns: Columns,
+  mapping: ColumnMapping,
+): { column: number; managed: ManagedColumn }[] {
+  return managedColumns(mapping).flatMap((managed) => {
+    const column =
+      managed.field === idField
+        ? columns.id
+        : managed.field === statusField
+          ? columns.status
+          : (columns.fields.get(managed.field)?.index ?? null);
+    return column === null ? [] : [{ column, managed }];
+  });
+}
+
+function folded(heading: string): string {
+  return heading.normalize('NFC').trim().toLowerCase();
+}

@@ -1,0 +1,34 @@
+import type { RowChange, RowOutcome } from '../target.ts';
+
+type Held = Extract<RowOutcome, { status: 'put-off' | 'held' }>;
+
+/** Values that the spreadsheet has refused, so that a repetition does not look for them again. */
+export class RefusedValues {
+  readonly #messages = new Map<string, string>();
+
+  /** `field`: of the lead; null: the change as a whole, of which nobody can tell what was refused. */
+  remember(change: RowChange, field: string | null, message: string): void {
+    this.#messages.set(keyOf(change, field), message);
+  }
+
+  /** Null when nothing is known against this change. */
+  heldBy(change: RowChange): Held | null {
+    const fields = 'values' in change ? Object.keys(change.values) : [];
+    for (const field of [null, ...fields]) {
+      const message = this.#messages.get(keyOf(change, field));
+      if (message !== undefined) return heldAs(change, message);
+    }
+    return null;
+  }
+}
+
+function heldAs({ key }: RowChange, message: string): Held {
+  return { key, status: 'held', code: 'target.value-not-storable', message };
+}
+
+function keyOf(change: RowChange, field: string | null): string {
+  const values = 'values' in change ? change.values : 'text' in change ? { text: change.text } : {};
+  const what = field === null ? [change.kind, Object.entries(values)] : [field, values[field] ?? null];
+  const whose = change.leadId ?? ('expect' in change ? change.expect : null);
+  return JSON.stringify([whose, ...what]);
+}

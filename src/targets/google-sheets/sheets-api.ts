@@ -1,0 +1,229 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import type { LeadsyncError } from '../../errors.ts';
+import type { Clock } from '../../sync/clock.ts';
+import { Turns } from '../../turns.ts';
+import type { Authorized } from './google-account.ts';
+import { googleFault } from './google-fault.ts';
+import { type GoogleReply, readGoogleReply } from './google-reply.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import { type Quota, type QuotaKind, quotaOf } from './quota.ts';
+import {
+  checkWriteReply,
+  parseSpreadsheet,
+  parseTrashed,
+  parseValueRanges,
+  type SheetCell,
+} from './sheets-replies.ts';
+
+export type { SheetCell } from './sheets-replies.ts';
+
+export type SheetsApiOptions = Pick<
+  GoogleSheetsOptions,
+  'spreadsheetId' | 'readsPerMinute' | 'writesPerMinute' | 'apiUrl' | 'account' | 'clock'
+>;
+
+/**
+ * One spreadsheet through Google's API. Each call is at most one request, which is counted, bounded by a time-out,
+ * alone on its spreadsheet within this process, and never repeated here. Faults: see `googleFault`, `Quota` (`target.rate-limited`) and
+ * `GoogleAccount.authorize`; the signal's reason when it is aborted.
+ */
+export interface SheetsApi {
+  /** Requests that have left so far, without those for a token. */
+  readonly requests: number;
+  /** spreadsheets.get with a field mask; ranges in A1 notation or none. */
+  describe(
+    ranges: readonly string[],
+    fields: string,
+    signal: AbortSignal,
+  ): Promise<sheets_v4.Schema$Spreadsheet>;
+  /**
+   * values.batchGet, ROWS; a range without values gives []. Dates are numbers beside formulas, and texts as they are
+   * shown among unformatted values.
+   */
+  read(
+    ranges: readonly string[],
+    render: 'FORMULA' | 'UNFORMATTED_VALUE',
+    signal: AbortSignal,
+  ): Promise<readonly (readonly (readonly SheetCell[])[])[]>;
+  /** values.batchUpdate, RAW. All or nothing. */
+  write(data: readonly sheets_v4.Schema$ValueRange[], signal: AbortSignal): Promise<void>;
+  /** spreadsheets.batchUpdate. All or nothing. */
+  update(requests: readonly sheets_v4.Schema$Request[], signal: AbortSignal): Promise<void>;
+  /** Whether the file lies in the trash; null when that cannot be told. Throws only the signal's reason. */
+  trashed(signal: AbortSignal): Promise<boolean | null>;
+  /** The address to share the spreadsheet with; null when the credentials name none. */
+  address(): Promise<string | null>;
+}
+
+/** Ms until a request is given up. Google itself gives up after 180 s. */
+export interface SheetsTimeouts {
+  readonly readMs: number;
+  readonly writeMs: number;
+}
+
+const defaultTimeouts: SheetsTimeouts = { readMs: 60_000, writeMs: 180_000 };
+
+/** A tab of 100,000 rows and 8 columns is some 10 MB of JSON. */
+const longestReply = 256 * 1024 * 1024;
+
+/** Nothing of a write's reply is of use: what became of it is read. */
+const shortReply = 'spreadsheetId';
+
+interface Call {
+  readonly sheets: sheets_v4.Sheets;
+  readonly client: Authorized['client'];
+  /** For each request: the client's own retry is off. */
+  readonly options: {
+    readonly signal: AbortSignal;
+    readonly timeout: number;
+    readonly retry: false;
+    readonly maxContentLength: number;
+  };
+}
+
+/** Nothing is asked or loaded before the first call. */
+export function openSheetsApi(options: SheetsApiOptions, timeouts = defaultTimeouts): SheetsApi {
+  return new SheetsClient(options, timeouts);
+}
+
+/** One for each spreadsheet of this process: Google wants no two requests at a time for one. */
+const turns = new Map<string, Turns>();
+
+function turnsOf(spreadsheet: string): Turns {
+  const known = turns.get(spreadsheet) ?? new Turns();
+  turns.set(spreadsheet, known);
+  return known;
+}
+
+class SheetsClient implements SheetsApi {
+  requests = 0;
+  readonly #options: SheetsApiOptions;
+  readonly #timeouts: SheetsTimeouts;
+  readonly #clock: Clock;
+  readonly #quota: Quota;
+  readonly #turns: Turns;
+
+  constructor(options: SheetsApiOptions, timeouts: SheetsTimeouts) {
+    this.#options = options;
+    this.#timeouts = timeouts;
+    this.#clock = options.clock;
+    this.#quota = quotaOf(options.clock, `${options.account.id} ${options.apiUrl}`);
+    this.#turns = turnsOf(`${options.apiUrl} ${options.spreadsheetId}`);
+  }
+
+  async describe(
+    ranges: readonly string[],
+    fields: string,
+    signal: AbortSignal,
+  ): Promise<sheets_v4.Schema$Spreadsheet> {
+    const { spreadsheetId } = this.#options;
+    const params = { spreadsheetId, ranges: [...ranges], fields };
+    const { data } = await this.#send('read', signal, ({ sheets, options }) =>
+      sheets.spreadsheets.get(params, options),
+    );
+    return parseSpreadsheet(data);
+  }
+
+  async read(
+    ranges: readonly string[],
+    render: 'FORMULA' | 'UNFORMATTED_VALUE',
+    signal: AbortSignal,
+  ): Promise<readonly (readonly (readonly SheetCell[])[])[]> {
+    const params = {
+      spreadsheetId: this.#options.spreadsheetId,
+      ranges: [...ranges],
+      majorDimension: 'ROWS',
+      valueRenderOption: render,
+      dateTimeRenderOption: render === 'FORMULA' ? 'SERIAL_NUMBER' : 'FORMATTED_STRING',
+    };
+    const { data } = await this.#send('read', signal, ({ sheets, options }) =>
+      sheets.spreadsheets.values.batchGet(params, options),
+    );
+    return parseValueRanges(data, ranges.length);
+  }
+
+  async write(data: readonly sheets_v4.Schema$ValueRange[], signal: AbortSignal): Promise<void> {
+    const requestBody = { valueInputOption: 'RAW', data: [...data] };
+    const params = { spreadsheetId: this.#options.spreadsheetId, fields: shortReply, requestBody };
+    const { data: reply } = await this.#send('write', signal, ({ sheets, options }) =>
+      sheets.spreadsheets.values.batchUpdate(params, options),
+    );
+    checkWriteReply(reply);
+  }
+
+  async update(requests: readonly sheets_v4.Schema$Request[], signal: AbortSignal): Promise<void> {
+    const requestBody = { requests: [...requests] };
+    const params = { spreadsheetId: this.#options.spreadsheetId, fields: shortReply, requestBody };
+    const { data: reply } = await this.#send('write', signal, ({ sheets, options }) =>
+      sheets.spreadsheets.batchUpdate(params, options),
+    );
+    checkWriteReply(reply);
+  }
+
+  async trashed(signal: AbortSignal): Promise<boolean | null> {
+    const url = new URL(
+      `drive/v3/files/${encodeURIComponent(this.#options.spreadsheetId)}?fields=trashed&supportsAllDrives=true`,
+      driveRoot(this.#options.apiUrl),
+    );
+    try {
+      return await this.#turns.run(signal, async () => {
+        const { client, options } = await this.#prepare(this.#timeouts.readMs, signal);
+        this.requests += 1;
+        const { data } = await client.request<unknown>({ url, responseType: 'json', ...options });
+        return parseTrashed(data);
+      });
+    } catch {
+      if (signal.aborted) throw signal.reason;
+      return null;
+    }
+  }
+
+  address(): Promise<string | null> {
+    return this.#options.account.address();
+  }
+
+  /** One request in its turn, out of the bucket of its kind. Asks the signal once, when its turn has come. */
+  #send<T>(kind: QuotaKind, signal: AbortSignal, request: (call: Call) => Promise<T>): Promise<T> {
+    return this.#turns.run(signal, async () => {
+      const perMinute = kind === 'read' ? this.#options.readsPerMinute : this.#options.writesPerMinute;
+      const timeout = kind === 'read' ? this.#timeouts.readMs : this.#timeouts.writeMs;
+      const { token, ...call } = await this.#prepare(timeout, signal);
+      const replied = this.#quota.take(kind, perMinute);
+      this.requests += 1;
+      try {
+        const answer = await request(call);
+        this.#quota.allowed(kind);
+        return answer;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        const reply = readGoogleReply(error, [token], this.#clock.now());
+        if (reply === null) throw error;
+        throw await this.#fault(reply, kind);
+      } finally {
+        replied();
+      }
+    });
+  }
+
+  async #prepare(timeout: number, signal: AbortSignal): Promise<Call & { readonly token: string }> {
+    const { client, token } = await this.#options.account.authorize(signal);
+    const { sheets_v4: v4 } = await import('@googleapis/sheets');
+    const sheets = new v4.Sheets({ auth: client, rootUrl: this.#options.apiUrl });
+    const options = { signal, timeout, retry: false, maxContentLength: longestReply } as const;
+    return { sheets, client, token, options };
+  }
+
+  async #fault(reply: GoogleReply, kind: QuotaKind): Promise<LeadsyncError> {
+    if (reply.status === 429 || reply.exhausted) return this.#quota.refused(reply.quota, reply.retryAfterMs);
+    const { account } = this.#options;
+    const fault = googleFault(reply, kind, await account.address().catch(() => null));
+    if (fault.code === 'target.unauthenticated') account.forget();
+    return fault;
+  }
+}
+
+/** Drive lives on another host than Sheets; a stand-in serves both. */
+function driveRoot(apiUrl: string): string {
+  const { hostname } = new URL(apiUrl);
+  return hostname === 'sheets.googleapis.com' ? 'https://www.googleapis.com/' : apiUrl;
+}

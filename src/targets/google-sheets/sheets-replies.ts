@@ -1,0 +1,115 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import { z } from 'zod';
+import { GoogleFault } from './google-fault.ts';
+
+/** A cell as the API gives it unformatted. "" and null: nothing in it. */
+export type SheetCell = string | number | boolean | null;
+
+const text = z.string().nullable().exactOptional();
+const whole = z.number().int().nullable().exactOptional();
+const rangeSchema = z.looseObject({
+  sheetId: whole,
+  startRowIndex: whole,
+  endRowIndex: whole,
+  startColumnIndex: whole,
+  endColumnIndex: whole,
+});
+const metadataSchema = z.looseObject({
+  metadataId: whole,
+  metadataKey: text,
+  metadataValue: text,
+  visibility: text,
+});
+const cellSchema = z.looseObject({
+  formattedValue: text,
+  effectiveFormat: z
+    .looseObject({ numberFormat: z.looseObject({ type: text }).exactOptional() })
+    .exactOptional(),
+});
+const dimensionSchema = z.looseObject({ developerMetadata: z.array(metadataSchema).exactOptional() });
+const dataSchema = z.looseObject({
+  startRow: whole,
+  startColumn: whole,
+  rowData: z.array(z.looseObject({ values: z.array(cellSchema).exactOptional() })).exactOptional(),
+  columnMetadata: z.array(dimensionSchema).exactOptional(),
+});
+const protectedSchema = z.looseObject({
+  range: rangeSchema.exactOptional(),
+  warningOnly: z.boolean().nullable().exactOptional(),
+  requestingUserCanEdit: z.boolean().nullable().exactOptional(),
+  unprotectedRanges: z.array(rangeSchema).exactOptional(),
+});
+const sheetSchema = z.looseObject({
+  properties: z
+    .looseObject({
+      sheetId: whole,
+      title: text,
+      index: whole,
+      sheetType: text,
+      gridProperties: z
+        .looseObject({ rowCount: whole, columnCount: whole, frozenRowCount: whole })
+        .exactOptional(),
+    })
+    .exactOptional(),
+  data: z.array(dataSchema).exactOptional(),
+  merges: z.array(rangeSchema).exactOptional(),
+  developerMetadata: z.array(metadataSchema).exactOptional(),
+  protectedRanges: z.array(protectedSchema).exactOptional(),
+  tables: z.array(z.looseObject({ range: rangeSchema.exactOptional() })).exactOptional(),
+});
+
+/** The parts of a description that the adapter goes by; others are handed on as they are. */
+const spreadsheetSchema = z.looseObject({
+  spreadsheetId: text,
+  properties: z.looseObject({ title: text, timeZone: text, locale: text }).exactOptional(),
+  sheets: z.array(sheetSchema).exactOptional(),
+  developerMetadata: z.array(metadataSchema).exactOptional(),
+});
+
+/** Throws `target.unavailable` (now): a proxy's page, or half a reply. */
+export function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
+  const parsed = spreadsheetSchema.safeParse(data);
+  if (!parsed.success) throw senseless();
+  return parsed.data;
+}
+
+/** One grid for each range that was asked for, ragged as it came; throws as above. */
+export function parseValueRanges(data: unknown, count: number): SheetCell[][][] {
+  const parsed = z
+    .object({ valueRanges: z.array(z.object({ values: z.unknown().optional() })) })
+    .safeParse(data);
+  if (!parsed.success || parsed.data.valueRanges.length !== count) throw senseless();
+  return parsed.data.valueRanges.map(({ values = [] }) => {
+    if (!isGrid(values)) throw senseless();
+    return values;
+  });
+}
+
+/** Throws as above when the reply to a write is not Google's: then nobody knows whether it was done. */
+export function checkWriteReply(data: unknown): void {
+  if (!z.looseObject({}).safeParse(data).success) throw senseless();
+}
+
+/** Null: not told. */
+export function parseTrashed(data: unknown): boolean | null {
+  return z.object({ trashed: z.boolean() }).safeParse(data).data?.trashed ?? null;
+}
+
+/** By hand: a tab has a million cells, and nothing has to be copied. */
+function isGrid(values: unknown): values is SheetCell[][] {
+  return Array.isArray(values) && values.every((row) => Array.isArray(row) && row.every(isCell));
+}
+
+function isCell(value: unknown): value is SheetCell {
+  return (
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  );
+}
+
+function senseless(): GoogleFault {
+  return new GoogleFault('target.unavailable', 'Google Sheets answered with something that is not its own', {
+    retry: 'now',
+    status: 200,
+    help: 'When this goes on: is there a proxy or a sign-in page between this machine and Google?',
+  });
+}

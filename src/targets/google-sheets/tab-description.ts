@@ -1,0 +1,135 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import { z } from 'zod';
+import type { CellArea } from './a1.ts';
+import type { SpreadsheetTerms } from './cell-values.ts';
+import { type ColumnRecord, columnKey, readColumnRecord, readJson } from './managed-columns.ts';
+import type { SheetCell } from './sheets-api.ts';
+
+/** Key of the record that marks a tab as ours. */
+export const tabKey = 'leadsync.tab';
+
+/** Tells of which spreadsheet and connection a tab is; a copied file carries that of its original. */
+export interface TabRecord {
+  readonly metadataId: number;
+  readonly spreadsheetId: string;
+  readonly connection: string | null;
+}
+
+interface Protection extends CellArea {
+  /** Parts of it that we may write. */
+  readonly except: readonly CellArea[];
+}
+
+/** What a spreadsheet says of one tab besides the rows below the first two. */
+export interface TabDescription extends SpreadsheetTerms {
+  readonly sheetId: number;
+  readonly rowCount: number;
+  readonly columnCount: number;
+  /** The first row as it was entered, to be compared with what is read later, and as a person sees it. */
+  readonly entered: readonly SheetCell[];
+  readonly headings: readonly string[];
+  /** Columns whose second row shows a date. */
+  readonly dateColumns: ReadonlySet<number>;
+  readonly tabRecords: readonly TabRecord[];
+  readonly columnRecords: readonly ColumnRecord[];
+  /** Areas that this account may not write. */
+  readonly protections: readonly Protection[];
+  readonly merged: readonly CellArea[];
+}
+
+const records = 'developerMetadata(metadataId,metadataKey,metadataValue,location)';
+
+/** Asked for with the range of a tab's first two rows. */
+export const tabFields = [
+  'properties(timeZone,locale)',
+  `sheets(properties(sheetId,title,gridProperties),${records},merges,` +
+    'protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly),' +
+    'data(startRow,startColumn,rowData(values(formattedValue,userEnteredValue,effectiveFormat(numberFormat(type)))),' +
+    `columnMetadata(${records})))`,
+].join(',');
+
+/** Asked for without a range, when the tab was not found. */
+export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
+
+const tabValue = z.object({
+  version: z.literal(1),
+  spreadsheetId: z.string(),
+  connection: z.string().optional(),
+});
+
+/** Null when the tab is not among the sheets. */
+export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string): TabDescription | null {
+  const sheet = spreadsheet.sheets?.find((each) => each.properties?.title === title);
+  const sheetId = sheet?.properties?.sheetId;
+  if (sheet === undefined || typeof sheetId !== 'number') return null;
+  const data = sheet.data?.[0] ?? {};
+  const [first, second] = rowsOf(data);
+  return {
+    timeZone: spreadsheet.properties?.timeZone ?? 'UTC',
+    locale: spreadsheet.properties?.locale ?? '',
+    sheetId,
+    rowCount: sheet.properties?.gridProperties?.rowCount ?? 0,
+    columnCount: sheet.properties?.gridProperties?.columnCount ?? 0,
+    entered: first.map(({ userEnteredValue }) => enteredValue(userEnteredValue)),
+    headings: first.map(({ formattedValue }) => formattedValue ?? ''),
+    dateColumns: new Set(second.flatMap((cell, column) => (isDate(cell) ? [column] : []))),
+    tabRecords: readTabRecords(sheet),
+    columnRecords: (data.columnMetadata ?? []).flatMap(({ developerMetadata }, column) =>
+      (developerMetadata ?? []).flatMap((record) => columnRecord(record, column)),
+    ),
+    protections: (sheet.protectedRanges ?? []).flatMap(protection),
+    merged: (sheet.merges ?? []).map(areaOf),
+  };
+}
+
+export function readTabRecords(sheet: sheets_v4.Schema$Sheet): TabRecord[] {
+  return (sheet.developerMetadata ?? []).flatMap(({ metadataId, metadataKey, metadataValue }) => {
+    if (metadataKey !== tabKey || typeof metadataId !== 'number') return [];
+    const value = tabValue.safeParse(readJson(metadataValue ?? ''));
+    if (!value.success) return [];
+    const { spreadsheetId, connection = null } = value.data;
+    return [{ metadataId, spreadsheetId, connection }];
+  });
+}
+
+export function tabRecordValue(spreadsheetId: string, connection: string): string {
+  return JSON.stringify({ version: 1, spreadsheetId, connection });
+}
+
+function rowsOf({ rowData, startRow }: sheets_v4.Schema$GridData) {
+  const rows = (rowData ?? []).map(({ values }) => values ?? []);
+  const at = (row: number): sheets_v4.Schema$CellData[] => rows[row - (startRow ?? 0)] ?? [];
+  return [at(0), at(1)] as const;
+}
+
+function enteredValue(value: sheets_v4.Schema$ExtendedValue | undefined): SheetCell {
+  return value?.formulaValue ?? value?.stringValue ?? value?.numberValue ?? value?.boolValue ?? null;
+}
+
+function isDate({ effectiveFormat }: sheets_v4.Schema$CellData): boolean {
+  const type = effectiveFormat?.numberFormat?.type ?? '';
+  return type === 'DATE' || type === 'DATE_TIME';
+}
+
+function columnRecord(record: sheets_v4.Schema$DeveloperMetadata, column: number): ColumnRecord[] {
+  const { metadataId, metadataKey, metadataValue } = record;
+  if (metadataKey !== columnKey || typeof metadataId !== 'number') return [];
+  const read = readColumnRecord(metadataValue ?? '', column, metadataId);
+  return read === null ? [] : [read];
+}
+
+function protection(range: sheets_v4.Schema$ProtectedRange): Protection[] {
+  // What is false is left out of Google's replies.
+  if (range.requestingUserCanEdit === true || range.warningOnly === true) return [];
+  return [{ ...areaOf(range.range ?? {}), except: (range.unprotectedRanges ?? []).map(areaOf) }];
+}
+
+function areaOf(range: sheets_v4.Schema$GridRange): CellArea {
+  const { startRowIndex, endRowIndex, startColumnIndex, endColumnIndex } = range;
+  return {
+    startRow: startRowIndex ?? 0,
+    startColumn: startColumnIndex ?? 0,
+    ...(typeof endRowIndex === 'number' ? { endRow: endRowIndex } : {}),
+    ...(typeof endColumnIndex === 'number' ? { endColumn: endColumnIndex } : {}),
+  };
+}

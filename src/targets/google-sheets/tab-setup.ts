@@ -1,0 +1,168 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import { headingsOf, type Columns } from '../columns.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import {
+  columnKey,
+  columnRecordValue,
+  type ManagedColumn,
+  managedColumns,
+  placesOf,
+} from './managed-columns.ts';
+import { type TabDescription, tabKey, tabRecordValue } from './tab-description.ts';
+
+type Request = sheets_v4.Schema$Request;
+type Settings = Pick<
+  GoogleSheetsOptions,
+  'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates' | 'connection'
+>;
+
+/** What Google gives a new tab. */
+const newRows = 1_000;
+const newColumns = 26;
+
+const dateTimeFormat = { type: 'DATE_TIME', pattern: 'yyyy-mm-dd hh:mm' };
+
+/** One atomic request for a tab that is not there yet. `sheetId`: any that no tab has. */
+export function newTab(settings: Settings, sheetId: number): Request[] {
+  const columnCount = Math.max(newColumns, headingsOf(settings).length);
+  const gridProperties = { rowCount: newRows, columnCount, frozenRowCount: 1 };
+  return [
+    { addSheet: { properties: { sheetId, title: settings.tab, gridProperties } } },
+    ...furniture(settings, sheetId, newRows),
+  ];
+}
+
+/**
+ * The same for a tab without anything in it. The headings go into a row of their own, so that what somebody types at
+ * that moment is pushed down and not overwritten.
+ */
+export function newHeadings(
+  settings: Settings,
+  { sheetId, rowCount, columnCount }: TabDescription,
+): Request[] {
+  const lacking = headingsOf(settings).length - columnCount;
+  const grown = { appendDimension: { sheetId, dimension: 'COLUMNS', length: lacking } };
+  const range = { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: 1 };
+  const properties = { sheetId, gridProperties: { frozenRowCount: 1 } };
+  return [
+    ...(lacking > 0 ? [grown] : []),
+    { insertDimension: { range, inheritFromBefore: false } },
+    { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
+    ...furniture(settings, sheetId, rowCount + 1),
+  ];
+}
+
+/** Headings, formats, lists to choose from, and our records. */
+function furniture(settings: Settings, sheetId: number, rowCount: number): Request[] {
+  const values = headingsOf(settings).map((heading) => ({
+    userEnteredValue: { stringValue: heading },
+    userEnteredFormat: { textFormat: { bold: true } },
+  }));
+  const range = {
+    sheetId,
+    startRowIndex: 0,
+    endRowIndex: 1,
+    startColumnIndex: 0,
+    endColumnIndex: values.length,
+  };
+  const fields = 'userEnteredValue,userEnteredFormat.textFormat.bold';
+  const managed = managedColumns(settings);
+  const columnOf = (heading: string) => managed.findIndex((each) => each.heading === heading);
+  return [
+    { updateCells: { range, rows: [{ values }], fields } },
+    ...settings.fields.flatMap(({ type, column, values: choices = [] }) => [
+      ...(type === 'instant' ? dateFormat(settings, sheetId, columnOf(column), rowCount) : []),
+      ...(choices.length > 0 ? choiceList(choices, sheetId, columnOf(column)) : []),
+    ]),
+    tabRecord(settings, sheetId),
+    ...managed.map((each, column) => columnRecord(each, sheetId, column)),
+  ];
+}
+
+/**
+ * What is missing on a tab that has its headings: our records, and the format of columns of moments that are new to us
+ * and show no date. Records that name a column wrongly are taken away. Empty when nothing is missing.
+ */
+export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
+  const { sheetId, columnRecords } = tab;
+  const isOurs = tab.tabRecords.some(({ spreadsheetId }) => spreadsheetId === settings.spreadsheetId);
+  const requests: Request[] = isOurs ? [] : [tabRecord(settings, sheetId)];
+  for (const { column, managed } of placesOf(columns, settings)) {
+    const own = columnRecords.filter(
+      (each) => each.field === managed.field && each.heading === managed.heading,
+    );
+    const wrong = own.filter((each) => each.column !== column);
+    requests.push(...wrong.map(({ metadataId }) => withoutRecord(metadataId)));
+    if (wrong.length < own.length) continue;
+    requests.push(columnRecord(managed, sheetId, column));
+    const isInstant = columns.fields.get(managed.field)?.type === 'instant';
+    if (isInstant && own.length === 0 && !tab.dateColumns.has(column)) {
+      requests.push(...dateFormat(settings, sheetId, column, tab.rowCount));
+    }
+  }
+  return requests;
+}
+
+/**
+ * Takes away those new records (not in `before`) that stand on a column with another heading than they name: somebody
+ * moved the columns at the very moment in which the records were made.
+ */
+export function misplacedRecords(before: TabDescription, now: TabDescription): Request[] {
+  const known = new Set(before.columnRecords.map(({ metadataId }) => metadataId));
+  return now.columnRecords.flatMap(({ metadataId, column, heading }) =>
+    known.has(metadataId) || folded(now.headings[column] ?? '') === folded(heading)
+      ? []
+      : [withoutRecord(metadataId)],
+  );
+}
+
+/** Makes a copied tab the target of its own spreadsheet. */
+export function adoptedTab(settings: Settings, { sheetId, tabRecords }: TabDescription): Request[] {
+  return [...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)), tabRecord(settings, sheetId)];
+}
+
+function tabRecord({ spreadsheetId, connection }: Settings, sheetId: number): Request {
+  return record(tabKey, tabRecordValue(spreadsheetId, connection), { sheetId });
+}
+
+function columnRecord(managed: ManagedColumn, sheetId: number, column: number): Request {
+  const dimensionRange = { sheetId, dimension: 'COLUMNS', startIndex: column, endIndex: column + 1 };
+  return record(columnKey, columnRecordValue(managed), { dimensionRange });
+}
+
+function record(
+  metadataKey: string,
+  metadataValue: string,
+  location: sheets_v4.Schema$DeveloperMetadataLocation,
+): Request {
+  return {
+    createDeveloperMetadata: {
+      developerMetadata: { metadataKey, metadataValue, location, visibility: 'DOCUMENT' },
+    },
+  };
+}
+
+function withoutRecord(metadataId: number): Request {
+  return { deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId } } } };
+}
+
+function dateFormat({ dates }: Settings, sheetId: number, column: number, rowCount: number): Request[] {
+  if (dates !== 'native' || rowCount < 2) return [];
+  const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
+  const cell = { userEnteredFormat: { numberFormat: dateTimeFormat } };
+  return [{ repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } }];
+}
+
+/** Offered in the cells; anything else may still be typed. */
+function choiceList(choices: readonly string[], sheetId: number, column: number): Request[] {
+  const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
+  const condition = {
+    type: 'ONE_OF_LIST',
+    values: choices.map((userEnteredValue) => ({ userEnteredValue })),
+  };
+  return [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }];
+}
+
+function folded(heading: string): string {
+  return heading.normalize('NFC').trim().toLowerCase();
+}

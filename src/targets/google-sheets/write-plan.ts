@@ -1,0 +1,150 @@
+import { type Columns, ownedColumns } from '../columns.ts';
+import { RowChanges, type RowWrite } from '../row-changes.ts';
+import type { RowChange, RowOutcome } from '../target.ts';
+import { cellName, isWithin } from './a1.ts';
+import { notStorableInSheets } from './cell-values.ts';
+import { cellAt, type GridCell, isFormula } from './grid.ts';
+import { type Look, presentRows } from './look.ts';
+import { isClosedAt, isProtected } from './protected-cells.ts';
+import type { RefusedValues } from './refused-values.ts';
+import type { SentRow } from './verify.ts';
+
+/** What is to be sent for one row. */
+export interface PlannedRow extends SentRow {
+  readonly leadId: string;
+  /** Whether its cells must be written together or not at all. */
+  readonly isWhole: boolean;
+}
+
+export interface WritePlan {
+  /** As many as changes, in the same order, if all that is planned is carried out. */
+  readonly outcomes: readonly RowOutcome[];
+  readonly updates: readonly PlannedRow[];
+  /** New rows, for the place right below the last row that has anything of ours, in this order. */
+  readonly inserts: readonly PlannedRow[];
+}
+
+/** Decides what becomes of changes, by what a look saw. Pure. */
+export function planWrite(look: Look, changes: readonly RowChange[], refused: RefusedValues): WritePlan {
+  const { columns, grid, tab } = look;
+  const held = new Map(changes.map((change) => [change, refused.heldBy(change)]));
+  const open = changes.filter((change) => held.get(change) === null);
+  const owned = ownedColumns(columns);
+  const rowChanges = new RowChanges<number>(open, {
+    fields: new Set(columns.fields.keys()),
+    hasStatus: columns.status !== null,
+    hasOwnCells: (row) =>
+      (grid[row] ?? []).some(
+        (cell, column) => !owned.has(column) && cell !== null && cell !== '' && !isFormula(cell),
+      ),
+    notStorable: notStorableInSheets,
+    notWritable: (write) => untouchable(write, look),
+  });
+  for (const row of presentRows(look)) rowChanges.see(row);
+  const decisions = rowChanges.decide();
+
+  const at = lastRow(look) + 1;
+  const closed = isClosedAt(tab, at);
+  const inserts = decisions.appends.map(
+    ({ leadId, values, status }, index): PlannedRow => ({
+      row: at + index,
+      isNew: true,
+      leadId: leadId.trim(),
+      isWhole: true,
+      cells: newCells(leadId, values, status, look),
+    }),
+  );
+  const appended = new Set(closed ? decisions.appends.map(({ leadId }) => leadId.trim()) : []);
+  const decided = new Map(open.map((change, index) => [change, decisions.outcomes[index]]));
+  const outcomes = changes.map((change): RowOutcome => {
+    const outcome = held.get(change) ?? decided.get(change);
+    if (outcome === undefined) throw new Error('a change without outcome');
+    const isBlocked = change.kind === 'append' && appended.has(change.leadId.trim());
+    if (!isBlocked || outcome.status !== 'done') return outcome;
+    const message = `No row can be added at ${cellName(at, columns.id)}: a protected range reaches over it.`;
+    return { key: change.key, status: 'held', code: 'target.cell-not-writable', message };
+  });
+  const updates = decisions.writes.flatMap((write) => plannedRow(write, look));
+  return { outcomes, updates, inserts: closed ? [] : inserts };
+}
+
+/** The last row that has anything in a column of ours; the headings' when none has. */
+function lastRow({ grid, columns }: Look): number {
+  const owned = [...ownedColumns(columns)];
+  let row = grid.length - 1;
+  while (row > 0 && owned.every((column) => cellAt(grid, row, column) === null)) row--;
+  return Math.max(row, 0);
+}
+
+function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
+  const cells = cellsOf(write, look);
+  if (cells.size === 0) return [];
+  const shown = look.values.text(cellAt(look.grid, write.place, look.columns.id));
+  // A row that lost its id and kept the rest would be taken for a new one.
+  const isWhole = write.remove || write.unlink || write.leadId !== null;
+  return [{ row: write.place, isNew: false, leadId: (write.leadId ?? shown).trim(), isWhole, cells }];
+}
+
+/** What a write puts into the cells of a row that is there; only what differs. */
+function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look): Map<number, GridCell> {
+  const cells = new Map<number, GridCell>();
+  const old = (column: number): GridCell => cellAt(grid, write.place, column);
+  if (write.remove) {
+    for (const column of ownedColumns(columns)) if (old(column) !== null) cells.set(column, null);
+    return cells;
+  }
+  if (write.unlink) cells.set(columns.id, null);
+  if (write.leadId !== null) cells.set(columns.id, write.leadId);
+  if (write.status !== null && columns.status !== null) cells.set(columns.status, emptied(write.status));
+  for (const [field, value] of Object.entries(write.values)) {
+    const column = columns.fields.get(field);
+    if (column !== undefined) {
+      cells.set(
+        column.index,
+        values.write(value, column.type, old(column.index), tab.dateColumns.has(column.index)),
+      );
+    }
+  }
+  return cells;
+}
+
+function emptied(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+function newCells(
+  leadId: string,
+  values: Readonly<Record<string, string | null>>,
+  status: string | null,
+  { columns, values: cellValues, tab }: Pick<Look, 'columns' | 'values' | 'tab'>,
+): Map<number, GridCell> {
+  const cells = new Map<number, GridCell>([[columns.id, leadId]]);
+  if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
+  for (const [field, value] of Object.entries(values)) {
+    const column = columns.fields.get(field);
+    if (column === undefined) continue;
+    const cell = cellValues.write(value, column.type, null, tab.dateColumns.has(column.index));
+    if (cell !== null) cells.set(column.index, cell);
+  }
+  return cells;
+}
+
+/** What stands in the way of a write, as a sentence. */
+function untouchable(write: RowWrite<number>, look: Look): string | null {
+  const { tab, grid } = look;
+  const row = write.place;
+  for (const column of cellsOf(write, look).keys()) {
+    const at = cellName(row, column);
+    if (isFormula(cellAt(grid, row, column))) return `The cell ${at} holds a formula.`;
+    if (tab.merged.some((area) => isWithin(area, row, column)))
+      return `The cell ${at} is merged with others.`;
+    if (isProtected(tab, row, column)) return `The cell ${at} is protected.`;
+  }
+  return null;
+}
+
+/** The fields that a planned row writes, by their columns. */
+export function fieldAt(columns: Columns, column: number): string | null {
+  for (const [field, { index }] of columns.fields) if (index === column) return field;
+  return null;
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Temporal } from 'temporal-polyfill';
+import {
+  type SheetsSandbox,
+  type SheetsSandboxOptions,
+  startSheetsSandbox,
+} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import { columnLetters } from '../../src/targets/google-sheets/a1.ts';
+import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
+import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/google-sheets-options.ts';
+import {
+  createGoogleSheetsTarget,
+  type GoogleSheetsTarget,
+} from '../../src/targets/google-sheets/google-sheets-target.ts';
+import { contractFields, type Table, type TargetHarness } from './target-harness.ts';
+
+export interface GoogleSheetsHarness extends TargetHarness {
+  readonly sandbox: SheetsSandbox;
+  readonly tab: string;
+  target(options?: Partial<GoogleSheetsOptions>): GoogleSheetsTarget;
+}
+
+export interface GoogleSheetsHarnessOptions extends SheetsSandboxOptions {
+  /** How moments are written, and typed by the person of `edit`. */
+  readonly dates?: 'native' | 'iso';
+}
+
+const moment = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):00\.000Z$/;
+const shownMoment = /^(\d{4}-\d{2}-\d{2}) (\d{1,2}):(\d{2})(?::(\d{2}))?$/;
+const zone = 'Europe/Berlin';
+
+/** A spreadsheet of a stand-in, in a file of its own, with a key for it; quotas only when they are given. */
+export async function makeGoogleSheetsHarness({
+  dates = 'iso',
+  ...options
+}: GoogleSheetsHarnessOptions = {}): Promise<GoogleSheetsHarness> {
+  const sandbox = await startSheetsSandbox({ timeZone: zone, tabs: ['Other'], quotas: null, ...options });
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-sheets-'));
+  const keyPath = join(folder, 'key.json');
+  await writeFile(keyPath, sandbox.keyFile());
+  const account = openGoogleAccount(keyPath);
+  const clock = { now: () => Date.now(), random: () => Math.random() };
+  const tab = 'Leads';
+  const { person } = sandbox;
+  const show = () => {
+    const grid = person.grid(tab);
+    return dates === 'iso' ? grid : (grid?.map((row) => row.map(fromShown)) ?? null);
+  };
+  return {
+    sandbox,
+    tab,
+    target: (changed = {}) =>
+      createGoogleSheetsTarget({
+        spreadsheetId: sandbox.spreadsheetId,
+        tab,
+        fields: contractFields,
+        idColumn: 'Lead ID',
+        dates,
+        readsPerMinute: 1e6,
+        writesPerMinute: 1e6,
+        apiUrl: sandbox.url,
+        account,
+        clock,
+        connection: 'test',
+        ...changed,
+      }),
+    show,
+    edit: (change) => {
+      const grid: Table = change(show() ?? []);
+      if (person.grid(tab) === null) person.addTab(tab);
+      const typeDates = dates === 'native';
+      const due = (grid[0] ?? []).findIndex((heading) => heading.toLowerCase() === 'next follow-up');
+      if (typeDates && due >= 0) {
+        const column = columnLetters(due);
+        person.setNumberFormat(tab, `${column}2:${column}`, 'DATE_TIME', 'yyyy-mm-dd hh:mm:ss');
+      }
+      person.put(tab, typeDates ? grid.map((row) => row.map(toTyped)) : grid, { typeDates });
+    },
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function toTyped(text: string): string {
+  if (!moment.test(text)) return text;
+  const local = Temporal.Instant.from(text).toZonedDateTimeISO(zone).toPlainDateTime();
+  return local.toString({ smallestUnit: 'minute' }).replace('T', ' ');
+}
+
+function fromShown(text: string): string {
+  const [, date, hour = '', minute, second = '00'] = shownMoment.exec(text) ?? [];
+  if (date === undefined) return text;
+  const local = Temporal.PlainDateTime.from(`${date}T${hour.padStart(2, '0')}:${minute}:${second}`);
+  return new Date(local.toZonedDateTime(zone).epochMilliseconds).toISOString();
+}

@@ -1,0 +1,326 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  type SheetsSandbox,
+  type SheetsSandboxOptions,
+  startSheetsSandbox,
+} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import type { SyncReport } from '../../src/sync/report.ts';
+import { type CliResult, oneObject } from '../support/cli.ts';
+import { Workspace } from '../support/workspace.ts';
+
+// Each test starts many processes.
+vi.setConfig({ testTimeout: 180_000 });
+
+interface CheckLine {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly code?: string;
+  readonly help?: string;
+}
+
+/** A spreadsheet of a stand-in, a service, and the real command on both, with a key file as Google hands it out. */
+class Scene implements AsyncDisposable {
+  readonly sheets: SheetsSandbox;
+  readonly workspace: Workspace;
+  readonly keyPath: string;
+  /** All that a command has printed so far. */
+  said = '';
+
+  private constructor(sheets: SheetsSandbox, workspace: Workspace) {
+    this.sheets = sheets;
+    this.workspace = workspace;
+    this.keyPath = join(workspace.folder, 'key.json');
+    writeFileSync(this.keyPath, sheets.keyFile());
+    this.pointTo(sheets.spreadsheetId);
+  }
+
+  static async open(options: SheetsSandboxOptions = {}, leads = 5): Promise<Scene> {
+    const sheets = await startSheetsSandbox({ quotas: null, timeZone: 'Europe/Berlin', ...options });
+    const workspace = await Workspace.open({ sandbox: { leads }, env: { GOOGLE_SHEETS_URL: sheets.url } });
+    return new Scene(sheets, workspace);
+  }
+
+  pointTo(spreadsheet: string, target: object = {}): void {
+    this.workspace.configure({
+      target: { type: 'google-sheets', spreadsheet, path: undefined, ...target },
+    });
+  }
+
+  async cli(...args: readonly string[]): Promise<CliResult> {
+    return this.cliWith({ GOOGLE_APPLICATION_CREDENTIALS: this.keyPath }, ...args);
+  }
+
+  async cliWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<CliResult> {
+    const result = await this.workspace.start(args, { env: { LOG_LEVEL: 'trace', ...env } }).ended;
+    this.said += result.stdout + result.stderr;
+    return result;
+  }
+
+  /** The line of `check` for one thing; undefined when there is none. */
+  async checked(
+    what: string,
+    env: NodeJS.ProcessEnv = {},
+    ...args: string[]
+  ): Promise<CheckLine | undefined> {
+    const all = { GOOGLE_APPLICATION_CREDENTIALS: this.keyPath, ...env };
+    const { checks } = oneObject(await this.cliWith(all, 'check', '--json', ...args)) as unknown as {
+      checks: CheckLine[];
+    };
+    return checks.find(({ name }) => name === `main: ${what}`);
+  }
+
+  async sync(): Promise<SyncReport> {
+    return oneObject(await this.cli('sync', '--json')) as unknown as SyncReport;
+  }
+
+  /** How many requests have written so far. */
+  get writes(): number {
+    return this.sheets.requests.filter(({ kind }) => kind === 'write').length;
+  }
+
+  /** Types into the row of a lead. */
+  type(leadId: string, heading: string, text: string): void {
+    const grid = this.sheets.person.grid('Leads') ?? [];
+    const row = grid.findIndex(([id]) => id === leadId);
+    this.sheets.person.type('Leads', row, (grid[0] ?? []).indexOf(heading), text);
+  }
+
+  shown(leadId: string, heading: string): string | undefined {
+    const grid = this.sheets.person.grid('Leads') ?? [];
+    return grid.find(([id]) => id === leadId)?.[(grid[0] ?? []).indexOf(heading)];
+  }
+
+  /** No output of any command held the key, a part of it, or a token. */
+  expectNoSecret(): void {
+    const { private_key: key } = JSON.parse(readFileSync(this.keyPath, 'utf8')) as { private_key: string };
+    const [, line = ''] = key.split('\n');
+    expect(line.length).toBeGreaterThan(40);
+    expect(this.said.length).toBeGreaterThan(0);
+    expect(this.said).not.toContain(line);
+    expect(this.said).not.toContain('PRIVATE KEY');
+    expect(this.said).not.toMatch(/ya29|Bearer|eyJ[\w-]+\.eyJ/);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.workspace[Symbol.asyncDispose]();
+    await this.sheets.close();
+  }
+}
+
+test('check, plan, sync, edits on both sides, a conflict: through a Google spreadsheet', async () => {
+  await using scene = await Scene.open();
+  const { sheets, workspace } = scene;
+  const { leads } = workspace.sandbox;
+
+  const check = await scene.cli('check');
+  expect(check.code, check.stdout).toBe(0);
+  expect(check.stdout).toContain(`main: account: ${sheets.accountEmail}; share`);
+  expect(check.stdout).toContain('0 rows, all mapped columns are there or will be created');
+  const plan = await scene.cli('plan');
+  expect(plan.code).toBe(0);
+  expect(plan.stdout).toContain('create-row');
+  expect(scene.writes).toBe(0);
+  expect(sheets.person.grid('Leads')).toBeNull();
+
+  const first = await scene.sync();
+  expect(first).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 5 } });
+  const [inSheet, inService, onBoth] = leads.list();
+  if (!inSheet || !inService || !onBoth) throw new Error('too few leads');
+  expect(scene.shown(inSheet.id, 'Company')).toBe(inSheet.companyName);
+
+  scene.type(inSheet.id, 'City', 'Lübeck');
+  scene.type(inSheet.id, 'Next follow-up', '2027-07-01 09:30');
+  leads.edit(inService.id, { city: '=1+2' });
+  scene.type(onBoth.id, 'Stage', 'won');
+  leads.edit(onBoth.id, { stage: 'lost' });
+  sheets.person.type('Leads', 6, 1, 'Bäckerei Sonnenhof GmbH');
+  sheets.person.sortRange('Leads', 'A2:G7', 1, false);
+
+  const second = await scene.cli('sync');
+  expect(second.code, second.stdout + second.stderr).toBe(3);
+  expect(leads.get(inSheet.id)).toMatchObject({ city: 'Lübeck', nextFollowUpAt: '2027-07-01T07:30:00.000Z' });
+  expect(scene.shown(inService.id, 'City')).toBe('=1+2');
+  expect(scene.shown(onBoth.id, 'Stage')).toBe('won');
+  expect(leads.get(onBoth.id)?.stage).toBe('lost');
+  const made = leads.list().find(({ companyName }) => companyName === 'Bäckerei Sonnenhof GmbH');
+  expect(scene.shown(made?.id ?? '', 'Company')).toBe('Bäckerei Sonnenhof GmbH');
+
+  const { conflicts } = oneObject(await scene.cli('conflicts', '--json')) as { conflicts: { id: string }[] };
+  expect(conflicts).toMatchObject([{ leadId: onBoth.id, field: 'stage', lead: 'lost', target: 'won' }]);
+  expect((await scene.cli('resolve', conflicts[0]?.id ?? '', '--use', 'target')).code).toBe(0);
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1, rows: 0 } });
+  expect(leads.get(onBoth.id)?.stage).toBe('won');
+
+  const writes = scene.writes;
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', held: 0 });
+  expect(scene.writes).toBe(writes);
+  scene.expectNoSecret();
+});
+
+test('demo --target google-sheets --json: the same story on a sheet, none over quota, no key left behind', async () => {
+  await using workspace = await Workspace.open();
+  const folder = join(workspace.folder, 'shown');
+  const result = await workspace.start(['demo', '--target', 'google-sheets', '--dir', folder, '--json'], {
+    env: { DATABASE_URL: undefined, LEADS_API_KEY: undefined },
+  }).ended;
+  expect(result.code, result.stderr).toBe(0);
+  const said = oneObject(result) as unknown as {
+    readonly sheet: readonly string[][];
+    readonly requests: object;
+    readonly reports: readonly SyncReport[];
+  };
+  const statuses = said.reports.map(({ status }) => status);
+  expect(statuses).toEqual(['succeeded', 'partial', 'succeeded', 'succeeded']);
+  const none = { leads: 0, rows: 0 };
+  expect(said.reports.at(-1)).toMatchObject({ created: none, updated: none, deleted: none });
+  // The headings, 120 leads, and the row that somebody typed, which has its id.
+  expect(said.sheet).toHaveLength(122);
+  expect(said.sheet.at(-1)).toEqual([
+    expect.stringMatching(/^[\w-]{8,}$/),
+    'Bäckerei Sonnenhof GmbH',
+    'Retail',
+    'Freiburg',
+    'BW',
+    'new',
+    '',
+  ]);
+  expect(said.requests).toMatchObject({ write: 4, token: 1, overQuota: 0 });
+  expect(readdirSync(folder)).toEqual(['outbox']);
+});
+
+describe('check', () => {
+  test('names zone, dates that nobody understands, missing and protected columns', async () => {
+    await using scene = await Scene.open({}, 3);
+    await scene.sync();
+    const { sheets, workspace } = scene;
+    const [lead] = workspace.sandbox.leads.list();
+    scene.type(lead?.id ?? '', 'Next follow-up', 'next Tuesday');
+    expect(await scene.checked('target')).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(
+        /Leads: 3 rows, .*, dates in Europe\/Berlin; 1 cell\(s\) cannot be read .*Next follow-up: next Tuesday$/,
+      ),
+    });
+    sheets.person.protect('Leads', 'F:F');
+    expect(await scene.checked('columns')).toMatchObject({
+      ok: false,
+      code: 'target.cell-not-writable',
+      message: expect.stringContaining(': Stage.'),
+      help: expect.stringContaining('Protect sheets and ranges'),
+    });
+    sheets.person.unprotect('Leads');
+    expect(await scene.checked('columns')).toBeUndefined();
+    sheets.person.deleteColumns('Leads', 3);
+    sheets.person.deleteColumns('Leads', 3);
+    const missing = await scene.checked('target');
+    expect(missing).toMatchObject({ ok: false, code: 'target.column-missing' });
+    expect(missing?.message).toMatch(/City[^]*Region/);
+    scene.expectNoSecret();
+  });
+
+  test('a copied file: check and sync stop; --fix takes it as the target', async () => {
+    await using scene = await Scene.open({}, 3);
+    await scene.sync();
+    expect(await scene.checked('fix', {}, '--fix')).toMatchObject({
+      ok: true,
+      message: 'nothing had to be mended',
+    });
+    const copy = scene.sheets.person.copySpreadsheet();
+    scene.pointTo(copy.spreadsheetId);
+    expect(await scene.checked('target')).toMatchObject({
+      ok: false,
+      code: 'target.copied',
+      help: expect.stringContaining('leadsync check --fix'),
+    });
+    const before = copy.person.grid('Leads');
+    const stopped = await scene.cli('sync', '--json');
+    expect(stopped.code).toBe(1);
+    expect(oneObject(stopped)).toMatchObject({ status: 'failed', problems: [{ code: 'target.copied' }] });
+    expect(copy.person.grid('Leads')).toEqual(before);
+
+    const fixed = await scene.cli('check', '--fix');
+    expect(fixed.code, fixed.stdout).toBe(0);
+    expect(fixed.stdout).toContain(`${copy.spreadsheetId}/Leads was a copy; it is the target from now on`);
+    expect((await scene.cli('check')).code).toBe(0);
+    expect(await scene.sync()).toMatchObject({ status: 'succeeded', created: { rows: 0 } });
+    scene.expectNoSecret();
+  });
+});
+
+test('what keeps a sync from the spreadsheet: exit 1, a code, what to do, nothing written', async () => {
+  await using scene = await Scene.open({}, 3);
+  await scene.sync();
+  const { sheets, workspace } = scene;
+  const { person } = sheets;
+  const { accountEmail } = sheets;
+  const stranger = JSON.parse(sheets.keyFile()) as Record<string, string>;
+  const revoked = join(workspace.folder, 'revoked.json');
+  // Google knows keys by what they sign: one that was deleted signs as if it were somebody else's.
+  const deleted = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const pem = deleted.export({ type: 'pkcs8', format: 'pem' });
+  writeFileSync(revoked, JSON.stringify({ ...stranger, private_key: pem }));
+  const broken = join(workspace.folder, 'broken.json');
+  writeFileSync(broken, JSON.stringify({ ...stranger, private_key: 'PRIVATE KEY' }));
+  interface Case {
+    readonly code: string;
+    readonly help: string;
+    /** The line of `check` that says so. */
+    readonly line?: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly break?: () => void;
+    readonly mend?: () => void;
+  }
+  const credentials = (path: string | undefined) => ({ GOOGLE_APPLICATION_CREDENTIALS: path });
+  const howTo = 'Create a key for a service account';
+  const cases: readonly Case[] = [
+    { code: 'target.credentials-missing', line: 'account', help: howTo, env: credentials('/no/such.json') },
+    { code: 'target.credentials-invalid', line: 'account', help: howTo, env: credentials(broken) },
+    { code: 'target.unauthenticated', help: 'still exists', env: credentials(revoked) },
+    {
+      code: 'target.forbidden',
+      help: `Share the spreadsheet with ${accountEmail} as editor`,
+      break: () => person.setShared(false),
+      mend: () => person.setShared(true),
+    },
+    {
+      code: 'target.not-found',
+      help: accountEmail,
+      break: () => scene.pointTo('1NoSuchSpreadsheet'),
+      mend: () => scene.pointTo(sheets.spreadsheetId),
+    },
+    {
+      code: 'target.tab-renamed',
+      help: '"Deals"',
+      break: () => person.renameTab('Leads', 'Deals'),
+      mend: () => person.renameTab('Deals', 'Leads'),
+    },
+    {
+      code: 'target.trashed',
+      help: 'out of the trash',
+      break: () => person.setTrashed(true),
+      mend: () => person.setTrashed(false),
+    },
+  ];
+  const [lead] = workspace.sandbox.leads.list();
+  workspace.sandbox.leads.edit(lead?.id ?? '', { city: 'Ulm' });
+  const writes = scene.writes;
+  for (const { code, help, line = 'target', env = {}, break: damage, mend } of cases) {
+    damage?.();
+    const all = { GOOGLE_APPLICATION_CREDENTIALS: scene.keyPath, ...env };
+    const [checked, sync] = await Promise.all([
+      scene.checked(line, env),
+      scene.cliWith(all, 'sync', '--json'),
+    ]);
+    expect(checked, code).toMatchObject({ ok: false, code, help: expect.stringContaining(help) });
+    expect(sync.code, code).toBe(1);
+    expect(oneObject(sync), code).toMatchObject({ status: 'failed', problems: [{ code }] });
+    mend?.();
+  }
+  expect(scene.writes).toBe(writes);
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
+  scene.expectNoSecret();
+});

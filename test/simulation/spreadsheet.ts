@@ -1,0 +1,138 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ConnectionConfig } from '../../src/config/config.ts';
+import {
+  type SheetsFault,
+  type SheetsSandbox,
+  startSheetsSandbox,
+} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
+import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
+import type { Target } from '../../src/targets/target.ts';
+import type { Life } from './life.ts';
+import { SheetsGaps } from './sheets-gaps.ts';
+import { SheetsTable } from './sheets-table.ts';
+import type { SimClock } from './sim-clock.ts';
+
+/** How a spreadsheet of the simulation is set up. */
+export interface SpreadsheetSettings {
+  readonly dates: 'native' | 'iso';
+  readonly locale: string;
+  /** Requests a minute that Google allows to the account, and how many of them are ours. */
+  readonly quota: { readonly allowed: number; readonly ours: number };
+}
+
+/** See `SheetsGaps.closeness`. */
+export type Moment = ReturnType<SheetsGaps['closeness']>;
+
+type SheetsConfig = Extract<ConnectionConfig['target'], { type: 'google-sheets' }>;
+
+const tab = 'Leads';
+
+/** A spreadsheet in which people work, and processes that live one after the other, or at once. */
+export class Spreadsheet implements AsyncDisposable {
+  readonly table: SheetsTable;
+  readonly gaps: SheetsGaps;
+  readonly config: SheetsConfig;
+  /** What goes wrong with the next request. */
+  fault: () => SheetsFault | null = () => null;
+  readonly #sandbox: SheetsSandbox;
+  readonly #clock: SimClock;
+  readonly #keyFile: string;
+  /** The process whose operation is under way. */
+  #working: Life | null = null;
+  #now: Moment | null = null;
+
+  private constructor(sandbox: SheetsSandbox, config: SheetsConfig, clock: SimClock, keyFile: string) {
+    this.#sandbox = sandbox;
+    this.#clock = clock;
+    this.#keyFile = keyFile;
+    this.config = config;
+    this.table = new SheetsTable(sandbox, tab, (text) => {
+      if (this.#now?.kind === 'gap') this.gaps.types(text);
+    });
+    this.gaps = new SheetsGaps(() => this.table.moves);
+    sandbox.before = ({ method }) => this.#carryOut(method);
+  }
+
+  static async open(
+    { dates, locale, quota }: SpreadsheetSettings,
+    columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn'>,
+    clock: SimClock,
+    folder: string,
+  ): Promise<Spreadsheet> {
+    const { allowed, ours } = quota;
+    const quotas = { reads: allowed, writes: allowed };
+    const sandbox = await startSheetsSandbox({ locale, clock, quotas });
+    const keyFile = join(folder, 'key.json');
+    await writeFile(keyFile, sandbox.keyFile());
+    const config: SheetsConfig = {
+      type: 'google-sheets',
+      spreadsheetId: sandbox.spreadsheetId,
+      tab,
+      dates,
+      readsPerMinute: ours,
+      writesPerMinute: ours,
+      ...columns,
+    };
+    return new Spreadsheet(sandbox, config, clock, keyFile);
+  }
+
+  /** While a request is about to be carried out: what a person comes between. */
+  get now(): Moment | null {
+    return this.#now;
+  }
+
+  /** The target as one process has it: with a quota and an account of its own. */
+  target(life: Life, { name, fields }: Pick<ConnectionConfig, 'name' | 'fields'>): Target {
+    const clock = { now: () => this.#clock.now(), random: () => this.#clock.random() };
+    const account = openGoogleAccount(this.#keyFile);
+    const apiUrl = this.#sandbox.url;
+    const target = createGoogleSheetsTarget({
+      ...this.config,
+      fields,
+      account,
+      apiUrl,
+      clock,
+      connection: name,
+    });
+    const work = async <T>(operation: 'open' | 'write', run: () => Promise<T>): Promise<T> => {
+      this.#working = life;
+      this.gaps.begins(life, operation);
+      try {
+        const result = await run();
+        if (operation === 'write') this.gaps.settles(life);
+        return result;
+      } finally {
+        this.#working = null;
+      }
+    };
+    return {
+      name: target.name,
+      batchSize: target.batchSize,
+      get requests() {
+        return target.requests;
+      },
+      open: (...args) => work('open', () => target.open(...args)),
+      write: (...args) => work('write', () => target.write(...args)),
+    };
+  }
+
+  /** People act and processes die between any two requests. */
+  async #carryOut(method: string): Promise<SheetsFault | undefined> {
+    const life = this.#working;
+    if (life === null) return undefined;
+    this.#now = this.gaps.closeness(life, method);
+    const end = await life.request(method);
+    this.#now = null;
+    if (end === 'lost') return { kind: 'reset' };
+    const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.fault();
+    const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');
+    if (isCarriedOut) this.gaps.carriesOut(life, method, fault === null);
+    return fault ?? undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sandbox.close();
+  }
+}

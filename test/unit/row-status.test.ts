@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { inStep, type RowFacts, rowStatus } from '../../src/merge/row-status.ts';
+
+const headings = new Map([
+  ['companyName', 'Company'],
+  ['stage', 'Stage'],
+  ['nextFollowUpAt', 'Next\n follow-up'],
+]);
+const facts: RowFacts = {
+  isCopy: false,
+  held: [],
+  waiting: null,
+  isListed: true,
+  deletedOn: null,
+  shown: '',
+};
+const stage = { field: 'stage', code: 'conflict.both-edited' };
+const date = { field: 'nextFollowUpAt', code: 'row.unreadable' };
+const row = (code: string) => ({ held: [{ field: '', code }] });
+
+const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
+  [{}, inStep],
+  [{ shown: 'mine' }, inStep],
+  [{ held: [stage] }, 'held: Stage was changed here and in the service'],
+  [{ held: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is another one in the service'],
+  [{ held: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service does not take this Stage'],
+  [{ held: [date] }, 'held: Next follow-up cannot be understood'],
+  [
+    { held: [{ ...date, code: 'lead.unreadable' }] },
+    'held: Next follow-up cannot be understood as it is in the service',
+  ],
+  [{ held: [{ field: 'companyName', code: 'row.company-name-empty' }] }, 'held: Company is empty'],
+  [row('row.company-name-empty'), 'held: Company is empty'],
+  // The first of the mapping, in whatever order they were held, and how many more.
+  [{ held: [date, stage] }, 'held: Stage was changed here and in the service (and 1 more)'],
+  [{ held: [stage, date] }, 'held: Stage was changed here and in the service (and 1 more)'],
+  // A record that is held as a whole, also when that is told of each field.
+  [row('row.orphan'), 'held: no lead has this id'],
+  [row('row.without-id'), 'held: new rows do not become leads here'],
+  [row('lead.create-refused'), 'held: the service does not take this row as a lead'],
+  [row('create.in-doubt'), 'held: it is not known which lead was made of this row'],
+  [row('leads.forbidden'), 'held: leadsync is not allowed to change this in the service'],
+  [{ held: [stage, ...row('row.orphan').held] }, 'held: no lead has this id'],
+  [
+    { held: [stage, date].map((item) => ({ ...item, code: 'conflict.edit-meets-delete' })), isListed: false },
+    'held: the lead was deleted, but this row was changed',
+  ],
+  [row('something.new'), 'held: a person has to look at it (leadsync conflicts)'],
+  // What is held counts more than what waits, and both more than a mark.
+  [{ held: [stage], waiting: 'lead.changed' }, 'held: Stage was changed here and in the service'],
+  [{ waiting: 'lead.changed' }, 'waiting: the lead was changed during the sync'],
+  [{ waiting: 'leads.unavailable' }, 'waiting: the service did not answer'],
+  [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being made of this row'],
+  [{ waiting: 'something.new' }, 'waiting: the next sync tries again'],
+  [{ isListed: false }, 'waiting: the service does not list this lead'],
+  [{ isListed: false, deletedOn: '2026-11-21', shown: inStep }, 'deleted 2026-11-21'],
+  [{ isListed: false, deletedOn: '2026-11-21', shown: 'deleted 2026-11-21' }, 'deleted 2026-11-21'],
+  [
+    { isListed: false, deletedOn: '2026-11-21', shown: inStep, held: [stage] },
+    'held: Stage was changed here and in the service',
+  ],
+  // An undo has taken the mark out.
+  [{ isListed: false, deletedOn: '2026-11-21', shown: '' }, null],
+  [{ isCopy: true, held: [stage] }, 'held: this id stands in an earlier row'],
+];
+
+describe('how a row stands', () => {
+  test.each(table)('%j: %s', (given, text) => {
+    expect(rowStatus({ ...facts, ...given }, headings)).toBe(text);
+  });
+
+  test('the same text whatever the cell shows', () => {
+    for (const [given, text] of table) {
+      if (given.deletedOn !== undefined || text === null) continue;
+      for (const shown of ['', text, 'mine'])
+        expect(rowStatus({ ...facts, ...given, shown }, headings)).toBe(text);
+    }
+  });
+});

@@ -1,0 +1,274 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import { z } from 'zod';
+import { openSheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
+import { type Check, Differs, same, Skipped } from './check.ts';
+import { area, refusal, refusedWith, type Scratch } from './scratch.ts';
+
+const record = (value: string, location: sheets_v4.Schema$DeveloperMetadataLocation) => ({
+  createDeveloperMetadata: {
+    developerMetadata: {
+      metadataKey: 'leadsync.verify',
+      metadataValue: value,
+      location,
+      visibility: 'DOCUMENT',
+    },
+  },
+});
+
+const columnRecord = (sheetId: number, column: number) =>
+  record(`column ${column}`, {
+    dimensionRange: { sheetId, dimension: 'COLUMNS', startIndex: column, endIndex: column + 1 },
+  });
+
+/** Values of the records on each column of a tab's first row. */
+async function columnRecords(scratch: Scratch, tab: string): Promise<(string | null)[]> {
+  const { data } = await scratch.sheet(tab, '1:2', 'data(columnMetadata(developerMetadata))');
+  return (data?.[0]?.columnMetadata ?? []).map(
+    ({ developerMetadata }) => developerMetadata?.[0]?.metadataValue ?? null,
+  );
+}
+
+/** What the stand-in takes for granted where Google's documentation says nothing. */
+export const assumptionChecks: readonly Check[] = [
+  {
+    title: 'spreadsheets.get with a range of two rows tells of protected ranges further down',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['a']]);
+      const range = area(sheetId, [10, 11], [0, 1]);
+      await scratch.update([
+        { addProtectedRange: { protectedRange: { range, description: 'leadsync verify' } } },
+      ]);
+      const { protectedRanges = [] } = await scratch.sheet(tab, '1:2', 'protectedRanges');
+      same('ranges told', protectedRanges.length, 1);
+      same('we may edit our own', protectedRanges[0]?.requestingUserCanEdit, true);
+      return 'one, which this account may edit';
+    },
+  },
+  {
+    title: 'spreadsheets.get with a range tells of the records of the tab and of its columns',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['a', 'b']]);
+      await scratch.update([record('tab', { sheetId }), columnRecord(sheetId, 1)]);
+      const { developerMetadata = [] } = await scratch.sheet(tab, '1:2', 'developerMetadata');
+      same(
+        'records of the tab',
+        developerMetadata.map((each) => each.metadataValue),
+        ['tab'],
+      );
+      same('records of columns', (await columnRecords(scratch, tab)).slice(0, 2), [null, 'column 1']);
+      return 'both are told';
+    },
+  },
+  {
+    title: 'a record goes with its column when it is moved, and a sort leaves it where it is',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([
+        ['a', 'b'],
+        ['2', 'y'],
+        ['1', 'x'],
+      ]);
+      await scratch.update([columnRecord(sheetId, 1)]);
+      const source = { sheetId, dimension: 'COLUMNS', startIndex: 1, endIndex: 2 };
+      await scratch.update([
+        {
+          sortRange: {
+            range: area(sheetId, [1, 3], [0, 2]),
+            sortSpecs: [{ dimensionIndex: 0, sortOrder: 'ASCENDING' }],
+          },
+        },
+      ]);
+      same('after the sort', (await columnRecords(scratch, tab)).slice(0, 2), [null, 'column 1']);
+      await scratch.update([{ moveDimension: { source, destinationIndex: 0 } }]);
+      same('after the move', (await columnRecords(scratch, tab)).slice(0, 2), ['column 1', null]);
+      same('rows', await scratch.values(tab, 'A1:B3'), [
+        ['b', 'a'],
+        ['x', '1'],
+        ['y', '2'],
+      ]);
+      return 'as expected';
+    },
+  },
+  {
+    title: 'insertDimension below the last row of the grid: with inheritFromBefore only',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['a']], 5);
+      const range = { sheetId, dimension: 'ROWS', startIndex: 5, endIndex: 6 };
+      const words = await refusedWith(
+        400,
+        scratch.update([{ insertDimension: { range, inheritFromBefore: false } }]),
+      );
+      await scratch.update([{ insertDimension: { range, inheritFromBefore: true } }]);
+      const { properties } = await scratch.sheet(tab, 'A1', 'properties(gridProperties)');
+      same('rows of the grid', properties?.gridProperties?.rowCount, 6);
+      return `without it: ${words}`;
+    },
+  },
+  {
+    title: 'a new row inherits the number format of the row above',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['heading'], ['2026-07-01 09:30']]);
+      const range = { sheetId, dimension: 'ROWS', startIndex: 2, endIndex: 3 };
+      const cell = { userEnteredValue: { numberValue: 46_204.5 } };
+      await scratch.update([
+        { insertDimension: { range, inheritFromBefore: true } },
+        {
+          updateCells: {
+            range: area(sheetId, [2, 3], [0, 1]),
+            rows: [{ values: [cell] }],
+            fields: 'userEnteredValue',
+          },
+        },
+      ]);
+      const cells = await scratch.cells(tab, 'A2:A3', 'effectiveFormat(numberFormat(type))');
+      const types = cells.map(([one]) => one?.effectiveFormat?.numberFormat?.type);
+      same('formats', types, ['DATE_TIME', 'DATE_TIME']);
+      return 'DATE_TIME, as what was typed above';
+    },
+  },
+  {
+    title:
+      'FORMULA gives a text that begins with = as it gives a formula; UNFORMATTED_VALUE tells them apart',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['=1+2']]);
+      await scratch.type(tab, 'A2', [['=1+2']], 'RAW');
+      same('FORMULA', await scratch.values(tab, 'A1:A2', 'FORMULA'), [['=1+2'], ['=1+2']]);
+      same('UNFORMATTED_VALUE', await scratch.values(tab, 'A1:A2', 'UNFORMATTED_VALUE'), [[3], ['=1+2']]);
+      return 'the text is the same in both';
+    },
+  },
+  {
+    title: 'UNFORMATTED_VALUE with FORMATTED_STRING gives dates as texts and other numbers as numbers',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['2026-07-01'], ['42']]);
+      const values = await scratch.values(tab, 'A1:A2', 'UNFORMATTED_VALUE', 'FORMATTED_STRING');
+      const [[date] = [], [number] = []] = values;
+      if (typeof date !== 'string') throw new Differs(`the date is given as ${JSON.stringify(date)}`);
+      same('the number', number, 42);
+      same('in FORMULA the date is a', typeof (await scratch.values(tab, 'A1', 'FORMULA'))[0]?.[0], 'number');
+      return `the date is "${date}"`;
+    },
+  },
+  {
+    title: 'RAW: null leaves a cell alone, an empty text empties it',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['a', 'b', 'c']]);
+      await scratch.type(tab, 'A1', [[null, '', 'new']], 'RAW');
+      same('the row', await scratch.values(tab, 'A1:C1'), [['a', '', 'new']]);
+      const [[, second] = []] = await scratch.cells(tab, 'A1:C1', 'userEnteredValue');
+      same('what is in the emptied cell', second?.userEnteredValue, undefined);
+      return 'as documented';
+    },
+  },
+  {
+    title: 'a write of which one range is refused changes nothing',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['a']], 5);
+      const data = ['A1', 'A9'].map((cell) => ({ range: `'${tab}'!${cell}`, values: [['new']] }));
+      const words = await refusedWith(
+        400,
+        scratch.raw('write', (sheets, spreadsheetId) =>
+          sheets.spreadsheets.values.batchUpdate({
+            spreadsheetId,
+            requestBody: { valueInputOption: 'RAW', data },
+          }),
+        ),
+      );
+      same('the first range', await scratch.values(tab, 'A1'), [['a']]);
+      return words;
+    },
+  },
+  {
+    title: 'a text of 50,001 characters is refused',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['a']]);
+      const words = await refusedWith(400, scratch.type(tab, 'A1', [['x'.repeat(50_001)]], 'RAW'));
+      return words;
+    },
+  },
+  {
+    title: 'a strict list refuses what is not on it, also from the API',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['stage'], ['new']]);
+      const values = ['new', 'won'].map((userEnteredValue) => ({ userEnteredValue }));
+      const rule = { condition: { type: 'ONE_OF_LIST', values }, strict: true };
+      await scratch.update([{ setDataValidation: { range: area(sheetId, [1, 5], [0, 1]), rule } }]);
+      const words = await refusedWith(400, scratch.type(tab, 'A2', [['lost']], 'RAW'));
+      return words;
+    },
+  },
+  {
+    title: 'a range of a tab that is not there is refused with 400',
+    async run(scratch) {
+      return refusedWith(400, scratch.values(scratch.newTitle(), 'A1'));
+    },
+  },
+  {
+    title: 'Drive tells whether the file lies in the trash',
+    async run(scratch) {
+      const trashed = await openSheetsApi(scratch.apiOptions()).trashed(new AbortController().signal);
+      if (trashed === null) {
+        throw new Skipped(
+          'not told: enable the Google Drive API in the project, then a trashed file is noticed',
+        );
+      }
+      same('trashed', trashed, false);
+      return 'it does not';
+    },
+  },
+];
+
+/** `place`: a cell in A1 notation with its tab that somebody else has protected from this account. */
+export function protectedCheck(place: string | undefined): Check {
+  return {
+    title: 'a cell that somebody else has protected is refused with 400, and told to be protected',
+    async run(scratch) {
+      const [, tab, cell] = /^(.+)!([A-Z]+\d+)$/.exec(place ?? '') ?? [];
+      if (tab === undefined || cell === undefined) {
+        throw new Skipped("protect a cell from the account by hand and name it: --protected 'TAB!A1'");
+      }
+      const { protectedRanges = [] } = await scratch.sheet(tab, '1:2', 'protectedRanges');
+      const closed = protectedRanges.filter((range) => range.requestingUserCanEdit !== true);
+      if (closed.length === 0) throw new Differs(`no protected range of ${tab} is told to be closed to us`);
+      const [[before = ''] = []] = await scratch.values(tab, cell, 'FORMULA');
+      if (typeof before !== 'string') throw new Skipped('the protected cell must hold a text');
+      // What stands there already: nothing is lost should it be accepted.
+      const answer = await refusal(scratch.type(tab, cell, [[before]], 'RAW'));
+      if (answer?.startsWith('400 ') !== true) throw new Differs(answer ?? 'accepted');
+      return answer;
+    },
+  };
+}
+
+/** The client's types know nothing of what its replies really have. */
+const replyHeaders = z.custom<Iterable<[string, string]>>(
+  (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+);
+
+/** Which headers a reply has: whether a quota is told before it is used up. */
+export const headersCheck: Check = {
+  title: 'headers that tell of quotas (none is documented)',
+  async run(scratch) {
+    const names = await scratch.raw('read', async (sheets, spreadsheetId) => {
+      const { headers } = await sheets.spreadsheets.get({ spreadsheetId, fields: 'spreadsheetId' });
+      return Array.from(replyHeaders.parse(headers), ([name]) => name);
+    });
+    const told = names.filter((name) => /quota|rate|limit|retry/i.test(name));
+    return told.length === 0 ? `none among ${names.join(', ')}` : told.join(', ');
+  },
+};
+
+/** Uses up the reads of a minute on purpose. Other programs of the same account have to wait meanwhile. */
+export const quotaCheck: Check = {
+  title: 'one read too many is answered 429, which names the quota',
+  async run(scratch) {
+    for (let n = 0; n < 1_000; n++) {
+      const answer = await scratch.unpaced();
+      if (answer === null) continue;
+      const { quota, status, retryAfterMs, words } = answer;
+      same('status', status, 429);
+      same('the quota that is named', quota, 'read');
+      return `after ${n} reads; Retry-After: ${retryAfterMs === null ? 'none' : `${retryAfterMs} ms`}; ${words ?? ''}`;
+    }
+    throw new Differs('1,000 reads were let through');
+  },
+};
