@@ -25,6 +25,6 @@ export async function apply(
   const done = await runOfBatch(app.pool, request.approval);
   if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
   const result = await advance(app, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planReminders(app);
+  if ('done' in result) await planReminders(app, request.connection);
   return result;
 }

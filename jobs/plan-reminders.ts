@@ -4,6 +4,7 @@ import { shortHash } from '../src/lead/fingerprint.ts';
 import { batchesOf } from '../src/reminders/batches.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
 import { planReminders as plan } from '../src/reminders/plan-reminders.ts';
+import { forgetRead } from '../src/store/follow-ups.ts';
 import { reminderQueue, singleJob } from './send-reminder.ts';
 import { batchPayload } from './send-reminders.ts';
 
@@ -18,10 +19,15 @@ const jobsAtOnce = 1_000;
 
 /**
  * Plans the reminders and digests of every connection, and puts a delayed job into the connection's queue for those that
- * fall due soon, one for all of a second; one that is there is not added again.
+ * fall due soon, one for all of a second; one that is there is not added again. `synced`: a connection that has just been
+ * synced, so that what was agreed on is all that counts.
  */
-export async function planReminders(app: App): Promise<JobResult<{ scheduled: number; digests: number }>> {
+export async function planReminders(
+  app: App,
+  synced: string | null = null,
+): Promise<JobResult<{ scheduled: number; digests: number }>> {
   let [scheduled, digests] = [0, 0];
+  if (synced !== null) await forgetRead(app.pool, synced);
   for (const { connection } of app.contexts.values()) {
     const queue = app.queues.queue(reminderQueue(connection.name));
     const { name } = connection;

@@ -3,6 +3,7 @@ import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import type { Planned } from '../src/reminders/batches.ts';
 import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
+import type { Reminder } from '../src/store/reminders.ts';
 import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
 
 const payloadSchema = z.object({
@@ -58,7 +59,12 @@ export async function tryToSend(
   const templates = app.templates.get(connection);
   if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
   try {
-    const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates });
+    const queue = app.queues.queue(reminderQueue(connection));
+    const addJobs = (reminders: readonly Reminder[]): Promise<void> => {
+      const jobs = reminders.map((one) => singleJob(connection, one, Math.max(0, one.sendAt - Date.now())));
+      return queue.addAll('send-reminder', jobs);
+    };
+    const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates, addJobs });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };

@@ -25,7 +25,7 @@ export async function sync(
   if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')
     return { done: { runId: last.id } };
   const result = await advance(app, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planReminders(app);
+  if ('done' in result) await planReminders(app, request.connection);
   return result;
 }
 

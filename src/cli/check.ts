@@ -3,6 +3,7 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { addressless, describeAddressless } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
@@ -32,6 +33,7 @@ export async function check(options: CheckOptions): Promise<void> {
         lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
       }
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
+      for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));
     });
   } catch (error) {
@@ -66,6 +68,15 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
     });
   });
   return [line];
+}
+
+/** A line for the column that names who is mailed, when there is one. What is wrong in it stops nobody's mails. */
+async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
+  if (!context.connection.reminders?.rules.toField) return [];
+  const found = await addressless(context);
+  const message =
+    found === null ? 'every lead that has one has an e-mail address' : describeAddressless(found);
+  return [{ name: `${context.connection.name}: recipients`, ok: true, message }];
 }
 
 async function checkMail({ config, mailer }: App): Promise<string> {

@@ -87,6 +87,7 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
     new Option('--preview <lead>', 'print the mail about a lead; nothing is sent').conflicts('sendTest'),
   )
   .option('--send-test <address>', 'send a sample mail to this address')
+  .option('--cancelled', 'list those that were cancelled too, and why')
   .action(async (options: RemindersOptions) => (await import('./reminders.ts')).reminders(options));
 command('conflicts', 'lists what is held').action(async (options: CommonOptions) =>
   (await import('./conflicts.ts')).conflicts(options),

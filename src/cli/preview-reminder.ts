@@ -7,11 +7,18 @@ import { followUpField } from '../reminders/plan-reminders.ts';
 import { changesOf, composeFor } from '../reminders/send-reminder.ts';
 import { localTime } from '../reminders/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/wanted.ts';
+import { dueReminders } from '../store/reminders.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { findLead } from './find-lead.ts';
 import { print, printJson } from './output.ts';
 import { noReminders } from './send-test-mail.ts';
+
+/** `past`: its moment is over and it is not sent any more. `shown`: it is the one that is rendered. */
+interface PreviewedMail extends WantedReminder {
+  readonly past: boolean;
+  readonly shown: boolean;
+}
 
 interface Preview {
   readonly connection: string;
@@ -19,7 +26,7 @@ interface Preview {
   readonly from: string;
   readonly timeZone: string;
   /** Whom it goes to and when, by the settings and the lead as it is now. */
-  readonly mails: readonly WantedReminder[];
+  readonly mails: readonly PreviewedMail[];
   readonly mail: Composed & { readonly calendar?: string };
 }
 
@@ -40,7 +47,7 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
 }
 
 async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
-  const { connection, clock } = context;
+  const { connection, clock, pool } = context;
   const settings = connection.reminders;
   const templates = app.templates.get(connection.name);
   if (settings === undefined || templates === undefined) throw noReminders();
@@ -55,7 +62,15 @@ async function previewOf(app: App, context: SyncContext, leadId: string): Promis
   }
   const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
   const now = clock.now();
-  const next = reminders.find(({ sendAt }) => sendAt > now) ?? reminders.at(-1);
+  // What is late is sent all the same, while it is scheduled.
+  const late = await dueReminders(pool, connection.name, 0, leadId);
+  const isPast = ({ sendAt, ...mail }: WantedReminder): boolean =>
+    sendAt <= now &&
+    !late.some(
+      (one) => one.dueAt === dueAt && one.offsetText === mail.offsetText && one.recipient === mail.recipient,
+    );
+  const next = reminders.find((mail) => !isPast(mail)) ?? reminders.at(-1);
+  const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const { before, row } = await app.ledger.background({ connection: connection.name, leadId });
   const mail = composeFor(
     {
@@ -74,7 +89,7 @@ async function previewOf(app: App, context: SyncContext, leadId: string): Promis
     templates,
   );
   const { timeZone } = settings.rules;
-  return { connection: connection.name, leadId, from: settings.from, timeZone, mails: reminders, mail };
+  return { connection: connection.name, leadId, from: settings.from, timeZone, mails, mail };
 }
 
 /** The lead as the service has it now; as both sides agreed on it when the service cannot be asked. */
@@ -96,18 +111,22 @@ async function cellsOf(
 }
 
 function previewJson({ mails, mail, timeZone: _, ...rest }: Preview): object {
-  const to = mails.map(({ recipient, sendAt, offsetText }) => ({
+  const to = mails.map(({ recipient, sendAt, offsetText, past, shown }) => ({
     recipient,
     sendAt: new Date(sendAt).toISOString(),
     before: offsetText,
+    past,
+    shown,
   }));
   return { ...rest, mails: to, ...mail };
 }
 
 function describe({ from, mails, mail, timeZone, connection }: Preview): string {
-  const to = mails.map(({ recipient, sendAt, offsetText }) => {
+  const to = mails.map(({ recipient, sendAt, offsetText, past, shown }) => {
     const { day, time, zone } = localTime(sendAt, timeZone);
-    return `# ${day} ${time} ${zone}: to ${recipient} (${offsetText} before)`;
+    const more = [past && 'past, not to be sent', shown && 'this is the mail below'].filter(Boolean);
+    const about = [`${offsetText} before`, ...more].join('; ');
+    return `# ${day} ${time} ${zone}: to ${recipient} (${about})`;
   });
   const nobody = '# nobody: by its stage or for want of an address, no mail about this lead is sent';
   return [

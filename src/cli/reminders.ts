@@ -2,9 +2,11 @@ import type { Value } from '../lead/value.ts';
 import { oneLine } from '../reminders/shown-text.ts';
 import { localTime } from '../reminders/local-time.ts';
 import { type ListedDigest, listDigests } from '../store/digests.ts';
+import { noticeKind } from '../store/calendar-notices.ts';
 import { basesOf } from '../store/pairs.ts';
 import { comingReminders, type ListedReminder, listReminders } from '../store/reminders.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
@@ -14,6 +16,7 @@ import { withApp } from './with-app.ts';
 export interface RemindersOptions extends CommonOptions {
   readonly preview?: string;
   readonly sendTest?: string;
+  readonly cancelled?: boolean;
 }
 
 /** So many of each kind are listed. */
@@ -29,6 +32,9 @@ interface Mails {
   readonly sent: readonly Item[];
   /** Failed and missed. */
   readonly failed: readonly Item[];
+  /** Null: not asked for. */
+  readonly cancelled: readonly Item[] | null;
+  readonly addressless: Addressless | null;
   readonly digests: readonly ListedDigest[];
 }
 
@@ -37,21 +43,25 @@ export function reminders(options: RemindersOptions): Promise<void> {
   return withApp(options, async (app) => {
     if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
     if (options.preview !== undefined) return previewReminder(app, options.preview, options.json ?? false);
-    const all = await Promise.all([...app.contexts.values()].map(mailsOf));
+    const all = await Promise.all(
+      [...app.contexts.values()].map((context) => mailsOf(context, options.cancelled ?? false)),
+    );
     if (options.json) return printJson({ connections: all.map(json) });
     print(all.map(describe).join('\n\n'));
   });
 }
 
-async function mailsOf({ pool, connection }: SyncContext): Promise<Mails> {
+async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Mails> {
+  const { pool, connection } = context;
   const { name } = connection;
   const list = (...states: Parameters<typeof listReminders>[2]) => listReminders(pool, name, states, shown);
-  const [coming, sent, failed] = await Promise.all([
+  const [coming, sent, failed, cancelled] = await Promise.all([
     list('scheduled', 'sending'),
     list('sent'),
     list('failed', 'missed'),
+    withCancelled ? list('cancelled') : [],
   ]);
-  const ids = [...coming, ...sent, ...failed].map(({ leadId }) => leadId);
+  const ids = [...coming, ...sent, ...failed, ...cancelled].map(({ leadId }) => leadId);
   const bases = await basesOf(pool, name, [...new Set(ids)]);
   const named = (items: readonly ListedReminder[]): readonly Item[] =>
     items.map((item) => ({ ...item, company: bases.get(item.leadId)?.['companyName'] ?? null }));
@@ -64,17 +74,21 @@ async function mailsOf({ pool, connection }: SyncContext): Promise<Mails> {
     coming: named(coming),
     sent: named(sent),
     failed: named(failed),
+    cancelled: withCancelled ? named(cancelled) : null,
+    addressless: await addressless(context),
     digests: await listDigests(pool, name, digestStates, shown),
   };
 }
 
-function json({ connection, comingCount, coming, sent, failed, digests }: Mails): object {
+function json({ connection, comingCount, coming, sent, failed, cancelled, digests, ...rest }: Mails): object {
   return {
     connection,
     comingCount,
     coming: coming.map(reminderJson),
     sent: sent.map(reminderJson),
     failed: failed.map(reminderJson),
+    ...(cancelled !== null && { cancelled: cancelled.map(reminderJson) }),
+    ...(rest.addressless !== null && { withoutAddress: rest.addressless }),
     digests: digests.map(({ id, recipient, localDate, sendAt, state, note, updatedAt }) => ({
       id: String(id),
       recipient,
@@ -109,11 +123,12 @@ function iso(epochMs: number): string {
 }
 
 function describe(mails: Mails): string {
-  const { coming, sent, failed, digests, comingCount, timeZone } = mails;
+  const { coming, sent, failed, cancelled, digests, comingCount, timeZone } = mails;
   const time = (at: number): string => shownTime(at, timeZone);
   const more = comingCount > coming.length ? `, the next ${coming.length}` : '';
   return [
     `${mails.connection} (times in ${timeZone})`,
+    ...(mails.addressless === null ? [] : [`  ! ${describeAddressless(mails.addressless)}`]),
     ...section(
       `coming: ${comingCount}${more}`,
       coming.map((item) => `${time(item.sendAt)}  ${about(item, time)}${tried(item)}`),
@@ -128,6 +143,12 @@ function describe(mails: Mails): string {
         (item) => `${time(item.updatedAt)}  ${about(item, time)}\n      ${item.state}: ${item.note}`,
       ),
     ),
+    ...(cancelled === null
+      ? []
+      : section(
+          'cancelled, the latest first',
+          cancelled.map((item) => `${time(item.updatedAt)}  ${about(item, time)}\n      ${item.note}`),
+        )),
     ...section(
       'digests, the latest first',
       digests.map(
@@ -142,8 +163,14 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return [`  ${title}`, ...(lines.length === 0 ? ['    none'] : lines.map((line) => `    ${line}`))];
 }
 
-function about({ company, leadId, recipient, dueAt }: Item, time: (at: number) => string): string {
-  return `${recipient}  ${company === null ? 'lead' : oneLine(company, 60)} (${leadId}), due ${time(dueAt)}`;
+function about(
+  { company, leadId, recipient, dueAt, offsetText }: Item,
+  time: (at: number) => string,
+): string {
+  const what = { moved: 'entry moved', cancel: 'entry taken back' };
+  const kind = noticeKind(offsetText);
+  const mail = kind === null ? `${offsetText} before` : what[kind];
+  return `${recipient}  ${company === null ? 'lead' : oneLine(company, 60)} (${leadId}), due ${time(dueAt)}, ${mail}`;
 }
 
 function tried({ state, attempts, note }: Item): string {

@@ -5,17 +5,14 @@ import { workReminders } from './work-reminders.ts';
 
 const pollMs = 100;
 
-/** Ms without any mail leaving before the rest is left to the worker. */
+/** Ms without any mail leaving before the rest is given up. */
 const patienceMs = 15_000;
 
-/**
- * Sends the reminders and digests that are due now, for a sync that nobody's worker follows. What cannot be sent stays scheduled.
- * Returns how many are left.
- */
-export async function sendDueReminders(app: App, stop: AbortSignal): Promise<number> {
+/** Sends the reminders and digests that are due now, for the demo. What cannot be sent stays scheduled. */
+export async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);
-  if (left === 0) return 0;
+  if (left === 0) return;
   await using _worker = workReminders(app);
   let changedAt = Date.now();
   while (left > 0 && Date.now() - changedAt < patienceMs && !stop.aborted) {
@@ -24,5 +21,4 @@ export async function sendDueReminders(app: App, stop: AbortSignal): Promise<num
     if (now !== left) changedAt = Date.now();
     left = now;
   }
-  return left;
 }

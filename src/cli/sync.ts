@@ -1,18 +1,18 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
+import { countDueMails } from '../store/sending.ts';
 import { type AppliedPlan, failedReport, type SyncReport } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { describeProblem, exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
-import { sendDueReminders } from './send-due-reminders.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface SyncOptions extends CommonOptions {
   readonly allow?: readonly string[];
 }
 
-/** `leadsync sync`: plans and pushes every chosen connection now, one after the other. */
+/** `leadsync sync`: plans and pushes every chosen connection now, one after the other. Mails are the worker's. */
 export function sync(options: SyncOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
@@ -23,12 +23,11 @@ export function sync(options: SyncOptions): Promise<void> {
       reports.push(report);
       if (!options.json) print(describeReport(report, [syncCommand(report), ...allowed(allow)].join(' ')));
     }
-    const unsent = await sendDueReminders(app, stop);
-    if (unsent > 0)
-      app.log.warn(
-        { unsent },
-        'mails that are due could not be sent; the worker, or the next sync, goes on trying',
-      );
+    if (!options.json) {
+      const due = await countDueMails(app.pool, [...app.contexts.keys()]);
+      if (due > 0)
+        print(`${due} ${due === 1 ? 'reminder is' : 'reminders are'} due: leadsync worker sends them`);
+    }
     // Without a worker nothing else would.
     await pruneHistory(app, stop);
     const [only] = reports;

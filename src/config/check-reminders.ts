@@ -43,6 +43,7 @@ const lenientReminders = z.object({
     .catch(undefined),
   toColumn: maybeText,
   digest: maybeText,
+  calendar: z.unknown().optional(),
   templates: maybeText,
 });
 
@@ -69,6 +70,7 @@ export function checkReminders(
     ...senderMistakes(place, parsed.data, smtpIsSet),
     ...followUpMistakes(place),
     ...nothingToSend(place, parsed.data),
+    ...calendarMistakes(place, parsed.data),
     ...digestMistakes(place, parsed.data),
     ...stageMistakes(place, parsed.data),
     ...routeMistakes(place, parsed.data),
@@ -103,6 +105,15 @@ function nothingToSend(place: Place, { before, digest }: Lenient): readonly Mist
     place,
     ['before'],
     'must hold a time such as 0m, unless there is a digest: nothing would be sent',
+  );
+}
+
+function calendarMistakes(place: Place, { before, calendar }: Lenient): readonly Mistake[] {
+  if (before?.length !== 0 || calendar !== true) return [];
+  return report(
+    place,
+    ['calendar'],
+    'must be left out: with before: [] there is no mail that would carry an entry',
   );
 }
 

@@ -12,11 +12,22 @@ import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
 
 function secretUrl(protocols: readonly string[], example: string) {
-  const allowed = `must be an address such as ${example}; write characters such as # @ / in the password as %23 %40 %2F`;
+  const allowed = `must be an address such as ${example}; write characters such as # @ / % in the password as %23 %40 %2F %25`;
   return text((value) => {
     if (!URL.canParse(value)) return allowed;
-    return protocols.includes(new URL(value).protocol) ? null : allowed;
+    const { protocol, username, password } = new URL(value);
+    return protocols.includes(protocol) && isDecodable(username) && isDecodable(password) ? null : allowed;
   }).transform((value) => new Secret(value));
+}
+
+/** A `%` that is followed by no two digits of a byte, for example, is not. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const schema = z.object({

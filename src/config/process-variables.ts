@@ -31,7 +31,8 @@ export const processVariables = [
   },
   {
     variable: 'SMTP_RATE',
-    meaning: 'At most so many mails a second, such as 10 or 0.5. Default: as many as the mail server takes.',
+    meaning:
+      'At most so many mails a second from each process that sends, such as 10 or 0.5: with two workers, set half. Default: as many as the mail server takes.',
   },
   {
     variable: 'GOOGLE_APPLICATION_CREDENTIALS',

@@ -71,7 +71,8 @@ export const reminderSettings = [
   {
     path: 'connections.NAME.reminders.calendar',
     default: 'false',
-    meaning: 'Whether mails have a calendar entry attached; one that moves or ends when the date does.',
+    meaning:
+      'Whether mails have a calendar entry attached. Whoever was sent one gets a mail that moves it when the date moves, or takes it back when he is not reminded of the lead any more.',
   },
   {
     path: 'connections.NAME.reminders.leadUrl',

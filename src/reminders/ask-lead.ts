@@ -4,7 +4,10 @@ import type { LeadsPort } from '../sync/leads-port.ts';
 import type { Clock } from '../sync/clock.ts';
 import { leadsPauseMs, type Pauses } from './pauses.ts';
 
-/** What the service says of a lead: as it is, null when it is gone, or when (in ms) it may be asked again, and why. */
+/**
+ * What the service says of a lead: as it is, null when it is gone, or when (in ms) it may be asked again, and the fault;
+ * without one it was not asked.
+ */
 export type Answer =
   | { readonly lead: Lead | null }
   | { readonly againAfterMs: number; readonly fault: LeadsyncError | null };
@@ -16,25 +19,34 @@ interface AskContext {
   readonly pauses: Pauses;
 }
 
+/** After a fault, a lead is left alone for at least so long (ms): others come before it when a pause is over. */
+const leastWaitMs = 2 * leadsPauseMs;
+
 /**
- * Reads a lead. After a fault that is not this lead's own, a service is not asked again for a minute by any mail, or for
- * as long as it wants.
+ * Reads a lead, for a mail that has waited for it since `since` (epoch ms). After a fault this lead alone is put off,
+ * twice as long each time; the service is left alone when it wants that, or when several leads in a row cannot be read.
  */
 export async function askLead(
   { connection: { name }, leads, clock, pauses }: AskContext,
   id: string,
+  since: number,
   signal: AbortSignal,
 ): Promise<Answer> {
+  using _turn = await pauses.leadsTurn(name);
   const wait = pauses.leadsUntil(name) - clock.now();
-  if (wait > 0) return { againAfterMs: wait, fault: null };
+  if (wait > 0) {
+    return { againAfterMs: wait + (pauses.hasFailed(name, id) ? leadsPauseMs : 0), fault: null };
+  }
   try {
     const lead = await leads.get(id, signal);
     pauses.leadsAnswered(name);
     return { lead };
   } catch (error) {
     if (signal.aborted || !(error instanceof LeadsyncError) || !error.code.startsWith('leads.')) throw error;
-    const againAfterMs = error.retryAfterMs ?? leadsPauseMs;
-    if (error.code !== 'leads.rejected') pauses.leadsFailed(name, clock.now() + againAfterMs);
-    return { againAfterMs, fault: error.retryAfterMs === undefined ? error : null };
+    const now = clock.now();
+    const { retryAfterMs } = error;
+    if (error.code !== 'leads.rejected') pauses.leadFailed(name, id, now, retryAfterMs);
+    const leastMs = retryAfterMs === undefined ? leastWaitMs : 2 * retryAfterMs;
+    return { againAfterMs: Math.max(leastMs, now - since), fault: error };
   }
 }

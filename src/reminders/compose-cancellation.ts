@@ -17,7 +17,7 @@ interface CancellationContent {
   readonly now: number;
 }
 
-/** The mail that takes back the calendar entry of a follow-up that was cleared. */
+/** The mail that takes back the calendar entry of a follow-up that somebody is not reminded of any more. */
 export function composeCancellation({
   connection,
   settings,
@@ -28,7 +28,7 @@ export function composeCancellation({
   const { timeZone } = settings.rules;
   const { company, shortCompany } = leadView(leadId, cells, connection.fields, timeZone);
   const { day, time, zone } = localTime(dueAt, timeZone);
-  const text = `There is no follow-up of ${company} on ${day}, ${time} ${zone} any more: its date was cleared, or the lead deleted. The attached entry takes it out of calendars that follow such entries.`;
+  const text = `There is no follow-up of ${company} on ${day}, ${time} ${zone} for you any more: its date was cleared, the lead was closed or deleted, or somebody else has it. The attached entry takes it out of calendars that follow such entries.`;
   return {
     subject: oneLine(`No follow-up any more: ${shortCompany}, ${day}, ${time}`, maxSubject - 1),
     text: `${text}\n`,

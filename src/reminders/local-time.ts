@@ -10,21 +10,26 @@ export interface LocalTime {
   readonly longDay: string;
   /** `14:30`. */
   readonly time: string;
-  /** `CET`, or `GMT+1` where the zone has no English name: tells the two hours apart that are called the same in autumn. */
+  /** `CET`, `EST`, or `GMT+3` where the platform knows no English name: tells the two hours apart that are called the same in autumn. */
   readonly zone: string;
 }
 
 interface Formats {
   readonly short: Intl.DateTimeFormat;
   readonly long: Intl.DateTimeFormat;
+  /** In the English of places that have names of their own for the zone. */
+  readonly zones: readonly Intl.DateTimeFormat[];
 }
+
+/** Each knows the names of the zones of its own part of the world. */
+const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
 /** Making a format costs a hundred times more than using it; there are as many as zones in the configuration. */
 const formats = new Map<string, Formats>();
 
 /** An instant (epoch ms) in an IANA zone. */
 export function localTime(epochMs: number, timeZone: string): LocalTime {
-  const { short, long } = formatsOf(timeZone);
+  const { short, long, zones } = formatsOf(timeZone);
   const part = partsOf(short, epochMs);
   const whole = partsOf(long, epochMs);
   return {
@@ -32,8 +37,15 @@ export function localTime(epochMs: number, timeZone: string): LocalTime {
     day: `${part.weekday} ${part.day} ${part.month} ${part.year}`,
     longDay: `${whole.weekday} ${whole.day} ${whole.month} ${whole.year}`,
     time: `${part.hour}:${part.minute}`,
-    zone: part.timeZoneName ?? '',
+    zone: zoneName(zones, epochMs),
   };
+}
+
+function zoneName(zones: readonly Intl.DateTimeFormat[], epochMs: number): string {
+  const name = (format: Intl.DateTimeFormat | undefined): string =>
+    (format && partsOf(format, epochMs).timeZoneName) ?? '';
+  // In most zones the first one knows it.
+  return name(zones.find((format) => !/^GMT[+-]/.test(name(format))) ?? zones[0]);
 }
 
 /** The calendar day of an instant (epoch ms) in an IANA zone. */
@@ -59,7 +71,6 @@ function formatsOf(timeZone: string): Formats {
       hour: '2-digit',
       minute: '2-digit',
       hourCycle: 'h23',
-      timeZoneName: 'short',
     }),
     long: new Intl.DateTimeFormat('en-GB', {
       timeZone,
@@ -68,6 +79,7 @@ function formatsOf(timeZone: string): Formats {
       month: 'long',
       year: 'numeric',
     }),
+    zones: english.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })),
   };
   formats.set(timeZone, made);
   return made;

@@ -22,7 +22,8 @@ interface Fault {
  * | mail.unavailable | later | no server, no TLS, 421, any fault before the first byte of the mail: certainly not sent |
  * | mail.outcome-unknown | later | the connection ended or went silent after the first byte of the mail had left |
  * | mail.credentials | later | user or password are wrong or missing: no mail can be sent |
- * | mail.sender-refused | later | the server does not serve us, or not this sender (5.7.x): probably no mail can be sent |
+ * | mail.sender-refused | later | the server does not serve us, or not this sender: no mail of it can be sent |
+ * | mail.policy-refused | later | 5.7.x for this recipient: it may be about him, or about us and meet all |
  *
  * `begun`: whether a byte of the mail itself has left. `secrets` are taken out of the server's words.
  */
@@ -59,6 +60,16 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
     return command === 'RCPT TO' || command === 'DATA' || command === 'MAIL FROM'
       ? new LeadsyncError('mail.deferred', `the mail server does not take the mail yet: ${words}`, later)
       : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
+  }
+  if (isPolicy(fault)) {
+    return new LeadsyncError(
+      'mail.policy-refused',
+      `the mail server refused the recipient by policy: ${words}`,
+      {
+        ...later,
+        help: 'Check that this server may send mail for the sender (reminders.from) to this recipient',
+      },
+    );
   }
   if (isSender(fault)) {
     return new LeadsyncError('mail.sender-refused', `the mail server does not send for us: ${words}`, {
@@ -99,13 +110,18 @@ function isOurs(code: string): boolean {
 }
 
 /**
- * Whether a 5xx is about us, not about the recipient: before any recipient was named (a size that is too large, x.3.4, is
- * the mail's own), relaying or policy at RCPT TO, and after DATA the checks of who sends (5.7.20 and above, RFC 7372).
+ * Whether a 5xx is about who may send what to whom: relaying or policy at RCPT TO, and after DATA the checks of who sends
+ * (5.7.20 and above, RFC 7372). 5.7.0 is about the login.
  */
+function isPolicy({ command, status }: Fault): boolean {
+  const policy = Number(/^5\.7\.(\d+)$/.exec(status)?.[1] ?? 0);
+  return command === 'DATA' ? policy >= 20 : command === 'RCPT TO' && policy > 0;
+}
+
+/** Whether a 5xx is about us: before any recipient was named, but for a size that is too large (x.3.4: the mail's own). */
 function isSender({ command, status }: Fault): boolean {
-  const policy = /^5\.7\.(\d+)$/.exec(status)?.[1];
-  if (command === 'DATA') return policy !== undefined && Number(policy) >= 20;
-  if (command === 'RCPT TO') return policy !== undefined;
+  if (command === 'DATA') return false;
+  if (command === 'RCPT TO') return status === '5.7.0';
   return !(command === 'MAIL FROM' && status === '5.3.4');
 }
 

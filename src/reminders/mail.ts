@@ -159,6 +159,7 @@ function secretsOf(url: URL): readonly string[] {
   return [base64(`\0${user}\0${password}`), base64(password), url.password, password];
 }
 
+/** Only the user of the process reads the outbox: there are customers in it. */
 function fileMailer(outbox: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
@@ -166,13 +167,13 @@ function fileMailer(outbox: string): Mailer {
       const info = await transport.sendMail(buildMessage(mail));
       const file = join(outbox, `${keyHash(mail.key)}.eml`);
       const unfinished = `${file}.${randomUUID()}.tmp`;
-      await mkdir(outbox, { recursive: true });
-      await writeFile(unfinished, info.message as Buffer);
+      await mkdir(outbox, { recursive: true, mode: 0o700 });
+      await writeFile(unfinished, info.message as Buffer, { mode: 0o600 });
       await rename(unfinished, file);
       return file;
     },
     async verify() {
-      await mkdir(outbox, { recursive: true });
+      await mkdir(outbox, { recursive: true, mode: 0o700 });
     },
     async [Symbol.asyncDispose]() {
       transport.close();

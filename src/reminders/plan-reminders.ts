@@ -1,15 +1,17 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../lead/fingerprint.ts';
-import type { Values } from '../lead/value.ts';
+import type { Cells } from '../lead/value.ts';
 import { transaction } from '../store/database.ts';
-import { scheduleCancellations } from '../store/cancellations.ts';
+import { scheduleNotices } from '../store/calendar-notices.ts';
 import {
   type ChangedFollowUp,
   changedFollowUps,
   forgetFollowUps,
   type NewPlan,
+  plannedFollowUp,
   saveFollowUps,
+  seenNothing,
 } from '../store/follow-ups.ts';
 import {
   cancelReminders,
@@ -62,10 +64,36 @@ export async function planReminders(
   if (reminders.calendar) {
     await transaction(pool, async (client) => {
       const now = await beginPlanning(client, name);
-      await scheduleCancellations(client, name, followUpField, nextAllowed(now, rules));
+      await scheduleNotices(client, name, nextAllowed(now, rules));
     });
   }
   return dueReminders(pool, name, horizonMs);
+}
+
+/**
+ * Plans one lead anew from what the service shows of it (`cells`; null: it is gone), which counts until the next sync: what
+ * was agreed on is not touched. When nobody is to be reminded, the next planning looks again, because it may be as before.
+ * Returns what is to be sent of it within two hours.
+ */
+export async function planFromRead(
+  pool: pg.Pool,
+  { name, reminders }: Pick<ConnectionConfig, 'name' | 'reminders'>,
+  leadId: string,
+  cells: Cells | null,
+): Promise<readonly Reminder[]> {
+  if (reminders === undefined) return [];
+  const { rules } = reminders;
+  await transaction(pool, async (client) => {
+    const now = await beginPlanning(client, name);
+    const planned = await plannedFollowUp(client, name, leadId);
+    const { plan, wanted } = planLead({ leadId, seen: planned?.seen ?? seenNothing, cells, planned }, rules);
+    await replaceReminders(client, name, [wanted]);
+    const isWanted = wanted.reminders.length > 0;
+    await saveFollowUps(client, name, [isWanted ? plan : { ...plan, seen: seenNothing }], isWanted);
+    if (reminders.calendar) await scheduleNotices(client, name, nextAllowed(now, rules), leadId);
+  });
+  const due = await dueReminders(pool, name, horizonMs, leadId);
+  return due.filter(({ state }) => state === 'scheduled');
 }
 
 async function withdrawReminders(pool: pg.Pool, connection: string): Promise<void> {
@@ -105,7 +133,7 @@ async function planBatch(
 }
 
 function planLead(
-  { leadId, seen, cells, planned }: ChangedFollowUp,
+  { leadId, seen, cells, planned }: Omit<ChangedFollowUp, 'cells'> & { readonly cells: Cells | null },
   rules: ReminderRules,
 ): { readonly plan: NewPlan; readonly wanted: WantedForLead } {
   const agreedDueAt = cells === null ? null : dueMoment(cells);
@@ -115,7 +143,8 @@ function planLead(
       : wantedReminders({ leadId, dueAt: agreedDueAt, cells }, rules);
   // A lead that nobody is reminded of is none of the digest either.
   const dueAt = recipients.length === 0 ? null : agreedDueAt;
-  const sequence = planned === null ? 0 : planned.sequence + (planned.dueAt === dueAt ? 0 : 1);
+  const isSame = planned?.dueAt === dueAt && planned.recipients.join() === recipients.join();
+  const sequence = planned === null ? 0 : planned.sequence + (isSame ? 0 : 1);
   return {
     plan: { leadId, seen, dueAt, recipients, sequence },
     wanted: { leadId, agreedDueAt, sequence, reminders },
@@ -126,9 +155,9 @@ function planLead(
  * When a follow-up is due (epoch ms); null when it is none, or in a year that calendars and mails do not write in four
  * digits, which is a slip.
  */
-function dueMoment(cells: Values): number | null {
+function dueMoment(cells: Cells): number | null {
   const text = cells[followUpField] ?? null;
-  if (text === null || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
+  if (typeof text !== 'string' || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
   const dueAt = Date.parse(text);
   return Number.isNaN(dueAt) ? null : dueAt;
 }

@@ -21,7 +21,7 @@ export async function sendDigest(
   const digest = await getDigest(pool, digestId);
   const settings = connection.reminders;
   if (digest === null || settings === undefined) return { state: 'skipped' };
-  const { state, recipient, localDate, sendAt } = digest;
+  const { state, recipient, localDate } = digest;
   if (state !== 'scheduled' && state !== 'sending') return { state };
   const owed: Owed = { ...digest, table: 'digests' };
   const blocked = await notNow(context, owed, settings);
@@ -57,7 +57,6 @@ export async function sendDigest(
     to: recipient,
     ...composed,
     thread,
-    date: sendAt,
   };
   const outcome = await deliver(context, owed, mail, settings);
   return outcome ?? { state: 'sending' };

@@ -2,23 +2,23 @@ import { basename } from 'node:path';
 import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
 import { leadCells } from '../lead/lead.ts';
 import { type Cell, type Cells, sameCell } from '../lead/value.ts';
-import { forgetSeen } from '../store/follow-ups.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { Reminder, ReminderState } from '../store/reminders.ts';
 import { lastRun } from '../store/runs.ts';
-import type { LeadBackground } from '../store/sending.ts';
+import { type LeadBackground, noteTry } from '../store/sending.ts';
 import type { LeadsPort } from '../sync/leads-port.ts';
-import { cancellation } from '../store/cancellations.ts';
+import { noticeKind } from '../store/calendar-notices.ts';
 import { askLead } from './ask-lead.ts';
 import { calendarEntry } from './calendar.ts';
 import { composeCancellation } from './compose-cancellation.ts';
-import { composeReminder, type Composed, type ReminderContent } from './compose-reminder.ts';
+import { composeReminder, type Composed, maxSubject, type ReminderContent } from './compose-reminder.ts';
 import { deliver, type DeliveryContext, notNow, type Outcome, type Owed } from './deliver.ts';
 import { leadView } from './lead-view.ts';
 import { localTime } from './local-time.ts';
 import { senderDomain } from './message.ts';
-import { followUpField } from './plan-reminders.ts';
+import { followUpField, planFromRead } from './plan-reminders.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
+import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
 /** What the mails of one connection are made of and sent with. */
@@ -26,6 +26,8 @@ export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
   readonly leads: LeadsPort;
   readonly templates: Templates;
+  /** Has reminders sent at their moment that were planned just now. */
+  addJobs(reminders: readonly Reminder[]): Promise<void>;
 }
 
 /** Of which moment (epoch ms) a job is, and of which round of planning. */
@@ -43,8 +45,8 @@ const lateMs = 15 * 60_000;
 
 /**
  * Sends one reminder that is due, or tells when to try again. The lead is read again first: when its follow-up moved or
- * was cleared, when it is gone, or nobody or somebody else is to be reminded, it is cancelled, and planned anew if that
- * is what the next sync finds as well. Throws for faults of the database and of the disk alone.
+ * was cleared, when it is gone, or nobody or somebody else is to be reminded, it is cancelled, and the lead is planned anew
+ * from what was read. Throws for faults of the database and of the disk alone.
  */
 export async function sendReminder(
   context: ReminderContext,
@@ -69,13 +71,13 @@ export async function sendReminder(
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
   const composed =
-    reminder.offsetText === cancellation
+    noticeKind(reminder.offsetText) === 'cancel'
       ? await cancellationFor(context, reminder, settings, known.cells)
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
     const note = 'the follow-up is another one in the service now';
     await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note });
-    await forgetSeen(pool, connection.name, leadId);
+    await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
   signal.throwIfAborted();
@@ -85,7 +87,6 @@ export async function sendReminder(
     to: recipient,
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
-    date: sendAt,
   };
   const outcome = await deliver(context, owed, mail, settings);
   // Somebody else has it.
@@ -105,31 +106,42 @@ function reminderFor(
   if (cells === null || !isWanted(cells, reminder, settings)) return null;
   const { leadId, dueAt, offsetText, sequence, sendAt } = reminder;
   const now = clock.now();
-  const notes = [lateNote(sendAt, now, settings), note].filter((text) => text !== null);
+  const isMove = noticeKind(offsetText) === 'moved';
+  const moved = isMove ? movedNote : null;
+  const notes = [moved, lateNote(sendAt, now, settings), note].filter((text) => text !== null);
   const facts = {
     connection,
     settings,
     leadId,
     cells,
     dueAt,
-    offsetText,
+    offsetText: isMove ? 'moved' : offsetText,
     sequence,
     row,
     now,
     changes: changesOf(before, cells),
     note: notes.length === 0 ? null : notes.join(' '),
   };
-  return composeFor(facts, templates);
+  const composed = composeFor(facts, templates);
+  if (!isMove) return composed;
+  const { timeZone } = settings.rules;
+  const { shortCompany } = leadView(leadId, cells, connection.fields, timeZone);
+  const { day, time } = localTime(dueAt, timeZone);
+  return { ...composed, subject: oneLine(`Moved: ${shortCompany}, ${day}, ${time}`, maxSubject - 1) };
 }
 
-/** The mail that takes a calendar entry back; null when the lead has a follow-up again. */
+const movedNote =
+  'The follow-up was moved to this date. The attached entry moves it in calendars that follow such entries.';
+
+/** The mail that takes a calendar entry back; null when he is to be reminded of the lead again. */
 async function cancellationFor(
   { pool, connection, clock }: ReminderContext,
   reminder: Reminder,
   settings: ReminderSettings,
   cells: Cells | null,
 ): Promise<ComposedMail | null> {
-  if (cells !== null && (cells[followUpField] ?? null) !== null) return null;
+  if (cells !== null && (cells[followUpField] ?? null) !== null && isFor(reminder.recipient, cells, settings))
+    return null;
   const bases = await basesOf(pool, connection.name, [reminder.leadId]);
   const shown = cells ?? bases.get(reminder.leadId) ?? {};
   return composeCancellation({ connection, settings, reminder, cells: shown, now: clock.now() });
@@ -200,16 +212,20 @@ interface Asked {
 /** The lead as the service has it now; when it could not be asked until `deadline` (epoch ms), as it was agreed on last. */
 async function currentCells(
   context: ReminderContext,
-  { leadId }: Reminder,
+  { id, leadId }: Reminder,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Asked | { readonly againAfterMs: number }> {
   const { pool, connection, log, clock } = context;
-  const answer = await askLead(context, leadId, signal);
+  const answer = await askLead(context, leadId, deadline - unaskedMs, signal);
   if ('lead' in answer) {
     return { cells: answer.lead && leadCells(answer.lead, connection.fields), note: null };
   }
-  if (answer.fault !== null) log.warn({ lead: leadId, code: answer.fault.code }, answer.fault.message);
+  const { fault } = answer;
+  if (fault !== null) {
+    if (fault.retryAfterMs === undefined) log.warn({ lead: leadId, code: fault.code }, fault.message);
+    await noteTry(pool, id, fault.message);
+  }
   const left = deadline - clock.now();
   if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
   const bases = await basesOf(pool, connection.name, [leadId]);
@@ -222,12 +238,12 @@ async function currentCells(
   };
 }
 
-function isWanted(cells: Cells, { dueAt, recipient }: Reminder, { rules }: ReminderSettings): boolean {
-  return (
-    cells[followUpField] === new Date(dueAt).toISOString() &&
-    isStageWanted(cells, rules) &&
-    recipientsOf(cells, rules).includes(recipient)
-  );
+function isWanted(cells: Cells, { dueAt, recipient }: Reminder, settings: ReminderSettings): boolean {
+  return cells[followUpField] === new Date(dueAt).toISOString() && isFor(recipient, cells, settings);
+}
+
+function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
+  return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
 }
 
 function lateNote(sendAt: number, now: number, { rules }: ReminderSettings): string | null {

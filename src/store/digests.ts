@@ -18,6 +18,12 @@ export interface Digest {
   readonly state: DigestState;
   /** How often it was begun again though nobody knew what had become of it. */
   readonly doubts: number;
+  /** How often the mail server itself left that open. */
+  readonly unknowns: number;
+  /** How often it was tried to send it. */
+  readonly attempts: number;
+  /** Epoch ms; null: not so far. */
+  readonly firstTriedAt: number | null;
   /** When its state was last written, epoch ms. */
   readonly updatedAt: number;
 }
@@ -34,7 +40,8 @@ interface Day {
 }
 
 const columns = `id, connection, recipient, local_date::text as "localDate",
-  (extract(epoch from send_at) * 1000)::float8 as "sendAt", state, doubts,
+  (extract(epoch from send_at) * 1000)::float8 as "sendAt", state, doubts, unknowns, attempts,
+  (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt",
   (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
 
 /**

@@ -72,19 +72,37 @@ export async function changedFollowUps(
   }));
 }
 
-/** Notes what is planned now, so that it is not planned again before something changes. */
+/** What was planned last for one lead. */
+export async function plannedFollowUp(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+): Promise<(Planned & { readonly seen: string | null }) | null> {
+  const { rows } = await db.query<Planned & { seen: string | null }>(
+    `select seen, (extract(epoch from due_at) * 1000)::float8 as "dueAt", recipients, sequence
+     from follow_ups where connection = $1 and lead_id = $2`,
+    [connection, leadId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Notes what is planned now, so that it is not planned again before something changes. `isRead`: planned from what the
+ * service showed, which counts until the next sync (see `forgetRead`).
+ */
 export async function saveFollowUps(
   db: Queryable,
   connection: string,
   plans: readonly NewPlan[],
+  isRead = false,
 ): Promise<void> {
   await db.query(
-    `insert into follow_ups (connection, lead_id, seen, due_at, recipients, sequence)
-     select $1, n.lead_id, n.seen, n.due_at, array(select jsonb_array_elements_text(n.recipients)), n.sequence
+    `insert into follow_ups (connection, lead_id, seen, due_at, recipients, sequence, is_read)
+     select $1, n.lead_id, n.seen, n.due_at, array(select jsonb_array_elements_text(n.recipients)), n.sequence, $7
      from unnest($2::text[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::int[])
        as n (lead_id, seen, due_at, recipients, sequence)
      on conflict (connection, lead_id) do update set seen = excluded.seen, due_at = excluded.due_at,
-       recipients = excluded.recipients, sequence = excluded.sequence`,
+       recipients = excluded.recipients, sequence = excluded.sequence, is_read = excluded.is_read`,
     [
       connection,
       plans.map(({ leadId }) => leadId),
@@ -92,19 +110,19 @@ export async function saveFollowUps(
       plans.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt))),
       plans.map(({ recipients }) => JSON.stringify(recipients)),
       plans.map(({ sequence }) => sequence),
+      isRead,
     ],
   );
 }
 
-/**
- * Has a lead planned again the next time, though nothing that was agreed on has changed: for one that turned out to be
- * another one in the service, and may be as before when it is looked at again.
- */
-export async function forgetSeen(db: Queryable, connection: string, leadId: string): Promise<void> {
-  // Not null, which stands for a lead of which nothing is due.
-  await db.query(`update follow_ups set seen = '' where connection = $1 and lead_id = $2`, [
+/** In the place of what was seen: to be planned again the next time, though nothing that was agreed on has changed. */
+export const seenNothing = '';
+
+/** After a sync, what was agreed on counts again for leads that were planned from what the service showed meanwhile. */
+export async function forgetRead(db: Queryable, connection: string): Promise<void> {
+  await db.query(`update follow_ups set seen = $2, is_read = false where connection = $1 and is_read`, [
     connection,
-    leadId,
+    seenNothing,
   ]);
 }
 

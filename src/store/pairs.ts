@@ -27,7 +27,7 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
- * once for each run, on each side only when its absence is proof.
+ * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted.
  */
 export async function adoptScan(
   db: Queryable,
@@ -37,8 +37,8 @@ export async function adoptScan(
 ): Promise<void> {
   const scope = [run.id, run.connection];
   await db.query(
-    `insert into pairs (connection, lead_id, base)
-     select $2, l.lead_id, t.cells from staged_leads l join staged_rows t on t.run_id = l.run_id and t.lead_id = l.lead_id
+    `insert into pairs (connection, lead_id, base, row_number)
+     select $2, l.lead_id, t.cells, t.row_number from staged_leads l join staged_rows t on t.run_id = l.run_id and t.lead_id = l.lead_id
      where l.run_id = $1 and not t.duplicate and l.hash = t.hash
      on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base, lead_deleted_at = null
      where pairs.base is null or not pairs.base @> excluded.base or pairs.lead_deleted_at is not null`,
@@ -54,16 +54,30 @@ export async function adoptScan(
     `update pairs p set
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
        row_absences = case when seen.row then 0 else p.row_absences + $4::int * seen.first_look end,
-       absence_run = $1
-     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row,
+       absence_run = $1, row_number = seen.row_number
+     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row, t.row_number,
              (p.absence_run is distinct from $1)::int as first_look
            from pairs p
            left join staged_leads l on l.run_id = $1 and l.lead_id = p.lead_id
            left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
            where p.connection = $2
-             and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0)) seen
+             and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0
+             or p.row_number is distinct from t.row_number)) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
+  );
+}
+
+/** Notes where the rows of some leads stand. */
+export async function noteRows(
+  db: Queryable,
+  connection: string,
+  rows: readonly { readonly leadId: string; readonly row: number }[],
+): Promise<void> {
+  await db.query(
+    `update pairs p set row_number = n.row_number from unnest($2::text[], $3::int[]) as n (lead_id, row_number)
+     where p.connection = $1 and p.lead_id = n.lead_id and p.row_number is distinct from n.row_number`,
+    [connection, rows.map(({ leadId }) => leadId), rows.map(({ row }) => row)],
   );
 }
 
@@ -153,4 +167,20 @@ export async function listDeleted(db: Queryable, connection: string): Promise<re
     [connection],
   );
   return rows.map((row) => row.id);
+}
+
+/** What leads with a follow-up (by `followUpField`) have in a field, as both sides agree: how many, and one of the rows. */
+export async function valuesOfFollowUps(
+  db: Queryable,
+  connection: string,
+  followUpField: string,
+  field: string,
+): Promise<readonly { readonly value: string; readonly count: number; readonly row: number | null }[]> {
+  const { rows } = await db.query<{ value: string; count: number; row: number | null }>(
+    `select base->>$3 as value, count(*)::int as count, min(row_number) as row from pairs
+     where connection = $1 and lead_deleted_at is null and base->>$2 is not null and base->>$3 is not null
+     group by 1 order by 3, 1`,
+    [connection, followUpField, field],
+  );
+  return rows;
 }

@@ -23,6 +23,10 @@ export interface Reminder {
   readonly attempts: number;
   /** How often it was begun again though nobody knew what had become of it. */
   readonly doubts: number;
+  /** How often the mail server itself left that open. */
+  readonly unknowns: number;
+  /** Null: not so far. */
+  readonly firstTriedAt: number | null;
   /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
   readonly round: number;
   /** When its state was last written. */
@@ -49,11 +53,12 @@ export interface WantedForLead {
 
 const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
   offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
-  attempts, doubts, round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
+  attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
 
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
  * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
+ * What is new and past already is left out, unless it is the last that somebody is to get for the follow-up.
  */
 export async function replaceReminders(
   db: Queryable,
@@ -89,13 +94,20 @@ export async function replaceReminders(
   if (wanted.length === 0) return;
   await db.query(
     `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence)
-     select $1, * from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+     select $1, lead_id, due_at, offset_text, recipient, send_at, sequence
+     from (select *, max(send_at) over (partition by lead_id, recipient) as last
+         from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+           as n (lead_id, due_at, offset_text, recipient, send_at, sequence)) n
+     where send_at > now() or send_at = last or exists (
+       select from reminders o where o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
+         and o.offset_text = n.offset_text and o.recipient = n.recipient and o.state <> 'cancelled')
      on conflict (connection, lead_id, due_at, offset_text, recipient) do update
        set state = 'scheduled', sequence = excluded.sequence, note = null, updated_at = now(),
          -- What is late already was perhaps put off: that is not taken back.
          send_at = case when reminders.state = 'scheduled' and excluded.send_at <= now()
            then greatest(reminders.send_at, excluded.send_at) else excluded.send_at end,
-         attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end, round = reminders.round + 1
+         attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end,
+         first_tried_at = case when reminders.state = 'cancelled' then null else reminders.first_tried_at end, round = reminders.round + 1
      where reminders.state = 'cancelled' or (reminders.state = 'scheduled'
        and (reminders.send_at, reminders.sequence) is distinct from (excluded.send_at, excluded.sequence))`,
     [
@@ -147,16 +159,17 @@ export async function cancelReminders(db: Queryable, connection: string): Promis
   );
 }
 
-/** What is to be sent within `horizonMs`, or was begun and is not finished; soonest first. */
+/** What is to be sent (of one lead, or all) within `horizonMs`, or was begun and is not finished; soonest first. */
 export async function dueReminders(
   db: Queryable,
   connection: string,
   horizonMs: number,
+  leadId: string | null = null,
 ): Promise<readonly Reminder[]> {
   const { rows } = await db.query<Reminder>(
     `select ${columns} from reminders where connection = $1 and state in ('scheduled', 'sending')
-       and send_at < now() + $2 * interval '1 ms' order by send_at, id`,
-    [connection, horizonMs],
+       and send_at < now() + $2 * interval '1 ms' and ($3::text is null or lead_id = $3) order by send_at, id`,
+    [connection, horizonMs, leadId],
   );
   return rows;
 }

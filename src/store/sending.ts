@@ -13,6 +13,8 @@ export interface Claim {
   readonly state: string;
   /** How often a mail was begun again though nobody knew what had become of it. */
   readonly doubts: number;
+  /** When it was tried for the first time (epoch ms), as its Date says. */
+  readonly firstTriedAt: number;
 }
 
 /** What a mail that is scheduled or being sent is settled as. */
@@ -32,17 +34,31 @@ export async function beginSending(
   claims: readonly Claim[],
 ): Promise<readonly boolean[]> {
   const { rows } = await db.query<{ id: number }>(
-    `with claims as (select * from unnest($1::bigint[], $2::text[], $3::int[]) as c (id, state, doubts)),
+    `with claims as (
+         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[]) as c (id, state, doubts, tried_at)),
        -- In one order everywhere, so that two processes do not wait for each other.
        locked as (select id from ${table} where id = any($1) order by id for update)
      update ${table} m set state = 'sending', attempts = attempts + 1, doubts = m.doubts + (m.state = 'sending')::int,
-       updated_at = now()
+       first_tried_at = c.tried_at, updated_at = now()
      from claims c join locked using (id)
      where m.id = c.id and m.state = c.state and m.doubts = c.doubts returning m.id`,
-    [claims.map(({ id }) => id), claims.map(({ state }) => state), claims.map(({ doubts }) => doubts)],
+    [
+      claims.map(({ id }) => id),
+      claims.map(({ state }) => state),
+      claims.map(({ doubts }) => doubts),
+      claims.map(({ firstTriedAt }) => timestamp(firstTriedAt)),
+    ],
   );
   const begun = new Set(rows.map(({ id }) => id));
   return claims.map(({ id }) => begun.delete(id));
+}
+
+/** Notes that the mail server left it open whether it took a mail that is being sent. */
+export async function noteUnknown(db: Queryable, table: MailTable, id: number): Promise<void> {
+  await db.query(
+    `update ${table} set unknowns = unknowns + 1, updated_at = now() where id = $1 and state = 'sending'`,
+    [id],
+  );
 }
 
 /** Settles mails that are scheduled or being sent; what another worker has settled meanwhile stays as it is. */
@@ -54,6 +70,14 @@ export async function endSending(db: Queryable, table: MailTable, endings: reado
      from endings e join locked using (id)
      where m.id = e.id and m.state in ('scheduled', 'sending')`,
     [endings.map(({ id }) => id), endings.map(({ state }) => state), endings.map(({ note }) => note)],
+  );
+}
+
+/** Notes why a scheduled reminder could not be made this time. */
+export async function noteTry(db: Queryable, id: number, note: string): Promise<void> {
+  await db.query(
+    `update reminders set attempts = attempts + 1, note = $2 where id = $1 and state = 'scheduled'`,
+    [id, note],
   );
 }
 
@@ -83,7 +107,7 @@ export interface LeadBackground {
    * when there was none.
    */
   readonly before: Readonly<Record<string, Cell>>;
-  /** The row's number in the target as the last sync saw it; null when it did not have to do with the row. */
+  /** The row's number in the target as the last sync saw or left it; null when there was none. */
   readonly row: number | null;
 }
 
@@ -105,9 +129,10 @@ export async function leadBackgrounds(
            select max(updated_at) from reminders
            where connection = l.connection and lead_id = l.lead_id and state = 'sent')
          order by field, id) first) as before,
-       (select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
+       coalesce((select row_number from actions where lead_id = l.lead_id and row_number is not null and state = 'done'
          and run_id = (select id from runs where connection = l.connection and mode = 'sync' order by id desc limit 1)
-         order by id desc limit 1) as row
+         order by id desc limit 1),
+         (select row_number from pairs where connection = l.connection and lead_id = l.lead_id)) as row
      from unnest($1::text[], $2::text[]) with ordinality as l (connection, lead_id, nth) order by nth`,
     [leads.map(({ connection }) => connection), leads.map(({ leadId }) => leadId)],
   );

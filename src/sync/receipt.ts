@@ -3,7 +3,7 @@ import { type Lead, leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
-import { forgetPairs, restoreBase } from '../store/pairs.ts';
+import { forgetPairs, noteRows, restoreBase } from '../store/pairs.ts';
 import {
   countUnexplained,
   leadsToRead,
@@ -15,6 +15,7 @@ import {
   type Written,
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
+import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 
 /** Leads that are read again between two checkpoints. */
@@ -91,18 +92,22 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
   }
 }
 
-/** Reads the whole target once, when a row was written. Of several rows with one id the first counts, as always. */
+/** Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first counts. */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
   if ((await rowsToRead(pool, run)) === 0) return;
   const snapshot = await target.open({ create: false }, context.stop);
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();
-    const rows = new Map<string, Cells>();
-    for (const { leadId, cells } of batch) if (leadId !== null && !rows.has(leadId)) rows.set(leadId, cells);
+    const rows = new Map<string, TargetRow>();
+    for (const row of batch) if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
     const written = await rowsWritten(pool, run, [...rows.keys()]);
-    const seen = written.map((one) => compare(one, rows.get(one.leadId) ?? null));
-    await record(context, run, seen);
+    const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));
+    const places = written.flatMap(({ leadId }) => {
+      const { row } = rows.get(leadId) ?? {};
+      return row === undefined ? [] : [{ leadId, row }];
+    });
+    await record(context, run, seen, places);
   }
   await holding(context, (db) => storeRowsNotMet(db, run));
 }
@@ -145,9 +150,15 @@ function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | nul
  * Stores what was seen. Where a write is lost (an older copy of the file was saved over it, for example), the baseline
  * goes back, so that the next run writes it again and does not take the old value for an edit.
  */
-async function record(context: StepContext, run: Run, looks: readonly Look[]): Promise<void> {
+async function record(
+  context: StepContext,
+  run: Run,
+  looks: readonly Look[],
+  places: Parameters<typeof noteRows>[2] = [],
+): Promise<void> {
   await holding(context, async (db) => {
     await storeReceipts(db, looks);
+    if (places.length > 0) await noteRows(db, run.connection, places);
     if (run.undoOf !== null) return;
     for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
       if (others !== undefined) await storeOthers(db, run, leadId, others);

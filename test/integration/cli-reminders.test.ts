@@ -32,7 +32,8 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   await using _workspace = workspace;
   const text = await workspace.cli('reminders');
   expect(text.code).toBe(0);
-  expect(text.stdout).toMatch(/coming: 1\n.*anna@example\.com {2}Coming AG/);
+  expect(text.stdout).toMatch(/coming: 1\n.*anna@example\.com {2}Coming AG .*, 0m before/);
+  expect(text.stdout).not.toContain('cancelled');
   expect(text.stdout).toMatch(/sent, the latest first\n.*Sent AG/);
   expect(text.stdout).toMatch(/failed or missed.*\n.*Missed AG.*\n.*missed: it could not be sent in time/);
 
@@ -59,6 +60,59 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   });
 });
 
+test('--cancelled lists those too, with the reason; an owner without an e-mail address is told of', async () => {
+  await using workspace = await Workspace.open({
+    connection: {
+      reminders: { ...reminders, toColumn: 'Owner' },
+      fields: { companyName: 'Company', nextFollowUpAt: 'Next', city: 'Owner' },
+    },
+  });
+  const add = (owner: string) =>
+    workspace.sandbox.leads.add({
+      companyName: `Of ${owner}`,
+      nextFollowUpAt: new Date(Date.now() + hour).toISOString(),
+      city: owner,
+    });
+  const cleared = add('carl@example.com');
+  add('Dora');
+  add('dora..d@example.com');
+  expect((await workspace.cli('sync')).code).toBe(0);
+  workspace.sandbox.leads.edit(cleared.id, { nextFollowUpAt: null });
+  expect((await workspace.cli('sync')).code).toBe(0);
+  const { stdout } = await workspace.cli('reminders', '--cancelled');
+  expect(stdout).toMatch(
+    /cancelled, the latest first\n.*Of carl.*, 0m before\n +the follow-up was moved, cleared/,
+  );
+  expect(stdout).toMatch(
+    /! 2 leads have no e-mail address in Owner, such as "[Dd]ora.*" in row [234]: routes and to/,
+  );
+  expect((await workspace.cli('reminders', '--cancelled', '--json')).json()).toMatchObject({
+    connections: [
+      {
+        cancelled: [{ leadId: cleared.id, state: 'cancelled' }],
+        withoutAddress: { column: 'Owner', count: 2, row: expect.any(Number) },
+      },
+    ],
+  });
+  const check = await workspace.cli('check');
+  expect(check.code).toBe(0);
+  expect(check.stdout).toContain('ok    main: recipients: 2 leads have no e-mail address in Owner');
+});
+
+test('--preview says which mail it prints, and which are past', async () => {
+  await using workspace = await Workspace.open({
+    connection: { reminders: { ...reminders, before: ['0m', '1d'] } },
+  });
+  const lead = workspace.sandbox.leads.add({
+    companyName: 'Today AG',
+    nextFollowUpAt: new Date(Date.now() + hour).toISOString(),
+  });
+  await workspace.sync();
+  const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
+  expect(stdout).toContain('to anna@example.com (1d before; past, not to be sent)');
+  expect(stdout).toContain('to anna@example.com (0m before; this is the mail below)');
+});
+
 test('--preview prints the mail about a lead as it is now, and sends nothing', async () => {
   await using server = await startMailServer();
   const { workspace, leads } = await threeReminders({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
@@ -67,7 +121,7 @@ test('--preview prints the mail about a lead as it is now, and sends nothing', a
   const text = await workspace.cli('reminders', '--preview', leads.coming.id);
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toContain('Subject: Follow-up: Renamed <b> AG');
-  expect(text.stdout).toContain('to anna@example.com (0m before)');
+  expect(text.stdout).toContain('to anna@example.com (0m before; this is the mail below)');
   expect(text.stdout).not.toContain('<html');
   const json = (await workspace.cli('reminders', '--preview', leads.coming.id, '--json')).json();
   expect(json).toMatchObject({

@@ -38,11 +38,68 @@ describe('what is late', () => {
 
   test('of several mails of one follow-up that are late together only the last is sent', async () => {
     const here = scene();
-    await agree(here, 'a', at(-hour));
+    await agree(here, 'a', at(3 * day));
     const before = ['0m', '1h', '2h', '2d'].map(parseOffset);
+    await plan(here, { before });
+    await here.pool.query(
+      `update reminders set send_at = send_at - interval '73 hours', due_at = due_at - interval '73 hours'
+       where connection = $1`,
+      [here.connection],
+    );
     expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m' }]);
     const told = (await all(here)).map(({ offsetText, state }) => `${offsetText} ${state}`);
     expect(told.toSorted()).toEqual(['0m scheduled', '1h missed', '2d missed', '2h missed']);
+  });
+
+  test('a time before that was past when the date became known is left out, unless it is the only one', async () => {
+    const here = scene();
+    const before = ['0m', '1h', '1d'].map(parseOffset);
+    const told = async () =>
+      (await all(here)).map(({ leadId, offsetText, state }) => `${leadId} ${offsetText} ${state}`).toSorted();
+    await agree(here, 'today', at(2 * hour));
+    await agree(here, 'past', at(-2 * hour));
+    await plan(here, { before });
+    expect(await told()).toEqual(['past 0m scheduled', 'today 0m scheduled', 'today 1h scheduled']);
+    // One that was planned in time and is late, because the worker was away, is not left out.
+    await here.pool.query(
+      `update reminders set send_at = now() - interval '1 minute' where connection = $1 and offset_text = '1h'`,
+      [here.connection],
+    );
+    await plan(here, { before: [...before, parseOffset('30m')] });
+    expect(await told()).toEqual([
+      'past 0m scheduled',
+      'today 0m scheduled',
+      'today 1h scheduled',
+      'today 30m scheduled',
+    ]);
+    await agree(here, 'alone', at(2 * hour));
+    expect((await plan(here, { before: [parseOffset('1d')] })).map(({ leadId }) => leadId)).toContain(
+      'alone',
+    );
+  });
+
+  test('moved on its day and back: what was cancelled is not sent late', async () => {
+    const here = scene();
+    const before = ['0m', '1h'].map(parseOffset);
+    const due = at(2 * hour);
+    await agree(here, 'a', due);
+    await plan(here, { before });
+    await agree(here, 'a', at(5 * day));
+    await plan(here, { before });
+    await here.pool.query(
+      `update reminders set send_at = now() - interval '1 minute' where offset_text = '1h' and connection = $1
+         and state = 'cancelled'`,
+      [here.connection],
+    );
+    // Its moment was an hour before; now the follow-up is due in half an hour.
+    const soon = at(hour / 2);
+    await here.pool.query(`update reminders set due_at = $2 where due_at = $3 and connection = $1`, [
+      here.connection,
+      soon,
+      due,
+    ]);
+    await agree(here, 'a', soon);
+    expect(await plan(here, { before })).toMatchObject([{ offsetText: '0m', state: 'scheduled' }]);
   });
 
   test('waits for the end of the quiet hours, which is no time of grace that runs out', async () => {

@@ -1,14 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import type { LeadTable } from '../../src/sandbox/lead-table.ts';
 import { body, calendarOf, due, dueLead, header } from '../support/due-lead.ts';
 import { startMailServer } from '../support/mail-server.ts';
 
 const minute = 60_000;
 
 describe('what the mail tells', () => {
+  test('the row of an ordinary lead, as the last sync read it', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const number = async (): Promise<string | undefined> => {
+      await scene.pool.query(`update reminders set state = 'scheduled'`);
+      await scene.send(scene.id);
+      return /Row (\d+) of leads\.csv when it was last read/.exec(
+        body(server.mails.at(-1)?.source ?? ''),
+      )?.[1];
+    };
+    expect(await number(), 'just made').toBe('2');
+    const { sandbox, sheet } = scene.workspace;
+    sandbox.leads.add({ companyName: 'Other AG' });
+    for (let times = 0; times < 2; times++) await scene.workspace.sync();
+    expect(await number(), 'nothing to do').toBe('2');
+    const [head = [], due = [], other = []] = sheet.grid();
+    sheet.write([head, other, due]);
+    await scene.workspace.sync();
+    expect(await number(), 'sorted').toBe('3');
+  });
+
   test('each offset is a mail of its own, in one thread', async () => {
     await using server = await startMailServer();
-    await using scene = await dueLead(server.port, { reminders: { before: ['0m', '1m'] } });
+    await using scene = await dueLead(server.port, {
+      agoMs: -5 * minute,
+      reminders: { before: ['0m', '1m'] },
+    });
+    scene.pass(6 * minute);
     const ids = await scene.pool.query<{ id: number }>(`select id from reminders order by send_at`);
     for (const { id } of ids.rows) {
       await scene.pool.query(`update reminders set state = 'scheduled' where id = $1`, [id]);
@@ -50,52 +74,114 @@ describe('what the mail tells', () => {
   });
 });
 
-describe('a calendar entry of a follow-up that was cleared before it was due', () => {
-  /** One lead due in an hour, of which a mail with an entry was sent, then changed and synced. */
-  async function entrySent(port: number, change: (leads: LeadTable, id: string) => void) {
+describe('a calendar entry that is not so any more', () => {
+  const far = '2040-01-01T09:00:00.000Z';
+  /** One lead due in an hour, of which a mail with an entry was sent. */
+  async function entrySent(port: number, reminders: object = {}, afterMs = 0) {
     const scene = await dueLead(port, {
       agoMs: -60 * minute,
-      reminders: { before: ['2h'], calendar: true, skipStages: ['won'] },
+      reminders: {
+        before: ['2h'],
+        calendar: true,
+        skipStages: ['won'],
+        routes: [{ when: { region: ['BY'] }, to: ['ben@example.com'] }],
+        ...reminders,
+      },
     });
+    scene.pass(afterMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
-    change(scene.workspace.sandbox.leads, scene.leadId);
-    await scene.workspace.sync();
-    return scene;
+    const edit = (fields: object): void => void scene.workspace.sandbox.leads.edit(scene.leadId, fields);
+    return {
+      ...scene,
+      edit,
+      /** The lead is changed and synced; returns what is to be sent then. */
+      change: async (fields: object) => {
+        edit(fields);
+        await scene.workspace.sync();
+        return scene.plan();
+      },
+    };
   }
-  const clear = (leads: LeadTable, id: string): void => {
-    leads.edit(id, { nextFollowUpAt: null });
-  };
+  const uid = (entry: string): string | undefined => /UID:(.*)/.exec(entry)?.[1];
 
-  test('is taken back by one mail, with a higher SEQUENCE', async () => {
+  test.each<[string, object]>([
+    ['cleared', { nextFollowUpAt: null }],
+    ['in a stage that is skipped', { stage: 'won' }],
+    ['somebody else has it', { region: 'BY' }],
+  ])('%s: taken back by one mail, with a higher SEQUENCE', async (_, fields) => {
     await using server = await startMailServer();
-    await using scene = await entrySent(server.port, clear);
-    const [cancel, ...others] = await scene.plan();
-    expect(others).toEqual([]);
-    expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'sent' });
-    expect(await scene.plan()).toEqual([]);
-    const source = server.mails[1]?.source ?? '';
-    expect(header(source, 'Subject')).toContain('No follow-up any more: Due AG');
-    const entry = calendarOf(source);
+    await using scene = await entrySent(server.port);
+    const notice = (await scene.change(fields)).find(({ recipient }) => recipient === 'anna@example.com');
+    expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
+    expect((await scene.plan()).filter(({ recipient }) => recipient === 'anna@example.com')).toEqual([]);
+    const [first = '', second = ''] = server.mails.map(({ source }) => source);
+    expect(header(second, 'Subject')).toContain('No follow-up any more: Due AG');
+    const entry = calendarOf(second);
     expect(entry).toContain('STATUS:CANCELLED');
     expect(entry).toContain('SEQUENCE:1');
-    expect(/UID:(.*)/.exec(entry)?.[1]).toBe(/UID:(.*)/.exec(calendarOf(server.mails[0]?.source ?? ''))?.[1]);
+    expect(uid(entry)).toBe(uid(calendarOf(first)));
   });
 
-  test('stays when the follow-up was set again meanwhile', async () => {
+  test('moved: moved by one mail for each change, also back again', async () => {
     await using server = await startMailServer();
-    await using scene = await entrySent(server.port, clear);
-    const [cancel] = await scene.plan();
-    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: '2040-01-01T09:00:00.000Z' });
-    expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'cancelled' });
-    expect(server.mails).toHaveLength(1);
-  });
-
-  test('stays when the follow-up moved, or its stage is not asked for any more', async () => {
-    await using server = await startMailServer();
-    for (const fields of [{ nextFollowUpAt: '2040-01-01T09:00:00.000Z' }, { stage: 'won' }]) {
-      await using scene = await entrySent(server.port, (leads, id) => leads.edit(id, fields));
+    await using scene = await entrySent(server.port);
+    const was = scene.workspace.sandbox.leads.list()[0]?.nextFollowUpAt ?? '';
+    for (const [index, nextFollowUpAt] of [far, was, far].entries()) {
+      const [notice, ...others] = await scene.change({ nextFollowUpAt });
+      expect(others).toEqual([]);
+      expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
       expect(await scene.plan()).toEqual([]);
+      const { source = '' } = server.mails[index + 1] ?? {};
+      expect(header(source, 'Subject')).toContain('Moved: Due AG');
+      expect(body(source)).toContain('The follow-up was moved to this date');
+      const entry = calendarOf(source);
+      expect(entry).toContain(`SEQUENCE:${index + 1}`);
+      expect(entry).toContain(`DTSTART:${nextFollowUpAt.replaceAll(/[-:]|\.\d+/g, '')}`);
+      expect(uid(entry)).toBe(uid(calendarOf(server.mails[0]?.source ?? '')));
     }
+    expect(new Set(server.mails.map(({ source }) => header(source, 'Message-ID'))).size).toBe(4);
+  });
+
+  test('moved and moved back before a mail could leave: none', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port);
+    const was = scene.workspace.sandbox.leads.list()[0]?.nextFollowUpAt;
+    expect(await scene.change({ nextFollowUpAt: far })).toHaveLength(1);
+    expect(await scene.change({ nextFollowUpAt: was })).toEqual([]);
+  });
+
+  test('moved again, or set again, when the mail is to leave: that one does not, another tells of it', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port);
+    const [cancel] = await scene.change({ nextFollowUpAt: null });
+    scene.edit({ nextFollowUpAt: far });
+    expect(await scene.send(cancel?.id ?? 0)).toEqual({ state: 'cancelled' });
+    expect(scene.added).toHaveLength(1);
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(header(server.mails[1]?.source ?? '', 'Subject')).toContain('Moved: Due AG');
+  });
+
+  test('cleared, seen when the next mail is to leave: taken back at once, and once', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port, { before: ['50m', '20m'] }, 11 * minute);
+    scene.pass(30 * minute);
+    const [next] = await scene.plan();
+    scene.edit({ nextFollowUpAt: null });
+    expect(await scene.send(next?.id ?? 0)).toEqual({ state: 'cancelled' });
+    expect(scene.added).toHaveLength(1);
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(calendarOf(server.mails[1]?.source ?? '')).toContain('STATUS:CANCELLED');
+    // The next look, before a sync, goes by what was agreed on, and sees it again when the mail is to leave.
+    for (const { id } of await scene.plan()) expect(await scene.send(id)).toEqual({ state: 'cancelled' });
+    await scene.workspace.sync();
+    expect(await scene.plan()).toEqual([]);
     expect(server.mails).toHaveLength(2);
+  });
+
+  test('no second mail when a reminder tells of the new date anyway', async () => {
+    await using server = await startMailServer();
+    await using scene = await entrySent(server.port);
+    const soon = new Date(Date.now() + 90 * minute).toISOString();
+    expect(await scene.change({ nextFollowUpAt: soon })).toMatchObject([{ offsetText: '2h' }]);
   });
 });

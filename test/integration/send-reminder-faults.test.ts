@@ -113,17 +113,59 @@ describe('the mail server', () => {
     expect(again.log).toHaveLength(1);
   });
 
-  test('refuses the sender for one recipient: that mail waits; for two: all mails do', async () => {
+  test('refuses two recipients by policy and takes a third: the two fail with its words, nobody else waits', async () => {
+    const refused = [anna, 'ben@example.com'];
     await using server = await startMailServer({
-      onRcptTo: (_address, _session, callback) => callback(refusal(550, '5.7.1 relaying denied')),
+      onRcptTo: ({ address }, _session, callback) =>
+        callback(refused.includes(address) ? refusal(550, '5.7.1 not allowed to mail this group') : null),
     });
+    await using scene = await dueLead(server.port, { reminders: { to: [...refused, 'cy@example.com'] } });
+    const [first = 0, second = 0, third = 0] = (await scene.plan()).map(({ id }) => id);
+    for (const id of [first, second]) expect(await scene.send(id)).toMatchObject({ wholeQueue: false });
+    expect(await scene.send(third)).toEqual({ state: 'sent' });
+    for (const id of [first, second]) expect(await scene.send(id)).toEqual({ state: 'failed' });
+    expect((await scene.states())[0]?.note).toContain('not allowed to mail this group');
+    const errors = scene.log.filter(({ level }) => level === 50);
+    expect(errors.map(({ code }) => code)).toEqual(Array(2).fill('mail.policy-refused'));
+  });
+
+  test('refuses three recipients in a row by policy: all wait, one is told, and another one tries first', async () => {
+    let open = false;
+    await using server = await startMailServer({
+      onRcptTo: (_address, _session, callback) =>
+        callback(open ? null : refusal(550, '5.7.1 relaying denied')),
+    });
+    const to = [anna, 'ben@example.com', 'cy@example.com', 'dora@example.com'];
+    await using scene = await dueLead(server.port, { reminders: { to } });
+    const [a = 0, b = 0, c = 0, d = 0] = (await scene.plan()).map(({ id }) => id);
+    for (const id of [a, b]) expect(await scene.send(id)).toMatchObject({ wholeQueue: false });
+    expect(await scene.send(c)).toEqual({ againAfterMs: 5 * minute, wholeQueue: true });
+    expect(await scene.send(a)).toMatchObject({ wholeQueue: false });
+    expect((await scene.states())[0]?.attempts, 'not tried').toBe(1);
+    scene.pass(5 * minute);
+    expect(await scene.send(d)).toMatchObject({ wholeQueue: true });
+    scene.pass(10 * minute);
+    open = true;
+    for (const id of [d, a, b, c]) expect(await scene.send(id)).toEqual({ state: 'sent' });
+    expect(scene.log.filter(({ level }) => level === 50)).toHaveLength(1);
+  });
+
+  test('refuses the only recipient by policy: tried five times, then failed with its words', async () => {
+    await using server = await startMailServer({
+      onRcptTo: (_address, _session, callback) => callback(refusal(550, '5.7.1 not for you')),
+    });
+    await using scene = await dueLead(server.port);
+    for (let tries = 0; tries < 4; tries++)
+      expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
+    expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
+    expect((await scene.states())[0]?.note).toContain('not for you');
+  });
+
+  test('refuses the sender: all wait, one is told', async () => {
+    await using server = await startRawServer({ MAIL: '550 5.7.1 this sender is not yours' });
     await using scene = await dueLead(server.port, { reminders: { to: [anna, 'ben@example.com'] } });
-    const ids = (await scene.plan()).map(({ id }) => id);
-    const [first = 0, second = 0] = ids;
-    expect(await scene.send(first)).toMatchObject({ wholeQueue: false });
-    expect(await scene.send(first)).toMatchObject({ wholeQueue: false });
-    expect(await scene.send(second)).toMatchObject({ wholeQueue: true });
-    expect(await scene.send(first)).toMatchObject({ wholeQueue: true });
+    for (const { id } of await scene.plan())
+      expect(await scene.send(id)).toEqual({ againAfterMs: 5 * minute, wholeQueue: true });
     expect(scene.log.filter(({ level }) => level === 50)).toHaveLength(1);
   });
 });
@@ -140,12 +182,29 @@ describe('found in `sending` after a crash', () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  test('a second time, or when doubtful mails are held: failed', async () => {
+  test.each([1, 2])('and %i times before: sent once more, with the Date of the first try', async (doubts) => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
-    await scene.pool.query(`update reminders set state = 'sending', doubts = 1`);
+    await scene.pool.query(
+      `update reminders set state = 'sending', doubts = $1, first_tried_at = '2026-01-02T03:04:05Z'`,
+      [doubts],
+    );
+    scene.pass(doubtMs);
+    expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+    expect(header(server.mails[0]?.source ?? '', 'Date')).toBe('Fri, 02 Jan 2026 03:04:05 +0000');
+  });
+
+  test('after the mail server left it open twice, after three deaths, or when doubtful mails are held: failed', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    await scene.pool.query(`update reminders set state = 'sending', doubts = 1, unknowns = 2`);
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
+    await scene.pool.query(
+      `update reminders set state = 'sending', doubts = 3, unknowns = 0, updated_at = now()`,
+    );
+    expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
+    expect((await scene.states())[0]?.note).toContain('sent 4 times');
     await using held = await dueLead(server.port, { reminders: { onUnknown: 'hold' } });
     await held.pool.query(`update reminders set state = 'sending'`);
     held.pass(doubtMs);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leadsPauseMs } from '../../src/reminders/pauses.ts';
 import { sendReminder, unaskedMs } from '../../src/reminders/send-reminder.ts';
 import type { LeadTable } from '../../src/sandbox/lead-table.ts';
-import { body, dueLead, header } from '../support/due-lead.ts';
+import { body, due, dueLead, header } from '../support/due-lead.ts';
 import { startMailServer } from '../support/mail-server.ts';
 
 const minute = 60_000;
@@ -14,7 +14,8 @@ test('a mail is sent once, however often its job runs', async () => {
   expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
   expect(await scene.states()).toMatchObject([{ state: 'sent', attempts: 1 }]);
   expect(server.mails).toHaveLength(1);
-  expect(header(server.mails[0]?.source ?? '', 'Subject')).toContain('Due_AG');
+  const { source = '' } = server.mails[0] ?? {};
+  expect(header(source, 'Subject')).toContain('Due_AG');
   expect(scene.log).toEqual([]);
 });
 
@@ -41,6 +42,30 @@ describe('before the mail leaves the lead is read again', () => {
     edits[what]?.(scene.workspace.sandbox.leads, scene.leadId);
     expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
     expect(server.mails).toEqual([]);
+  });
+
+  test('moved: planned for that moment at once, whatever the agreed date, and sent then', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const later = new Date(Date.now() + 20 * minute).toISOString();
+    scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: later });
+    expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
+    expect(scene.added).toMatchObject([{ dueAt: Date.parse(later), state: 'scheduled' }]);
+    expect(await scene.plan(), 'another planning before a sync leaves it so').toEqual(scene.added);
+    scene.pass(20 * minute);
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  test('for somebody else now: he gets it at once', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port, {
+      reminders: { routes: [{ when: { region: ['BY'] }, to: ['ben@example.com'] }] },
+    });
+    scene.workspace.sandbox.leads.edit(scene.leadId, { region: 'BY' });
+    expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
+    expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
+    expect(server.mails.map(({ to }) => to)).toEqual([['ben@example.com']]);
   });
 
   test('moved and moved back before any sync: it is planned and sent after all', async () => {
@@ -82,31 +107,57 @@ describe('a service that cannot be asked', () => {
     const asked = sandbox.stats.requests;
     expect(await scene.send(scene.id, Date.now())).toMatchObject({ wholeQueue: false });
     expect(sandbox.stats.requests).toBe(asked);
-    expect(await scene.states()).toMatchObject([{ state: 'scheduled', attempts: 0 }]);
+    expect(await scene.states()).toMatchObject([{ state: 'scheduled', attempts: 1 }]);
     expect(server.mails).toEqual([]);
   });
 
-  test('an outage: not asked again by any mail for a minute; after half an hour sent with what is known', async () => {
+  test('an outage: tried again later and later; after half an hour sent with what is known', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
     const { sandbox } = scene.workspace;
     sandbox.set({ faults: [{ kind: 'status', status: 503, when: { every: 1 }, on: ['get'] }] });
     const firstAt = Date.now();
-    const again = { againAfterMs: leadsPauseMs, wholeQueue: false };
-    expect(await scene.send(scene.id, firstAt)).toEqual(again);
-    expect(await scene.send(scene.id, firstAt)).toMatchObject({ wholeQueue: false });
-    expect(sandbox.stats.byRoute.get).toBe(1);
-    scene.pass(leadsPauseMs);
-    expect(await scene.send(scene.id, firstAt)).toEqual(again);
-    expect(sandbox.stats.byRoute.get).toBe(2);
+    for (const wait of [2, 2, 4, 8, 14]) {
+      const outcome = await scene.send(scene.id, firstAt);
+      const againAfterMs = 'againAfterMs' in outcome ? outcome.againAfterMs : 0;
+      expect(Math.round(againAfterMs / minute)).toBe(wait);
+      scene.pass(wait * minute);
+    }
+    expect(sandbox.stats.byRoute.get).toBe(5);
     expect(server.mails).toEqual([]);
-
-    scene.pass(unaskedMs - leadsPauseMs);
     expect(await scene.send(scene.id, firstAt)).toEqual({ state: 'sent' });
-    expect(sandbox.stats.byRoute.get).toBe(3);
+    expect(sandbox.stats.byRoute.get).toBe(6);
     expect(body(server.mails[0]?.source ?? '')).toMatch(
       /The Leads service could not be asked .* known at \d\d:\d\d/,
     );
+  });
+
+  test('three leads in a row cannot be read: the next are not asked about; then one that was not tried finds out', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port);
+    const { sandbox } = scene.workspace;
+    for (let n = 1; n < 5; n++) sandbox.leads.add({ companyName: `Due ${n}`, nextFollowUpAt: due(1_000) });
+    await scene.workspace.sync();
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = (await scene.plan()).map(({ id }) => id);
+    sandbox.set({ faults: [{ kind: 'status', status: 500, when: { every: 1 }, on: ['get'] }] });
+    const asked = (): number => sandbox.stats.byRoute.get;
+    const wait = async (id: number): Promise<number> => {
+      const outcome = await scene.send(id, Date.now());
+      return 'againAfterMs' in outcome ? outcome.againAfterMs : 0;
+    };
+    const before = asked();
+    for (const id of [a, b, c]) expect(await wait(id)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
+    expect(await wait(d)).toBeLessThanOrEqual(leadsPauseMs);
+    expect(await wait(a), 'one of those that failed comes later').toBeGreaterThan(leadsPauseMs);
+    expect(asked() - before).toBe(3);
+    scene.pass(leadsPauseMs);
+    expect(await wait(d)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
+    expect(await wait(e)).toBeLessThanOrEqual(leadsPauseMs);
+    expect(asked() - before).toBe(4);
+    sandbox.set({ faults: [] });
+    scene.pass(leadsPauseMs);
+    for (const id of [e, a, b, c, d]) expect(await scene.send(id, Date.now())).toEqual({ state: 'sent' });
+    expect(server.mails).toHaveLength(5);
   });
 
   test('one minute before the half hour is over it comes back for its end', async () => {
@@ -125,6 +176,14 @@ describe('a service that cannot be asked', () => {
 });
 
 describe('late', () => {
+  test('the Date is when it was sent, not when it was planned', async () => {
+    await using server = await startMailServer();
+    await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });
+    const before = Math.floor(Date.now() / 1_000) * 1_000;
+    await scene.send(scene.id);
+    expect(Date.parse(header(server.mails[0]?.source ?? '', 'Date'))).toBeGreaterThanOrEqual(before);
+  });
+
   test('within the time of grace: sent, saying so', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });

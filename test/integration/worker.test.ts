@@ -178,7 +178,7 @@ test('SIGTERM in the middle of paging ends it within 10 s; the next start goes o
 describe('a reminder', () => {
   const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' };
 
-  test('leaves when the follow-up falls due, not before, once; none for a date that was moved meanwhile', async () => {
+  test('leaves when the follow-up falls due, not before, once; with a date that was moved meanwhile it moves', async () => {
     await using workspace = await Workspace.open({ connection: { sync: yearly, reminders } });
     const { sandbox } = workspace;
     await startWorker(workspace);
@@ -196,8 +196,8 @@ describe('a reminder', () => {
 
     const states = async (): Promise<Record<string, string>> => {
       const { rows } = await workspace.database.pool.query<{ lead: string; state: string }>(
-        `select lead_id as lead, state from reminders where connection = $1`,
-        [connectionName],
+        `select lead_id as lead, state from reminders where connection = $1 and due_at = $2`,
+        [connectionName, due],
       );
       return Object.fromEntries(rows.map(({ lead, state }) => [lead, state]));
     };
@@ -220,6 +220,11 @@ describe('a reminder', () => {
       [moves.id]: 'cancelled',
       [cleared.id]: 'cancelled',
     });
+    const { rows: others } = await workspace.database.pool.query(
+      `select lead_id as lead, state, due_at from reminders where due_at <> $1`,
+      [due],
+    );
+    expect(others).toEqual([{ lead: moves.id, state: 'scheduled', due_at: expect.anything() }]);
     const mails = await outbox(workspace);
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatch(/^Subject: .*Stays_AG/m);

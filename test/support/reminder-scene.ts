@@ -3,7 +3,7 @@ import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import { Pauses } from '../../src/reminders/pauses.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { sendReminder, type ReminderContext } from '../../src/reminders/send-reminder.ts';
-import type { ReminderState } from '../../src/store/reminders.ts';
+import type { Reminder, ReminderState } from '../../src/store/reminders.ts';
 import { connectionName, type Workspace } from './workspace.ts';
 
 const never = new AbortController().signal;
@@ -22,6 +22,7 @@ export async function reminderScene(workspace: Workspace) {
   const templates = app.templates.get(connectionName);
   if (context === undefined || templates === undefined) throw new Error('the connection is not configured');
   const log: Told[] = [];
+  const added: Reminder[] = [];
   let ahead = 0;
   let sending: ReminderContext = {
     ...context,
@@ -30,6 +31,7 @@ export async function reminderScene(workspace: Workspace) {
     ledger: app.ledger,
     waits: app.waits,
     pauses: new Pauses(),
+    addJobs: async (reminders) => void added.push(...reminders),
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },
   };
@@ -46,6 +48,8 @@ export async function reminderScene(workspace: Workspace) {
       const reminders = { ...connection.reminders, rules: { ...connection.reminders.rules, ...rules } };
       sending = { ...sending, connection: { ...connection, reminders } };
     },
+    /** What got a job of its own. */
+    added,
     /** What was logged from `warn` on. */
     log,
     /** Plans, and returns what is due within two hours, soonest first. */

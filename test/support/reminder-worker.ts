@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { planReminders } from '../../jobs/plan-reminders.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { workReminders } from '../../src/cli/work-reminders.ts';
+import { LeadsyncError } from '../../src/errors.ts';
+import type { Lead } from '../../src/lead/lead.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { MailWaits } from '../../src/reminders/deliver.ts';
@@ -35,6 +37,8 @@ interface WorkerOptions {
   readonly to?: readonly string[];
   /** Of the Leads service, from when all is planned. */
   readonly faults?: readonly Fault[];
+  /** Which of the leads the service can never show, by their numbers. */
+  readonly unreadable?: readonly number[];
 }
 
 /**
@@ -43,7 +47,7 @@ interface WorkerOptions {
  */
 export async function reminderWorker(
   smtp: string,
-  { count = 1, to = ['anna@example.com'], faults = [] }: WorkerOptions = {},
+  { count = 1, to = ['anna@example.com'], faults = [], unreadable = [] }: WorkerOptions = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(
@@ -52,9 +56,12 @@ export async function reminderWorker(
       env: { SMTP_URL: `smtp://${smtp}` },
     }),
   );
+  const broken = new Set<string>();
   for (let n = 0; n < count; n++) {
     const nextFollowUpAt = new Date(Date.now() - 1_000 - count + n).toISOString();
-    workspace.sandbox.leads.add({ companyName: `Lead${String(n).padStart(4, '0')}`, nextFollowUpAt });
+    const companyName = `Lead${String(n).padStart(4, '0')}`;
+    const { id } = workspace.sandbox.leads.add({ companyName, nextFollowUpAt });
+    if (unreadable.includes(n)) broken.add(id);
   }
   await workspace.sync();
   const log: Told[] = [];
@@ -66,7 +73,18 @@ export async function reminderWorker(
   );
   const limits = { connectMs: silenceMs, silenceMs };
   const mailer = stack.use(createMailer(new Secret(`smtp://${smtp}`), '/nowhere', limits));
-  const app: App = { ...opened, mailer, waits: shortWaits };
+  const contexts = new Map(
+    [...opened.contexts].map(([name, context]) => {
+      const get = (id: string, signal: AbortSignal): Promise<Lead | null> => {
+        if (broken.has(id))
+          throw new LeadsyncError('leads.server-error', 'this lead alone', { retry: 'now' });
+        return context.leads.get(id, signal);
+      };
+      const { leads } = context;
+      return [name, { ...context, leads: Object.assign(Object.create(leads) as typeof leads, { get }) }];
+    }),
+  );
+  const app: App = { ...opened, contexts, mailer, waits: shortWaits };
   await planReminders(app);
   workspace.sandbox.set({ faults });
   stack.use(workReminders(app));

@@ -3,6 +3,7 @@ import { defaultFields } from '../../src/lead/mapping.ts';
 import { composeDigest, type DigestContent, groupFollowUps } from '../../src/reminders/compose-digest.ts';
 import { composeReminder, type ReminderContent } from '../../src/reminders/compose-reminder.ts';
 import { digestDays } from '../../src/reminders/digest-time.ts';
+import { localTime } from '../../src/reminders/local-time.ts';
 import { openTemplates } from '../../src/reminders/templates.ts';
 
 const id = '019aa0c2-7b1e-7c4d-9d3f-0a1b2c3d4e5f';
@@ -283,4 +284,15 @@ test('hostile names in a digest add no element', () => {
 
 test('our own templates never fail', () => {
   expect(warnings).toEqual([]);
+});
+
+test.each([
+  ['America/New_York', 'EST', 'EDT'],
+  ['Europe/Berlin', 'CET', 'CEST'],
+  ['Australia/Sydney', 'AEDT', 'AEST'],
+  ['Asia/Tokyo', 'GMT+9', 'GMT+9'],
+  ['UTC', 'UTC', 'UTC'],
+])('the name of the zone %s', (zone, january, july) => {
+  expect(localTime(Date.UTC(2026, 0, 21), zone).zone).toBe(january);
+  expect(localTime(Date.UTC(2026, 6, 21), zone).zone).toBe(july);
 });

@@ -192,6 +192,7 @@ describe('mistakes in the environment', () => {
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
     ['REDIS_URL', 'redis://:geheim@h', '[secret]', 'not supported yet by this version: unset it'],
     ['SMTP_URL', 'http://mail', '[secret]', 'smtp://'],
+    ['SMTP_URL', 'smtp://u:100%zz-geheim@mail', '[secret]', '%25'],
     ['SMTP_RATE', '0', '"0"', 'above 0'],
     ['SMTP_RATE', 'fast', '"fast"', 'mails a second'],
     ['SCHEDULE', '0 2 * *', '"0 2 * *"', 'five fields'],

@@ -186,6 +186,11 @@ describe('mistakes', () => {
     ['the same time twice', ['before: [60m, 1h]'], [at(7, '.before', 'no time twice')]],
     ['no list', ['before: 1d'], [at(7, '.before', 'must be a list')]],
     ['no time and no digest', ['before: []'], [at(7, '.before', 'nothing would be sent')]],
+    [
+      'a calendar without single mails',
+      ['before: []', 'digest: "08:00"', 'calendar: true'],
+      [at(9, '.calendar', 'no mail that would carry an entry')],
+    ],
     ['quiet hours', ['quietHours: at night'], [at(7, '.quietHours', 'such as 20:00-08:00')]],
     ['quiet all day', ['quietHours: 00:00-24:00'], [at(7, '.quietHours', 'the whole day')]],
     ['a day that is none', ['workingDays: [mon, tues]'], [at(7, '.workingDays[1]', 'did you mean "tue"?')]],

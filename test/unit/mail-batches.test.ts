@@ -17,6 +17,8 @@ const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Re
   sequence: 0,
   attempts: 0,
   doubts: 0,
+  unknowns: 0,
+  firstTriedAt: null,
   round: 0,
   updatedAt: now,
   ...more,

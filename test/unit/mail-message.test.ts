@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -24,6 +24,7 @@ async function openOutbox() {
   const mailer = createMailer(undefined, join(folder, 'outbox'));
   return {
     mailer,
+    folder: join(folder, 'outbox'),
     files: () => readdir(join(folder, 'outbox')),
     async [Symbol.asyncDispose]() {
       await mailer[Symbol.asyncDispose]();
@@ -167,4 +168,11 @@ test('the sender with a name, quoted or not', async () => {
     expect(senderDomain(from)).toBe('example.com');
   }
   expect(senderDomain('leadsync@localhost')).toBe('localhost');
+});
+
+test('the outbox and what is in it are for the user of the process alone', async () => {
+  await using box = await openOutbox();
+  const file = await box.mailer.send(mail);
+  const modes = await Promise.all([box.folder, file].map(async (path) => (await stat(path)).mode & 0o777));
+  expect(modes).toEqual([0o700, 0o600]);
 });
