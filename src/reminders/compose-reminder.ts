@@ -26,8 +26,8 @@ export interface ReminderContent {
   readonly now: number;
   /** What changed since the last reminder of this lead. */
   readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
-  /** Where the lead stands in the target: its name for people, and the row's number when it is known. */
-  readonly row: { readonly target: string; readonly row: number | null };
+  /** Where the lead stands in the target: its name for people, its address if it has one, the row's number when it is known. */
+  readonly row: { readonly target: string; readonly url?: string; readonly row: number | null };
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
   /** A sentence above everything else, such as that the mail comes late or could not be checked. */
@@ -60,7 +60,7 @@ export function reminderView(content: Omit<ReminderContent, 'templates'>) {
     offset: content.offsetText,
     note: content.note === null ? '' : oneLine(content.note, maxNote),
     changes: content.changes.map((change) => shownChange(change, fields, timeZone)),
-    row: { target: oneLine(row.target, maxTarget), number: row.row },
+    row: { target: oneLine(row.target, maxTarget), url: row.url ?? '', number: row.row },
     url: leadLink(content.leadUrl, lead.id) ?? '',
   };
 }

@@ -162,9 +162,10 @@ export interface ReminderFacts {
   readonly now: number;
 }
 
-/** What people call a target: the name of a file or of a tab. */
-function labelOf(target: ConnectionConfig['target']): string {
-  return target.type === 'workbook' ? basename(target.path) : target.tab;
+/** What people call a target, the name of a file or of a tab, and where they find it. */
+function placeOf(target: ConnectionConfig['target']): { readonly target: string; readonly url?: string } {
+  if (target.type === 'workbook') return { target: basename(target.path) };
+  return { target: target.tab, url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit` };
 }
 
 /** The mail about a follow-up, with its calendar entry when the settings ask for one. */
@@ -177,7 +178,7 @@ export function composeFor(
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: { target: labelOf(connection.target), row: facts.row },
+    row: { ...placeOf(connection.target), row: facts.row },
     leadUrl: settings.leadUrl,
     templates,
   });

@@ -116,6 +116,14 @@ test('a note comes first; without a link, a row number or any field the mail is 
   expect(html).not.toContain('href');
 });
 
+test('a row of a Google spreadsheet is linked', () => {
+  const url = 'https://docs.google.com/spreadsheets/d/abc/edit';
+  const { text, html } = reminder({ row: { target: 'Leads', url, row: 7 } });
+  expect(text).toContain(`Row 7 of Leads when it was last read: ${url}\n`);
+  expect(html).toContain(`<a href="${url}"`);
+  expect(shown(html)).toContain('Row 7 of Leads when it was last read');
+});
+
 test.each([
   ['2026-11-18T06:00:00Z', 'Overdue by 3 days'],
   ['2026-11-20T22:59:00Z', 'Overdue since yesterday'],
