@@ -191,7 +191,8 @@ export class Alignment {
   }
 }
 
-function keyOf(cell: GridCell): string {
+/** The same for cells that hold the same. */
+export function keyOf(cell: GridCell): string {
   if (isFormula(cell)) return `=${cell.formula}`;
   return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
 }

@@ -4,7 +4,7 @@ import { bisect } from './bisect.ts';
 import { inBatches, restoredCells } from './cell-writes.ts';
 import type { GridCell } from './grid.ts';
 import { isRefused, type Look, readAgain } from './look.ts';
-import { restores, sentAgain } from './repair.ts';
+import { cellsToPutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 
@@ -59,7 +59,10 @@ export class UnsettledWrite {
       const all = sent;
       const missed = all.filter((row) => !hasArrived(row, alignment, all));
       if (round === 0) for (const row of missed) if ('leadId' in row) astray.add(String(row.leadId));
-      const toPut = [...restores(missed, alignment, all), ...(round > 0 ? sentAgain(missed, alignment) : [])];
+      const toPut = [
+        ...cellsToPutBack(missed, alignment, all),
+        ...(round > 0 ? putBackAgain(missed, alignment) : []),
+      ];
       if (toPut.length === 0) break;
       await this.#putBack(toPut, signal);
       const owned = new Set([...own.owned].flatMap((column) => alignment.columnAfter(column) ?? []));
