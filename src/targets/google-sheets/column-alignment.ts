@@ -59,6 +59,15 @@ function withGapsFilled(places: readonly (number | null)[], width: number): (num
   return filled;
 }
 
+/** For each column of the later look its place in the first; null: it was not there. */
+export function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
+  const back: (number | null)[] = Array.from({ length: width }, () => null);
+  places.forEach((now, column) => {
+    if (now !== null) back[now] = column;
+  });
+  return back;
+}
+
 /** Where each heading is; null: in several places. */
 function onlyPlaces(headings: readonly string[]): ReadonlyMap<string, number | null> {
   const places = new Map<string, number | null>();
