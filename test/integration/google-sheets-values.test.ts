@@ -210,4 +210,74 @@ describe('values that the spreadsheet refuses', () => {
     const other = update('id-11', { city: null }, { city: 'Bonn' });
     expect((await target.write([other], never())).map(verdict)).toEqual(['done']);
   });
+
+  test('more of them than are looked for one by one are held together, within the quota', async () => {
+    let now = 0;
+    const clock = { now: () => now, random: () => 0.5 };
+    await using harness = await makeGoogleSheetsHarness({ quotas: { reads: 60, writes: 60 }, clock });
+    const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
+    harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D400', ['Rome']);
+    const target = harness.target({ clock, readsPerMinute: 60, writesPerMinute: 60 });
+    await target.open({ create: true }, never());
+    // Refused are all with an odd number, which every small group has.
+    const changes = ids.map((id, n) => update(id, { city: null }, { city: n % 2 ? 'Atlantis' : 'Rome' }));
+    let tries = 0;
+    const outcomes = await (async () => {
+      for (;;) {
+        try {
+          tries++;
+          return await target.write(changes, never());
+        } catch (error) {
+          if (tries > 3) throw error;
+          now += 61_000;
+        }
+      }
+    })();
+    expect(harness.sandbox.requests.filter(({ kind }) => kind === 'write').length).toBeLessThan(60);
+    const held = outcomes.filter(({ status }) => status === 'held');
+    expect(held.length).toBeGreaterThanOrEqual(150);
+    expect(outcomes.filter((_, n) => n % 2 === 1).map(verdict)).toEqual(
+      Array.from({ length: 150 }, () => 'target.value-not-storable'),
+    );
+    expect(held.at(-1)).toMatchObject({ message: expect.stringContaining('together with others') });
+    // What is said to be done is there.
+    const cities = harness
+      .show()
+      ?.slice(1)
+      .map((row) => row[3]);
+    expect(cities).toEqual(outcomes.map(({ status }) => (status === 'done' ? 'Rome' : '')));
+  });
+
+  test('a fault in the middle of looking for them loses none that was found', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    const ids = Array.from({ length: 8 }, (_, n) => `id-${n}`);
+    harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome']);
+    const changes = ids.map((id) => update(id, { city: null }, { city: 'Atlantis' }));
+    const target = harness.target();
+    let writes = 0;
+    harness.sandbox.before = ({ method }) =>
+      method === 'spreadsheets.values.batchUpdate' && ++writes === 12 ? { status: 503 } : undefined;
+    await expect(target.write(changes, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    expect((await target.write(changes, never())).map(verdict)).toEqual(
+      ids.map(() => 'target.value-not-storable'),
+    );
+    // 15 are needed to find eight of eight; none is found twice but that of which the reply was lost.
+    expect(writes).toBeLessThan(20);
+  });
+
+  test('are tried again by the next run: somebody may have corrected the rule', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome']);
+    const target = harness.target();
+    const changes = [update('id-a', { city: null }, { city: 'Atlantis' })];
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['target.value-not-storable']);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', null);
+    await target.open({ create: false }, never());
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['target.value-not-storable']);
+    await target.open({ create: true }, never());
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['done']);
+  });
 });

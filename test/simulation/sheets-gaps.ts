@@ -20,7 +20,7 @@ interface Work {
  * - Texts typed between the look and the write may have been typed into the very cell that was written: Sheets has no
  *   write that depends on what a cell shows.
  * - Rows moved in that gap take the write to the wrong cells, which is put right by the look that follows: unless the
- *   process dies before it (nobody else knows of the write), or rows are moved once more in between (what the wrong
+ *   process dies before it (nobody else knows of the write) or cannot look until the next run, or rows are moved once more in between (what the wrong
  *   cells had shown cannot be told for sure then).
  */
 export class SheetsGaps {
@@ -37,7 +37,14 @@ export class SheetsGaps {
   }
 
   begins(process: object, operation: 'open' | 'write'): void {
-    const work = this.#works.get(process) ?? { seen: 0, landed: null, isAstray: false };
+    const work = this.#works.get(process) ?? {
+      phase: 'open' as const,
+      seen: 0,
+      landed: null,
+      isAstray: false,
+    };
+    // What nobody could look at before everything is read anew is looked at no more.
+    if (operation === 'open' && work.isAstray && work.phase === 'sent') this.#reasons.push(readAnew);
     const phase = operation === 'open' ? 'open' : work.isAstray ? 'sent' : 'before-look';
     this.#works.set(process, { ...work, phase, began: this.#moves() });
   }
@@ -107,6 +114,8 @@ export class SheetsGaps {
 const movedTwice = 'rows were moved between a look and its write, and again before the next look';
 const diedBetween =
   'rows were moved between a look and its write, and the process ended before the next look';
+const readAnew =
+  'rows were moved between a look and its write, and the requests to look at it failed until the next run';
 
 function isWrite(method: string): boolean {
   return method === 'spreadsheets.values.batchUpdate' || method === 'spreadsheets.batchUpdate';

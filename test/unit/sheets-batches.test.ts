@@ -145,7 +145,8 @@ describe('bisect', () => {
       fc.asyncProperty(items, bad, async (all, wrong) => {
         const done: number[] = [];
         let requests = 0;
-        const found = await bisect(
+        const found: { item: number }[] = [];
+        const rest = await bisect(
           all,
           (item) => [item],
           async (some) => {
@@ -154,7 +155,9 @@ describe('bisect', () => {
             done.push(...some);
             return Promise.resolve();
           },
+          { alone: (each) => found.push(each), isEnough: () => false },
         );
+        expect(rest).toEqual([]);
         const isBad = (item: number) => wrong.includes(item);
         expect(found.map(({ item }) => item)).toEqual(all.filter(isBad));
         expect(done).toEqual(all.filter((item) => !isBad(item)));
@@ -163,12 +166,32 @@ describe('bisect', () => {
     );
   });
 
+  test('when enough was found, refused groups are given back whole; what is not refused is sent all the same', async () => {
+    const items = Array.from({ length: 16 }, (_, n) => n);
+    const found: number[] = [];
+    const done: number[] = [];
+    const rest = await bisect(
+      items,
+      (item) => [item],
+      (some) => {
+        if (some.some((item) => item < 3 || item === 9)) return Promise.reject(refused);
+        done.push(...some);
+        return Promise.resolve();
+      },
+      { alone: ({ item }) => found.push(item), isEnough: () => found.length >= 2 },
+    );
+    expect(found).toEqual([0, 1]);
+    expect(rest).toEqual([2, 3, 8, 9, 10, 11, 12, 13, 14, 15].map((item) => ({ item, error: refused })));
+    expect(done).toEqual([4, 5, 6, 7]);
+  });
+
   test('another fault ends it', async () => {
     const fault = new LeadsyncError('target.unavailable', 'gone', { retry: 'now' });
     const sending = bisect(
       [1, 2],
       (item) => [item],
       () => Promise.reject(fault),
+      { alone: () => expect.unreachable(), isEnough: () => false },
     );
     await expect(sending).rejects.toBe(fault);
   });

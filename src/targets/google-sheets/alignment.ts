@@ -1,5 +1,5 @@
 import { canonical } from '../../lead/value.ts';
-import { alignColumns, headingRow, widthOf } from './column-alignment.ts';
+import { alignColumns, headingRow, inverted, widthOf } from './column-alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
 
 /** Columns as they stood in the first look. */
@@ -23,6 +23,7 @@ export class Alignment {
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
   readonly #linked: ReadonlyMap<number, string>;
   #lost: readonly number[] | null = null;
+  readonly #lostByContent = new Map<string, ReadonlyMap<string, readonly number[]>>();
   readonly #values = new Map<number, ReadonlySet<string>>();
 
   /** `linked`: ids that were sent to rows of the first look. */
@@ -107,8 +108,11 @@ export class Alignment {
       this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
     const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
     if (id !== null && same.length < 2) return same[0] ?? null;
-    const candidates = id === null ? this.#rowsWithoutPlace() : same;
-    const alike = candidates.filter((each) => this.#isAlike(each, row, foreign, () => true));
+    const alikeIn = (counts: (column: number) => boolean): readonly number[] =>
+      id === null
+        ? this.#lostLike(row, foreign, counts)
+        : same.filter((each) => this.#isAlike(each, row, foreign, counts));
+    const alike = alikeIn(() => true);
     if (alike.length > 0) return this.#betweenSameNeighbours(alike, row);
     // What fills a user's own columns by one formula changes by itself.
     const isOwned = (column: number): boolean => this.columns.owned.has(column);
@@ -116,9 +120,10 @@ export class Alignment {
       const now = this.columnAfter(column);
       return now !== null && !foreign.has(now) && cellAt(this.after, row, now) !== null;
     });
-    const like = isKnown ? candidates.filter((each) => this.#isAlike(each, row, foreign, isOwned)) : [];
+    const like = isKnown ? alikeIn(isOwned) : [];
     if (like.length > 0 || !isKnown) return this.#betweenSameNeighbours(like, row);
     const isForeign = (column: number): boolean => foreign.has(this.columnAfter(column) ?? -1);
+    const candidates = id === null ? this.#rowsWithoutPlace() : same;
     const edited = candidates.filter((each) => this.isSameRow(each, row, isForeign));
     return edited.length === 1 ? (edited[0] ?? null) : null;
   }
@@ -147,6 +152,31 @@ export class Alignment {
     }
     this.#lost = lost;
     return lost;
+  }
+
+  /** Those of them that show what a row shows now, but for some columns. */
+  #lostLike(
+    row: number,
+    foreign: ReadonlySet<number>,
+    counts: (column: number) => boolean,
+  ): readonly number[] {
+    const columns = [...this.#columnsAfter.keys()].flatMap((column): [before: number, now: number][] => {
+      const now = this.columnAfter(column);
+      return now === null || foreign.has(now) || !counts(column) ? [] : [[column, now]];
+    });
+    const content = (cell: (before: number, now: number) => GridCell): string =>
+      JSON.stringify(
+        columns.map((each) => cell(...each)).map((each) => (isFormula(each) ? '=' : keyOf(each))),
+      );
+    const which = columns.join(' ');
+    let known = this.#lostByContent.get(which);
+    if (known === undefined) {
+      known = Map.groupBy(this.#rowsWithoutPlace(), (each) =>
+        content((column) => cellAt(this.before, each, column)),
+      );
+      this.#lostByContent.set(which, known);
+    }
+    return known.get(content((_, now) => cellAt(this.after, row, now))) ?? [];
   }
 
   /** People copy rows with their id: one of them may have lost it. */
@@ -191,7 +221,8 @@ export class Alignment {
   }
 }
 
-function keyOf(cell: GridCell): string {
+/** The same for cells that hold the same. */
+export function keyOf(cell: GridCell): string {
   if (isFormula(cell)) return `=${cell.formula}`;
   return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
 }
@@ -212,12 +243,4 @@ function rowsById(grid: Grid, column: number, header: number): Map<string, reado
     else known.push(row);
   }
   return rows;
-}
-
-function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
-  const back: (number | null)[] = Array.from({ length: width }, () => null);
-  places.forEach((now, column) => {
-    if (now !== null) back[now] = column;
-  });
-  return back;
 }

@@ -19,10 +19,10 @@ export function headingRow(before: Grid, after: Grid): number {
 export function alignColumns(before: Grid, after: Grid, headerAfter: number): (number | null)[] {
   const from = Array.from({ length: widthOf(before) }, (_, column) => headingAt(before, 0, column));
   const to = Array.from({ length: widthOf(after) }, (_, column) => headingAt(after, headerAfter, column));
-  const places: (number | null)[] = from.map((heading) => {
-    const isOnly = heading !== '' && count(from, heading) === 1 && count(to, heading) === 1;
-    return isOnly ? to.indexOf(heading) : null;
-  });
+  const [onlyFrom, onlyTo] = [onlyPlaces(from), onlyPlaces(to)];
+  const places: (number | null)[] = from.map((heading) =>
+    heading === '' || (onlyFrom.get(heading) ?? null) === null ? null : (onlyTo.get(heading) ?? null),
+  );
   const taken = new Set(places.filter((place) => place !== null));
   const put = (column: number, now: number): void => {
     if (places[column] !== null || taken.has(now) || to[now] !== from[column]) return;
@@ -43,6 +43,7 @@ export function alignColumns(before: Grid, after: Grid, headerAfter: number): (n
 /** As many columns between two known ones as before: the same, though their headings were changed. */
 function withGapsFilled(places: readonly (number | null)[], width: number): (number | null)[] {
   const filled = [...places];
+  const taken = new Set(places);
   const ends = [...places, width];
   let last = { column: -1, place: -1 };
   for (const [column, place] of ends.entries()) {
@@ -50,7 +51,7 @@ function withGapsFilled(places: readonly (number | null)[], width: number): (num
     if (place - last.place === column - last.column) {
       for (let each = last.column + 1; each < column; each++) {
         const free = last.place + each - last.column;
-        if (!places.includes(free)) filled[each] = free;
+        if (!taken.has(free)) filled[each] = free;
       }
     }
     last = { column, place };
@@ -58,8 +59,20 @@ function withGapsFilled(places: readonly (number | null)[], width: number): (num
   return filled;
 }
 
-function count(headings: readonly string[], wanted: string): number {
-  return headings.filter((heading) => heading === wanted).length;
+/** For each column of the later look its place in the first; null: it was not there. */
+export function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
+  const back: (number | null)[] = Array.from({ length: width }, () => null);
+  places.forEach((now, column) => {
+    if (now !== null) back[now] = column;
+  });
+  return back;
+}
+
+/** Where each heading is; null: in several places. */
+function onlyPlaces(headings: readonly string[]): ReadonlyMap<string, number | null> {
+  const places = new Map<string, number | null>();
+  for (const [place, heading] of headings.entries()) places.set(heading, places.has(heading) ? null : place);
+  return places;
 }
 
 function headingAt(grid: Grid, row: number, column: number): string {

@@ -1,9 +1,7 @@
-import { LeadsyncError } from '../../errors.ts';
 import { shownStatus } from '../columns.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { ownedColumns } from '../columns.ts';
-import { bisect, type Refused } from './bisect.ts';
-import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
+import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { changed, type Found, isRefused, type Look, lookAtTab, presentRows } from './look.ts';
 import { protectedColumns } from './protected-cells.ts';
@@ -12,9 +10,10 @@ import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
 import { copiedFault, fullFault, renamedFault, trashedFault } from './tab-faults.ts';
 import { readTabRecords, type TabDescription, tabsFields } from './tab-description.ts';
 import { adoptedTab, misplacedRecords, missingRecords, newHeadings, newTab } from './tab-setup.ts';
-import { UnsettledWrite } from './unsettled-write.ts';
-import { outcomesOf } from './write-outcomes.ts';
+import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
+import { outcomesOf, rememberRefused } from './write-outcomes.ts';
 import { type PlannedRow, planWrite, type WritePlan } from './write-plan.ts';
+import { WriteRequests } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
 
@@ -26,21 +25,28 @@ export function createGoogleSheetsTarget(options: GoogleSheetsOptions): GoogleSh
 /** Rows that are given at once. */
 const rowsPerBatch = 1_000;
 
+/** What was sent longer ago is not put right any more: what stands there since may be people's work. */
+const mostAgeMs = 120_000;
+
 class SheetsTarget implements GoogleSheetsTarget {
   readonly name: string;
   readonly batchSize = 20_000;
   readonly #options: GoogleSheetsOptions;
   readonly #api: SheetsApi;
+  readonly #place: { readonly tab: string; readonly name: string };
+  readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
-  /** The most rows for one request; less after Google could not serve one. */
-  #most = Number.POSITIVE_INFINITY;
   /** Of a write that failed before anybody has looked where it arrived. */
   #unsettled: UnsettledWrite | null = null;
+  /** By lead: other people's cells that its write had hit and that could not be put back; to be told. */
+  readonly #notPutBack = new Map<string, readonly string[]>();
 
   constructor(options: GoogleSheetsOptions) {
     this.name = `google-sheets:${options.spreadsheetId}/${options.tab}`;
     this.#options = options;
     this.#api = openSheetsApi(options);
+    this.#place = { tab: options.tab, name: this.name };
+    this.#requests = new WriteRequests(this.#api, this.#place);
   }
 
   get requests(): number {
@@ -52,6 +58,9 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+    // All is looked at anew; and a rule that refused something may have been corrected by the next run.
+    this.#unsettled = null;
+    if (create) this.#refused.forget();
     if ((await this.#api.trashed(signal)) === true) throw trashedFault(this.name);
     const found = await this.#look(signal);
     if (found.kind === 'missing') await this.#assertNotRenamed(signal);
@@ -73,6 +82,8 @@ class SheetsTarget implements GoogleSheetsTarget {
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
+    const { clock } = this.#options;
+    if (clock.now() - (this.#unsettled?.since ?? 0) > mostAgeMs) this.#unsettled = null;
     await this.#settle(signal);
     const look = await this.#look(signal);
     if (look.kind !== 'table') throw changed(this.name);
@@ -81,14 +92,13 @@ class SheetsTarget implements GoogleSheetsTarget {
     const { rowCount, columnCount } = look.tab;
     const full = fullFault(this.name, rowCount * columnCount, plan.inserts.length, columnCount);
     if (full !== null) throw full;
-    const unsettled = new UnsettledWrite(this.#api, { tab: this.#options.tab, name: this.name }, look);
+    const unsettled = new UnsettledWrite(this.#api, this.#place, look, clock.now());
     this.#unsettled = unsettled;
-    const refused = [
-      ...(await this.#update(plan, look, unsettled, signal)),
-      ...(await this.#insert(plan, look, unsettled, signal)),
-    ];
-    const astray = await this.#settle(signal);
-    return outcomesOf(changes, plan.outcomes, refused, astray, look.columns, this.#refused);
+    const rest = await this.#send(plan, changes, look, unsettled, signal);
+    const settled = await this.#settle(signal);
+    const notPutBack = new Map(this.#notPutBack);
+    this.#notPutBack.clear();
+    return outcomesOf(changes, plan.outcomes, rest, { ...settled, notPutBack }, look.columns, this.#refused);
   }
 
   async fix(signal: AbortSignal): Promise<boolean> {
@@ -102,71 +112,30 @@ class SheetsTarget implements GoogleSheetsTarget {
     return lookAtTab(this.#api, this.#options, this.name, signal);
   }
 
-  /** Finishes the last write: looks where it arrived. Returns the leads whose rows do not show it. */
-  async #settle(signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const astray = (await this.#unsettled?.settle(signal)) ?? new Set<string>();
-    this.#unsettled = null;
-    return astray;
-  }
-
-  #update({ updates }: WritePlan, { tab, columns }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
-    const send = (rows: readonly PlannedRow[]): Promise<void> =>
-      unsettled.send(rows, () => this.#api.write(valueRanges(this.#options.tab, rows), signal));
-    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
-    return this.#inBatches(updates, parts, send, () => this.#assertNotTheTabs(tab, 0, signal));
-  }
-
-  #insert({ inserts }: WritePlan, { tab, columns }: Look, unsettled: UnsettledWrite, signal: AbortSignal) {
-    const start = inserts[0]?.row ?? 0;
-    let done = 0;
-    const send = async (rows: readonly PlannedRow[]): Promise<void> => {
-      const at = start + done;
-      const placed = rows.map((row, index) => ({ ...row, row: at + index }));
-      const cells = rows.map((row) => row.cells);
-      const requests = insertedRows(tab.sheetId, at, cells, at === 1 && tab.rowCount > 1);
-      await unsettled.send(placed, () => this.#api.update(requests, signal));
-      done += rows.length;
-    };
-    // A row that is there can be told of later.
-    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
-    return this.#inBatches(inserts, parts, send, () =>
-      this.#assertNotTheTabs(tab, inserts.length - done, signal),
-    );
-  }
-
-  /** Sends rows in as few requests as their size allows, and finds those that are refused. */
-  async #inBatches(
-    rows: readonly PlannedRow[],
-    parts: (row: PlannedRow) => readonly PlannedRow[],
-    send: (rows: readonly PlannedRow[]) => Promise<void>,
-    onFirstRefusal: () => Promise<void>,
+  /** Looks at once where something has arrived when a request failed; if that fails too, the next write looks. */
+  async #send(
+    plan: WritePlan,
+    changes: readonly RowChange[],
+    look: Look,
+    unsettled: UnsettledWrite,
+    signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
-    const refused: Refused<PlannedRow>[] = [];
-    let isFirst = true;
-    const watched = async (some: readonly PlannedRow[]): Promise<void> => {
-      try {
-        await this.#paced(some.length, () => send(some));
-      } catch (error) {
-        if (isRefused(error) && isFirst) await onFirstRefusal();
-        isFirst &&= !isRefused(error);
-        throw error;
-      }
-    };
-    for (const batch of inBatches(rows, this.#most)) refused.push(...(await bisect(batch, parts, watched)));
-    return refused;
-  }
-
-  /** Half as much at once after Google could not serve a request (it says so of too complex ones too, 503). */
-  async #paced(count: number, request: () => Promise<void>): Promise<void> {
+    const onRefused = (refused: Refused<PlannedRow>): void =>
+      rememberRefused(refused, changes, look.columns, this.#refused);
     try {
-      await request();
-      this.#most *= 2;
+      return await this.#requests.send(plan, look, unsettled, onRefused, signal);
     } catch (error) {
-      if (error instanceof LeadsyncError && error.code === 'target.unavailable') {
-        this.#most = Math.max(1, Math.floor(count / 2));
-      }
+      await this.#settle(signal).catch(() => null);
       throw error;
     }
+  }
+
+  /** Finishes the last write: looks where it arrived. */
+  async #settle(signal: AbortSignal): Promise<Settled> {
+    const settled = (await this.#unsettled?.settle(signal)) ?? nothingSettled;
+    this.#unsettled = null;
+    for (const [lead, cells] of settled.notPutBack) this.#notPutBack.set(lead, cells);
+    return settled;
   }
 
   /** False when somebody else made it first. */
@@ -221,40 +190,6 @@ class SheetsTarget implements GoogleSheetsTarget {
   #assertNotCopied(tab: TabDescription): void {
     if (this.#isCopied(tab)) throw copiedFault(this.name, tab.tabRecords[0]?.spreadsheetId ?? '');
   }
-
-  /**
-   * Looks once why something was refused before it is taken apart: throws `target.changed` when the tab is not there
-   * any more or smaller than it was, `target.full` when the spreadsheet has no room for `newRows`.
-   */
-  async #assertNotTheTabs(
-    { sheetId, ...tab }: TabDescription,
-    newRows: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const sizes = sheets.map(({ properties }) => ({
-      isSame: properties?.sheetId === sheetId && properties.title === this.#options.tab,
-      rows: properties?.gridProperties?.rowCount ?? 0,
-      columns: properties?.gridProperties?.columnCount ?? 0,
-    }));
-    const own = sizes.find(({ isSame }) => isSame);
-    if (own === undefined || own.rows < tab.rowCount || own.columns < tab.columnCount)
-      throw changed(this.name);
-    const cells = sizes.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
-    const full = fullFault(this.name, cells, newRows, own.columns);
-    if (full !== null) throw full;
-  }
-}
-
-/** The cells of a row one by one, unless they belong together: the status never does. */
-function inParts(row: PlannedRow, statusColumn: number | null): readonly PlannedRow[] {
-  const cells = [...row.cells];
-  const part = (some: typeof cells): PlannedRow => ({ ...row, cells: new Map(some) });
-  if (cells.length < 2) return [row];
-  if (!row.isWhole) return cells.map((cell) => part([cell]));
-  const status = cells.filter(([column]) => column === statusColumn);
-  if (status.length === 0) return [row];
-  return [part(cells.filter(([column]) => column !== statusColumn)), { ...part(status), isWhole: false }];
 }
 
 function rowsOf(look: Look): TargetRow[] {

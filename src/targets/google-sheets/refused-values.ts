@@ -2,13 +2,17 @@ import type { RowChange, RowOutcome } from '../target.ts';
 
 type Held = Extract<RowOutcome, { status: 'put-off' | 'held' }>;
 
-/** Values that the spreadsheet has refused, so that a repetition does not look for them again. */
+/** Values that the spreadsheet has refused in this run, so that a repetition does not look for them again. */
 export class RefusedValues {
   readonly #messages = new Map<string, string>();
 
   /** `field`: of the lead; null: the change as a whole, of which nobody can tell what was refused. */
   remember(change: RowChange, field: string | null, message: string): void {
     this.#messages.set(keyOf(change, field), message);
+  }
+
+  forget(): void {
+    this.#messages.clear();
   }
 
   /** Null when nothing is known against this change. */
@@ -22,7 +26,8 @@ export class RefusedValues {
   }
 }
 
-function heldAs({ key }: RowChange, message: string): Held {
+/** A change that the spreadsheet refuses. */
+export function heldAs({ key }: RowChange, message: string): Held {
   return { key, status: 'held', code: 'target.value-not-storable', message };
 }
 

@@ -1,37 +1,46 @@
 import type { Alignment } from './alignment.ts';
 import { cellAt, type GridCell, sameGridCell } from './grid.ts';
+import { StraySearch } from './stray-search.ts';
 import { meantRow, type SentRow } from './verify.ts';
+
+/** Cells of one row, as they are in the later look, that are to show again what they did. */
+export interface PutBack extends SentRow {
+  /** What was sent and has hit them. */
+  readonly because: readonly SentRow[];
+}
+
+type Place = [row: number, column: number];
 
 /**
  * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
  * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
  * their other cells, columns by their heading; a row or column that the look did not see was blank. Of an update that did
- * not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. `before` and
- * `after` of the alignment are that look and a later one; `all`: everything that was sent.
+ * not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. Where nothing
+ * was moved nothing is put back: what differs there, people have typed. `before` and `after` of the alignment are that
+ * look and a later one; `all`: everything that was sent.
  */
-export function restores(
+export function cellsToPutBack(
   astray: readonly SentRow[],
   alignment: Alignment,
   all: readonly SentRow[],
-): SentRow[] {
+): PutBack[] {
   if (astray.length === 0) return [];
   // Of what did not arrive as a whole nothing is left: half of a removed row would be a new row.
-  const arrived = all.filter((sent) => !sent.isNew && !astray.includes(sent));
+  const isAstray = new Set(astray);
+  const arrived = all.filter((sent) => !sent.isNew && !isAstray.has(sent));
   const meant = new Map(arrived.map(({ row, cells }) => [row, cells]));
-  const landings = new Map<number, Set<number>>();
-  const land = (sent: SentRow, cells: readonly [row: number, column: number][]): void => {
-    for (const [row, column] of cells) {
-      landings.set(row, (landings.get(row) ?? new Set()).add(column));
-      if (sent.isNew) ownRows.add(row);
+  const hits = new Map<number, { columns: Set<number>; because: Set<SentRow>; isOwn: boolean }>();
+  const search = new StraySearch(alignment);
+  for (const sent of all) {
+    for (const [row, column] of hitCells(sent, isAstray.has(sent), alignment, search)) {
+      const hit = hits.get(row) ?? { columns: new Set(), because: new Set(), isOwn: false };
+      hit.columns.add(column);
+      hit.because.add(sent);
+      hits.set(row, { ...hit, isOwn: hit.isOwn || sent.isNew });
     }
-  };
-  const ownRows = new Set<number>();
-  // What seems to have arrived may be something else of the same value.
-  for (const sent of all) if (!sent.isNew) land(sent, landed(sent, alignment));
-  for (const sent of astray)
-    land(sent, sent.isNew ? landedNew(sent, alignment) : halfArrived(sent, alignment));
-  return [...landings].flatMap(([row, columns]) => {
-    const rowBefore = ownRows.has(row) ? null : alignment.rowBefore(row, columns);
+  }
+  return [...hits].flatMap(([row, { columns, because, isOwn }]) => {
+    const rowBefore = isOwn ? null : alignment.rowBefore(row, columns);
     const cells = new Map<number, GridCell>();
     for (const column of columns) {
       const columnBefore = alignment.columnBefore(column);
@@ -42,47 +51,96 @@ export function restores(
       const isWanted = wanted !== undefined && sameGridCell(wanted, shown);
       if (!isWanted && !sameGridCell(cell, shown)) cells.set(column, cell);
     }
-    return cells.size === 0 ? [] : [{ row, isNew: false, cells }];
+    return cells.size === 0 ? [] : [{ row, isNew: false, cells, because: [...because] }];
   });
 }
 
 /**
- * What did not arrive and is to be sent again, to where it belongs now. Only to cells that still show what they did:
- * anything else is somebody's edit.
+ * What was put back and did not arrive, because rows or columns were moved once more: to where it belongs now. Only to
+ * cells that still show what they did: anything else is somebody's edit.
  */
-export function sentAgain(missed: readonly SentRow[], alignment: Alignment): SentRow[] {
+export function putBackAgain(missed: readonly SentRow[], alignment: Alignment): PutBack[] {
   return missed.flatMap((sent) => {
     const row = meantRow(sent, alignment);
-    if (row === null) return [];
+    if (row === null || !isDisplaced(sent, alignment)) return [];
     const cells = new Map<number, GridCell>();
     for (const [column, cell] of sent.cells) {
       const now = alignment.columnAfter(column);
       const old = cellAt(alignment.before, sent.row, column);
       if (now !== null && shows(alignment, row, now, old)) cells.set(now, cell);
     }
-    return cells.size === 0 ? [] : [{ row, isNew: false, cells }];
+    return cells.size === 0 ? [] : [{ row, isNew: false, cells, because: [sent] }];
   });
 }
 
+/** The cells, as they are now, that show what was sent and must not. */
+function hitCells(
+  sent: SentRow,
+  isAstray: boolean,
+  alignment: Alignment,
+  search: StraySearch,
+): readonly Place[] {
+  if (sent.isNew) return isAstray ? strayNewRow(sent, alignment, search) : [];
+  if (!isDisplaced(sent, alignment)) return [];
+  // What seems to have arrived may be something else of the same value.
+  const stray = strayCells(sent, alignment, search);
+  return isAstray ? [...stray, ...halfArrived(sent, alignment)] : stray;
+}
+
+/**
+ * Whether people moved a row or a column of it between the two looks: where it was, something else stands now. Only
+ * then can what was sent have landed elsewhere.
+ */
+function isDisplaced(sent: SentRow, alignment: Alignment): boolean {
+  const columns = new Set(sent.cells.keys());
+  if ([...columns].some((column) => isMovedColumn(column, alignment))) return true;
+  const row = meantRow(sent, alignment);
+  if (row !== null) return row !== sent.row;
+  const rowBefore = alignment.rowBefore(sent.row, columns);
+  if (rowBefore !== null) return rowBefore !== sent.row;
+  return !isStillThere(sent, alignment);
+}
+
+/** Whether the place of a row whose id is nowhere still shows that row: only its id was typed over or taken out. */
+function isStillThere({ row, cells }: SentRow, alignment: Alignment): boolean {
+  const { id } = alignment.columns;
+  const isIgnored = (column: number): boolean => column === id || cells.has(column);
+  if (!alignment.isSameRow(row, row, isIgnored)) return false;
+  const others = (alignment.before[row] ?? []).flatMap((_, column) => {
+    const [cell, now] = [cellAt(alignment.before, row, column), alignment.columnAfter(column)];
+    return cell === null || now === null || isIgnored(column) ? [] : [shows(alignment, row, now, cell)];
+  });
+  if (others.includes(true)) return true;
+  const hasId = alignment.idAfter !== null && cellAt(alignment.after, row, alignment.idAfter) !== null;
+  return hasId && others.length === 0;
+}
+
+function isMovedColumn(column: number, alignment: Alignment): boolean {
+  const now = alignment.columnAfter(column);
+  return now === null ? alignment.columnBefore(column) !== null : now !== column;
+}
+
 /** The cells, as they are now, in which what was sent to a row is found although it was not meant for them. */
-function landed(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
+function strayCells(sent: SentRow, alignment: Alignment, search: StraySearch): Place[] {
   const meant = meantRow(sent, alignment);
-  return [...sent.cells].flatMap(([column, cell]): [number, number][] => {
+  return [...sent.cells].flatMap(([column, cell]): Place[] => {
     const now = alignment.columnAfter(column);
     const isMeant = meant === sent.row && now === column;
     if (!isMeant && shows(alignment, sent.row, column, cell)) return [[sent.row, column]];
-    // Somebody moved rows once more. An empty cell cannot be searched for.
-    if (cell === null || (meant !== null && now !== null && shows(alignment, meant, now, cell))) return [];
-    const row = onlyRow(alignment, column, cell);
+    // Somebody moved rows once more. An empty cell cannot be searched for, nor what was perhaps never carried out.
+    if (cell === null || sent.isDoubtful === true) return [];
+    if (meant !== null && now !== null && shows(alignment, meant, now, cell)) return [];
+    const row = search.onlyRow(column, cell);
     return row === null ? [] : [[row, column]];
   });
 }
 
 /** The cells of an update that show what was meant for them. Of a row that got an id, it must stay: it has its lead. */
-function halfArrived(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
-  const row = sent.cells.has(alignment.columns.id) ? null : meantRow(sent, alignment);
+function halfArrived(sent: SentRow, alignment: Alignment): Place[] {
+  if (sent.isDoubtful === true || sent.cells.has(alignment.columns.id)) return [];
+  const row = meantRow(sent, alignment);
   if (row === null) return [];
-  return [...sent.cells].flatMap(([column, cell]): [number, number][] => {
+  return [...sent.cells].flatMap(([column, cell]): Place[] => {
     const now = alignment.columnAfter(column);
     return now !== null && shows(alignment, row, now, cell) ? [[row, now]] : [];
   });
@@ -92,34 +150,19 @@ function halfArrived(sent: SentRow, alignment: Alignment): [row: number, column:
  * A row of our own, inserted when the columns had been moved: all of it is taken out again. One whose cells are where
  * they belong was edited by somebody since, and stays.
  */
-function landedNew(sent: SentRow, alignment: Alignment): [row: number, column: number][] {
+function strayNewRow(sent: SentRow, alignment: Alignment, search: StraySearch): Place[] {
   const { id } = alignment.columns;
   const leadId = sent.cells.get(id) ?? null;
   if (leadId === null) return [];
-  const row = shows(alignment, sent.row, id, leadId) ? sent.row : onlyRow(alignment, id, leadId);
+  const row = shows(alignment, sent.row, id, leadId) ? sent.row : search.onlyRow(id, leadId);
   if (row === null) return [];
   const found = [...sent.cells].filter(
     ([column, cell]) => cell !== null && shows(alignment, row, column, cell),
   );
-  const isDisplaced = found.some(([column]) => alignment.columnAfter(column) !== column);
-  return isDisplaced ? found.map(([column]): [number, number] => [row, column]) : [];
+  const isStray = found.some(([column]) => isMovedColumn(column, alignment));
+  return isStray ? found.map(([column]): Place => [row, column]) : [];
 }
 
 function shows(alignment: Alignment, row: number, column: number, cell: GridCell): boolean {
   return sameGridCell(cellAt(alignment.after, row, column), cell);
-}
-
-/** The one row that shows this in a column and did not before; null when there is none, or more than one. */
-function onlyRow(alignment: Alignment, column: number, cell: GridCell): number | null {
-  const columnBefore = alignment.columnBefore(column);
-  const isNews = (row: number): boolean => {
-    const rowBefore = alignment.rowBefore(row, new Set([column]));
-    if (rowBefore === null || columnBefore === null) return true;
-    return !sameGridCell(cellAt(alignment.before, rowBefore, columnBefore), cell);
-  };
-  const rows = [...alignment.after.keys()].filter(
-    (row) => row > alignment.header && shows(alignment, row, column, cell) && isNews(row),
-  );
-  const [row = null, second] = rows;
-  return second === undefined ? row : null;
 }

@@ -1,40 +1,64 @@
 import { ownedColumns } from '../columns.ts';
+import { cellName } from './a1.ts';
 import { Alignment, type OwnColumns } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, restoredCells } from './cell-writes.ts';
-import type { GridCell } from './grid.ts';
+import { type GridCell, isFormula } from './grid.ts';
 import { isRefused, type Look, readAgain } from './look.ts';
-import { restores, sentAgain } from './repair.ts';
+import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 
 /** How often cells are put back when people go on moving rows meanwhile. */
 const rounds = 3;
 
+/** How many refused cells are looked for when cells are put back. */
+const mostAlone = 8;
+
 /** A row that was sent, for a lead. */
 type SentFor = SentRow & { readonly leadId: string };
+
+/** What became of what was sent. */
+export interface Settled {
+  /** The leads whose rows do not show it. */
+  readonly astray: ReadonlySet<string>;
+  /** By lead: other people's cells that were hit and show again what they did; and those that could not be put back. */
+  readonly putBack: ReadonlyMap<string, readonly string[]>;
+  readonly notPutBack: ReadonlyMap<string, readonly string[]>;
+}
+
+export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), notPutBack: new Map() };
 
 /**
  * What was sent since a look, until somebody has looked at where it arrived. Kept when a request fails, because what
  * was sent may have been carried out all the same, on rows that people had moved.
  */
 export class UnsettledWrite {
+  /** Epoch ms, UTC. */
+  readonly since: number;
   readonly #api: SheetsApi;
   readonly #place: { readonly tab: string; readonly name: string };
   readonly #look: Look;
-  readonly #sent = new Set<SentFor>();
+  readonly #sent = new Map<SentFor, { readonly isDoubtful: boolean }>();
 
-  constructor(api: SheetsApi, place: { readonly tab: string; readonly name: string }, look: Look) {
+  constructor(
+    api: SheetsApi,
+    place: { readonly tab: string; readonly name: string },
+    look: Look,
+    since: number,
+  ) {
     this.#api = api;
     this.#place = place;
     this.#look = look;
+    this.since = since;
   }
 
   /** Sends rows; they count as sent unless they were refused. */
   async send(rows: readonly SentFor[], request: () => Promise<void>): Promise<void> {
-    for (const row of rows) this.#sent.add(row);
+    for (const row of rows) this.#sent.set(row, { isDoubtful: true });
     try {
       await request();
+      for (const row of rows) this.#sent.set(row, { isDoubtful: false });
     } catch (error) {
       // A refused request has changed nothing; any other fault may have come after it was carried out.
       if (isRefused(error)) for (const row of rows) this.#sent.delete(row);
@@ -42,43 +66,80 @@ export class UnsettledWrite {
     }
   }
 
-  /**
-   * Looks where everything arrived and gives other people's cells that were hit back what they showed. Returns the
-   * leads whose rows do not show what was sent.
-   */
-  async settle(signal: AbortSignal): Promise<ReadonlySet<string>> {
-    let sent: readonly SentRow[] = mergedByRow([...this.#sent]);
-    if (sent.length === 0) return new Set();
+  /** Looks where everything arrived and gives other people's cells that were hit back what they showed. */
+  async settle(signal: AbortSignal): Promise<Settled> {
+    const sent = mergedByRow([...this.#sent].map(([row, { isDoubtful }]) => ({ ...row, isDoubtful })));
+    if (sent.length === 0) return nothingSettled;
     let { grid } = this.#look;
     let own: OwnColumns = { id: this.#look.columns.id, owned: ownedColumns(this.#look.columns) };
+    let all: readonly SentRow[] = sent;
+    const leads = new Map<SentRow, readonly string[]>(sent.map((row) => [row, [row.leadId]]));
     const astray = new Set<string>();
-    for (let round = 0; round < rounds; round++) {
+    const putBack = new CellNames(leads);
+    const notPutBack = new CellNames(leads);
+    for (let round = 0; ; round++) {
       const { tab, name } = this.#place;
       const after = await readAgain(this.#api, tab, grid, own, name, signal);
-      const alignment = new Alignment(grid, after, own, linkedIds(sent, own.id));
-      const all = sent;
+      const alignment = new Alignment(grid, after, own, linkedIds(all, own.id));
       const missed = all.filter((row) => !hasArrived(row, alignment, all));
-      if (round === 0) for (const row of missed) if ('leadId' in row) astray.add(String(row.leadId));
-      const toPut = [...restores(missed, alignment, all), ...(round > 0 ? sentAgain(missed, alignment) : [])];
-      if (toPut.length === 0) break;
-      await this.#putBack(toPut, signal);
+      if (round === 0) for (const row of missed) for (const lead of leads.get(row) ?? []) astray.add(lead);
+      const again = round === 0 ? [] : putBackAgain(missed, alignment);
+      const toPut: readonly PutBack[] = [...cellsToPutBack(missed, alignment, all), ...again];
+      for (const row of toPut)
+        leads.set(row, [...new Set(row.because.flatMap((each) => leads.get(each) ?? []))]);
+      if (round === rounds) notPutBack.add(toPut, true);
+      if (round === rounds || toPut.length === 0)
+        return { astray, putBack: putBack.names, notPutBack: notPutBack.names };
+      const refused = await this.#putBack(toPut, signal);
+      all = toPut.filter((row) => !refused.has(row));
+      putBack.add(all, false);
+      notPutBack.add([...refused], true);
       const owned = new Set([...own.owned].flatMap((column) => alignment.columnAfter(column) ?? []));
-      [grid, sent, own] = [after, toPut, { id: alignment.idAfter ?? -1, owned }];
+      [grid, own] = [after, { id: alignment.idAfter ?? -1, owned }];
     }
-    return astray;
   }
 
-  /** What is refused stays as it is: nothing more can be done for it. */
-  async #putBack(rows: readonly SentRow[], signal: AbortSignal): Promise<void> {
+  /** Returns what is refused: nothing more can be done for it. */
+  async #putBack(rows: readonly PutBack[], signal: AbortSignal): Promise<ReadonlySet<SentRow>> {
     const { sheetId } = this.#look.tab;
+    const refused = new Set<SentRow>();
     for (const batch of inBatches(rows, Number.POSITIVE_INFINITY)) {
-      await bisect(
+      const rest = await bisect(
         batch,
         (row) => [row],
         (some) => this.#api.update(restoredCells(sheetId, some), signal),
+        { alone: ({ item }) => refused.add(item), isEnough: () => refused.size >= mostAlone },
       );
+      for (const { item } of rest) refused.add(item);
+    }
+    return refused;
+  }
+}
+
+/** Cells by the leads for which something was sent that has hit them. */
+class CellNames {
+  readonly names = new Map<string, string[]>();
+  readonly #leads: ReadonlyMap<SentRow, readonly string[]>;
+
+  constructor(leads: ReadonlyMap<SentRow, readonly string[]>) {
+    this.#leads = leads;
+  }
+
+  add(rows: readonly SentRow[], isWithContent: boolean): void {
+    for (const row of rows) {
+      const names = [...row.cells].map(([column, cell]) => {
+        const name = cellName(row.row, column);
+        return isWithContent ? `${name} (${contentOf(cell)})` : name;
+      });
+      for (const lead of this.#leads.get(row) ?? [])
+        this.names.set(lead, [...new Set([...(this.names.get(lead) ?? []), ...names])]);
     }
   }
+}
+
+function contentOf(cell: GridCell): string {
+  if (cell === null) return 'empty';
+  return isFormula(cell) ? cell.formula : JSON.stringify(cell);
 }
 
 /** Cells of one row that were sent one by one are one row again. */
@@ -88,7 +149,7 @@ function mergedByRow(sent: readonly SentFor[]): SentFor[] {
     const key = `${row.isNew ? row.leadId : ''} ${row.row}`;
     const known = merged.get(key);
     const cells = new Map<number, GridCell>([...(known?.cells ?? []), ...row.cells]);
-    merged.set(key, { ...row, cells });
+    merged.set(key, { ...row, cells, isDoubtful: known?.isDoubtful === true || row.isDoubtful === true });
   }
   return [...merged.values()];
 }

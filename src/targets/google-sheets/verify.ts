@@ -8,6 +8,8 @@ export interface SentRow {
   readonly isNew: boolean;
   /** What each cell was to hold; null: nothing. */
   readonly cells: ReadonlyMap<number, GridCell>;
+  /** No reply has told that it was carried out. */
+  readonly isDoubtful?: boolean;
 }
 
 /** The ids that were sent to rows, by row. */

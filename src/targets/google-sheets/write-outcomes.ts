@@ -4,33 +4,38 @@ import type { RowChange, RowOutcome } from '../target.ts';
 import type { Refused } from './bisect.ts';
 import { cellName } from './a1.ts';
 import { GoogleFault } from './google-fault.ts';
-import type { RefusedValues } from './refused-values.ts';
+import { heldAs, type RefusedValues } from './refused-values.ts';
+import type { Settled } from './unsettled-write.ts';
 import { fieldAt, type PlannedRow } from './write-plan.ts';
 
+/** Remembers what was refused by itself. */
+export function rememberRefused(
+  { item, error }: Refused<PlannedRow>,
+  changes: readonly RowChange[],
+  columns: Columns,
+  memory: RefusedValues,
+): void {
+  const message = refusedMessage(item, error);
+  for (const [change, field] of concerned(item, changes, columns)) memory.remember(change, field, message);
+}
+
 /**
- * The outcomes of a plan by what became of it: rows of `astray` are put off, what was refused is held and remembered.
+ * The outcomes of a plan by what became of it: rows that went astray are put off, what was refused is held; `rest`: with
+ * others, of which not all need be refused.
  */
 export function outcomesOf(
   changes: readonly RowChange[],
   planned: readonly RowOutcome[],
-  refused: readonly Refused<PlannedRow>[],
-  astray: ReadonlySet<string>,
+  rest: readonly Refused<PlannedRow>[],
+  settled: Settled,
   columns: Columns,
   memory: RefusedValues,
 ): readonly RowOutcome[] {
-  for (const { item, error } of refused) {
-    const message = refusedMessage(item, error);
-    const field = item.isWhole || item.cells.size > 1 ? null : onlyField(item, columns);
-    const isStatus = !item.isWhole && columns.status !== null && item.cells.has(columns.status);
-    for (const change of changes) {
-      if ((change.leadId ?? '').trim() !== item.leadId) continue;
-      if (isStatus) {
-        const text = item.cells.get(columns.status);
-        if ('text' in change && change.text === text) memory.remember(change, null, message);
-      } else if (change.kind === 'status') continue;
-      else if (field === null) memory.remember(change, null, message);
-      else if ('values' in change && field in change.values) memory.remember(change, field, message);
-    }
+  const byLead = Map.groupBy(changes, ({ leadId }) => (leadId ?? '').trim());
+  const heldWithOthers = new Map<RowChange, string>();
+  for (const { item, error } of rest) {
+    for (const [change] of concerned(item, byLead.get(item.leadId) ?? [], columns))
+      heldWithOthers.set(change, refusedMessage(item, error, true));
   }
   return changes.map((change, index): RowOutcome => {
     const outcome = planned[index];
@@ -38,9 +43,32 @@ export function outcomesOf(
     if (outcome.status !== 'done') return outcome;
     const held = memory.heldBy(change);
     if (held !== null) return held;
+    const message = heldWithOthers.get(change);
+    if (message !== undefined) return heldAs(change, message);
+    const lead = (change.leadId ?? '').trim();
     // What a row is told of itself is of no consequence: the next run tells it again.
-    const isAstray = change.kind !== 'status' && astray.has(change.leadId.trim());
-    return isAstray ? putOff(change) : outcome;
+    const isAstray = change.kind !== 'status' && settled.astray.has(lead);
+    return isAstray || settled.notPutBack.has(lead) ? putOff(change, settled) : outcome;
+  });
+}
+
+/** The changes that wanted these cells, each with the field if it is only one. */
+function concerned(
+  item: PlannedRow,
+  changes: readonly RowChange[],
+  columns: Columns,
+): [change: RowChange, field: string | null][] {
+  const field = item.isWhole || item.cells.size > 1 ? null : onlyField(item, columns);
+  const isStatus = !item.isWhole && columns.status !== null && item.cells.has(columns.status);
+  return changes.flatMap((change): [RowChange, string | null][] => {
+    if ((change.leadId ?? '').trim() !== item.leadId) return [];
+    if (isStatus) {
+      const text = item.cells.get(columns.status);
+      return 'text' in change && change.text === text ? [[change, null]] : [];
+    }
+    if (change.kind === 'status') return [];
+    if (field === null) return [[change, null]];
+    return 'values' in change && field in change.values ? [[change, field]] : [];
   });
 }
 
@@ -49,16 +77,26 @@ function onlyField({ cells }: PlannedRow, columns: Columns): string | null {
   return column === undefined ? null : fieldAt(columns, column);
 }
 
-function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error): string {
+function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error, isWithOthers = false): string {
   const words = error instanceof GoogleFault && error.words !== null ? `: ${withoutStop(error.words)}.` : '.';
   const names = [...cells.keys()].map((column) => cellName(row, column)).join(', ');
+  const others = isWithOthers
+    ? ' together with others, too many to find out which of them it refuses (the first that were found are named)'
+    : '';
   return isNew
-    ? `Google Sheets refused the new row${words} It was not added.`
-    : `Google Sheets refused what was to be written into ${names}${words} That was left as it is.`;
+    ? `Google Sheets refused the new row${others}${words} It was not added.`
+    : `Google Sheets refused what was to be written into ${names}${others}${words} That was left as it is.`;
 }
 
-function putOff({ key }: RowChange): RowOutcome {
-  const message =
-    'The row does not show what was written: somebody worked in it or moved it at that moment. The next run looks again.';
-  return { key, status: 'put-off', code: 'row.changed', message };
+function putOff({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): RowOutcome {
+  const lead = (leadId ?? '').trim();
+  const [back, lost] = [putBack.get(lead) ?? [], notPutBack.get(lead) ?? []];
+  const messages = [
+    'The row does not show what was written: somebody worked in it or moved it at that moment. The next run looks again.',
+    ...(back.length > 0 ? [`Cells that were hit by it show again what they did: ${back.join(', ')}.`] : []),
+    ...(lost.length > 0
+      ? [`Cells that were hit by it and could not be put back, with what they showed: ${lost.join(', ')}.`]
+      : []),
+  ];
+  return { key, status: 'put-off', code: 'row.changed', message: messages.join(' ') };
 }

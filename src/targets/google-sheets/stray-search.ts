@@ -1,0 +1,37 @@
+import { type Alignment, keyOf } from './alignment.ts';
+import { cellAt, type GridCell, sameGridCell } from './grid.ts';
+
+/** Finds cells of the later look that did not show before what they show. Each column is gone through once at most. */
+export class StraySearch {
+  readonly #alignment: Alignment;
+  /** By column, then by what a cell shows: its row; null: more than one. */
+  readonly #news = new Map<number, ReadonlyMap<string, number | null>>();
+
+  constructor(alignment: Alignment) {
+    this.#alignment = alignment;
+  }
+
+  /** The one row that shows this in a column and did not before; null when there is none, or more than one. */
+  onlyRow(column: number, cell: GridCell): number | null {
+    const known = this.#news.get(column);
+    const news = known ?? this.#newsOf(column);
+    if (known === undefined) this.#news.set(column, news);
+    return news.get(keyOf(cell)) ?? null;
+  }
+
+  #newsOf(column: number): ReadonlyMap<string, number | null> {
+    const { after, before, header } = this.#alignment;
+    const columnBefore = this.#alignment.columnBefore(column);
+    const news = new Map<string, number | null>();
+    for (let row = header + 1; row < after.length; row++) {
+      const cell = cellAt(after, row, column);
+      if (cell === null) continue;
+      const rowBefore = this.#alignment.rowBefore(row, new Set([column]));
+      const isKnown = rowBefore !== null && columnBefore !== null;
+      if (isKnown && sameGridCell(cellAt(before, rowBefore, columnBefore), cell)) continue;
+      const key = keyOf(cell);
+      news.set(key, news.has(key) ? null : row);
+    }
+    return news;
+  }
+}

@@ -1,0 +1,159 @@
+import { LeadsyncError } from '../../errors.ts';
+import { bisect, type Refused } from './bisect.ts';
+import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
+import { changed, isRefused, type Look } from './look.ts';
+import type { SheetsApi } from './sheets-api.ts';
+import { fullFault } from './tab-faults.ts';
+import { type TabDescription, tabsFields } from './tab-description.ts';
+import type { UnsettledWrite } from './unsettled-write.ts';
+import type { PlannedRow, WritePlan } from './write-plan.ts';
+
+/** How many refused values are looked for in one write: each takes requests of the quota, some twenty at most. */
+const mostAlone = 8;
+
+type OnRefused = (refused: Refused<PlannedRow>) => void;
+
+/** Sends what was planned in as few requests as their size allows, and finds what is refused. */
+export class WriteRequests {
+  readonly #api: SheetsApi;
+  readonly #place: { readonly tab: string; readonly name: string };
+  /** The most rows for one request; less after Google could not serve one. */
+  #most = Number.POSITIVE_INFINITY;
+  /** Refused values that were found since the last write that came to its end. */
+  #alone = 0;
+
+  constructor(api: SheetsApi, place: { readonly tab: string; readonly name: string }) {
+    this.#api = api;
+    this.#place = place;
+  }
+
+  /**
+   * `onRefused`: told of each row or cell that is refused as soon as it is found. Returns those of refused groups that
+   * were not taken apart, because enough had been found.
+   */
+  async send(
+    plan: WritePlan,
+    look: Look,
+    unsettled: UnsettledWrite,
+    onRefused: OnRefused,
+    signal: AbortSignal,
+  ): Promise<readonly Refused<PlannedRow>[]> {
+    const updates = await this.#update(plan, look, unsettled, onRefused, signal);
+    const inserts = await this.#insert(plan, look, unsettled, onRefused, signal);
+    this.#alone = 0;
+    return [...updates, ...inserts];
+  }
+
+  #update(
+    { updates }: WritePlan,
+    { tab, columns }: Look,
+    unsettled: UnsettledWrite,
+    onRefused: OnRefused,
+    signal: AbortSignal,
+  ) {
+    const send = (rows: readonly PlannedRow[]): Promise<void> =>
+      unsettled.send(rows, () => this.#api.write(valueRanges(this.#place.tab, rows), signal));
+    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
+    return this.#inBatches(updates, parts, send, onRefused, () => this.#assertNotTheTabs(tab, 0, signal));
+  }
+
+  #insert(
+    { inserts }: WritePlan,
+    { tab, columns }: Look,
+    unsettled: UnsettledWrite,
+    onRefused: OnRefused,
+    signal: AbortSignal,
+  ) {
+    const start = inserts[0]?.row ?? 0;
+    let done = 0;
+    const send = async (rows: readonly PlannedRow[]): Promise<void> => {
+      const at = start + done;
+      const placed = rows.map((row, index) => ({ ...row, row: at + index }));
+      const cells = rows.map((row) => row.cells);
+      const requests = insertedRows(tab.sheetId, at, cells, at === 1 && tab.rowCount > 1);
+      await unsettled.send(placed, () => this.#api.update(requests, signal));
+      done += rows.length;
+    };
+    // A row that is there can be told of later.
+    const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
+    return this.#inBatches(inserts, parts, send, onRefused, () =>
+      this.#assertNotTheTabs(tab, inserts.length - done, signal),
+    );
+  }
+
+  /** Gives back what was refused and not taken apart. */
+  async #inBatches(
+    rows: readonly PlannedRow[],
+    parts: (row: PlannedRow) => readonly PlannedRow[],
+    send: (rows: readonly PlannedRow[]) => Promise<void>,
+    onRefused: OnRefused,
+    onFirstRefusal: () => Promise<void>,
+  ): Promise<readonly Refused<PlannedRow>[]> {
+    const rest: Refused<PlannedRow>[] = [];
+    let isFirst = true;
+    const watched = async (some: readonly PlannedRow[]): Promise<void> => {
+      try {
+        await this.#paced(some.length, () => send(some));
+      } catch (error) {
+        if (isRefused(error) && isFirst) await onFirstRefusal();
+        isFirst &&= !isRefused(error);
+        throw error;
+      }
+    };
+    const alone = (refused: Refused<PlannedRow>): void => {
+      this.#alone++;
+      onRefused(refused);
+    };
+    const isEnough = (): boolean => this.#alone >= mostAlone;
+    for (const batch of inBatches(rows, this.#most))
+      rest.push(...(await bisect(batch, parts, watched, { alone, isEnough })));
+    return rest.flatMap(({ item, error }) => parts(item).map((part) => ({ item: part, error })));
+  }
+
+  /** Half as much at once after Google could not serve a request (it says so of too complex ones too, 503). */
+  async #paced(count: number, request: () => Promise<void>): Promise<void> {
+    try {
+      await request();
+      this.#most *= 2;
+    } catch (error) {
+      if (error instanceof LeadsyncError && error.code === 'target.unavailable') {
+        this.#most = Math.max(1, Math.floor(count / 2));
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Looks once why something was refused before it is taken apart: throws `target.changed` when the tab is not there
+   * any more or smaller than it was, `target.full` when the spreadsheet has no room for `newRows`.
+   */
+  async #assertNotTheTabs(
+    { sheetId, ...tab }: TabDescription,
+    newRows: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
+    const sizes = sheets.map(({ properties }) => ({
+      isSame: properties?.sheetId === sheetId && properties.title === this.#place.tab,
+      rows: properties?.gridProperties?.rowCount ?? 0,
+      columns: properties?.gridProperties?.columnCount ?? 0,
+    }));
+    const own = sizes.find(({ isSame }) => isSame);
+    if (own === undefined || own.rows < tab.rowCount || own.columns < tab.columnCount)
+      throw changed(this.#place.name);
+    const cells = sizes.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+    const full = fullFault(this.#place.name, cells, newRows, own.columns);
+    if (full !== null) throw full;
+  }
+}
+
+/** The cells of a row one by one, unless they belong together: the status never does. */
+function inParts(row: PlannedRow, statusColumn: number | null): readonly PlannedRow[] {
+  const cells = [...row.cells];
+  const part = (some: typeof cells): PlannedRow => ({ ...row, cells: new Map(some) });
+  if (cells.length < 2) return [row];
+  if (!row.isWhole) return cells.map((cell) => part([cell]));
+  const status = cells.filter(([column]) => column === statusColumn);
+  if (status.length === 0) return [row];
+  return [part(cells.filter(([column]) => column !== statusColumn)), { ...part(status), isWhole: false }];
+}

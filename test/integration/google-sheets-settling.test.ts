@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { type GoogleSheetsHarness, makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
+import { headings, never, update, verdict } from '../contract/target-harness.ts';
+
+const rows = [1, 2, 3].map((n) => [`id-${n}`, `N${n}`, '', 'new', '', '']);
+const table = [headings, ...rows];
+const won = [update('id-1', { city: 'new' }, { city: 'won' })];
+const city = 3;
+const isWrite = (method: string) => method === 'spreadsheets.values.batchUpdate';
+
+async function setUp(): Promise<GoogleSheetsHarness> {
+  const harness = await makeGoogleSheetsHarness();
+  harness.edit(() => table);
+  await harness.target().open({ create: true }, never());
+  return harness;
+}
+
+/** Fails the next write, and `reads` reads after it. */
+function failing({ sandbox }: GoogleSheetsHarness, kind: 'reset' | 'reset-after', reads = 0, act = () => {}) {
+  let left: number | null = null;
+  sandbox.before = ({ method }) => {
+    if (isWrite(method)) {
+      act();
+      left = reads;
+      return { kind };
+    }
+    if (left === null) return undefined;
+    if (left-- > 0) return { kind: 'reset' };
+    sandbox.before = null;
+    return undefined;
+  };
+}
+
+describe('what people type is theirs', () => {
+  test('the same value in another row, after a write that failed', async () => {
+    for (const reads of [0, 1]) {
+      await using harness = await setUp();
+      const target = harness.target();
+      failing(harness, 'reset', reads);
+      await expect(target.write(won, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+      harness.sandbox.person.type(harness.tab, 3, city, 'won');
+      expect((await target.write(won, never())).map(verdict)).toEqual(['done']);
+      expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'won', 'new', 'won']);
+    }
+  });
+
+  test('the same value in another row, and another in the row that was meant', async () => {
+    await using harness = await setUp();
+    const { person } = harness.sandbox;
+    let isWritten = false;
+    harness.sandbox.before = ({ method }) => {
+      if (!isWritten || isWrite(method)) {
+        isWritten ||= isWrite(method);
+        return;
+      }
+      harness.sandbox.before = null;
+      person.type(harness.tab, 1, city, 'lost');
+      person.type(harness.tab, 3, city, 'won');
+    };
+    expect((await harness.target().write(won, never())).map(verdict)).toEqual(['row.changed']);
+    expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'lost', 'new', 'won']);
+  });
+
+  test('one of two values in the row itself, after a write of both that failed', async () => {
+    await using harness = await setUp();
+    const target = harness.target();
+    failing(harness, 'reset', 1);
+    const both = [update('id-1', { city: 'new', name: 'N1' }, { city: 'won', name: 'N1 GmbH' })];
+    await expect(target.write(both, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    harness.sandbox.person.type(harness.tab, 1, city, 'won');
+    await target.write([update('id-2', { city: 'new' }, { city: 'lost' })], never());
+    expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'won', 'lost', 'new']);
+  });
+});
+
+describe('a write of which the reply was lost, on rows that were moved', () => {
+  const moving =
+    ({ sandbox, tab }: GoogleSheetsHarness) =>
+    () =>
+      sandbox.person.moveRows(tab, 1, 1, 4);
+  const moved = [headings, rows[1] ?? [], rows[2] ?? [], rows[0] ?? []];
+  const hit = moved.with(1, (rows[1] ?? []).with(city, 'won'));
+
+  test('is put right at once', async () => {
+    await using harness = await setUp();
+    failing(harness, 'reset-after', 0, moving(harness));
+    await expect(harness.target().write(won, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    expect(harness.show()).toEqual(moved);
+  });
+
+  test.each([
+    ['soon', 119_000, moved.with(3, (rows[0] ?? []).with(city, 'won'))],
+    ['too late', 121_000, hit.with(3, (rows[0] ?? []).with(city, 'won'))],
+  ])('or by the next write, if that comes %s', async (_, later, shown) => {
+    await using harness = await setUp();
+    let now = 1_000_000;
+    const target = harness.target({ clock: { now: () => now, random: () => 0.5 } });
+    failing(harness, 'reset-after', 1, moving(harness));
+    await expect(target.write(won, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    expect(harness.show()).toEqual(hit);
+    now += later;
+    expect((await target.write(won, never())).map(verdict)).toEqual(['done']);
+    expect(harness.show()).toEqual(shown);
+  });
+
+  test('but not when everything was looked at anew since', async () => {
+    await using harness = await setUp();
+    const target = harness.target();
+    failing(harness, 'reset-after', 1, moving(harness));
+    await expect(target.write(won, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    await target.open({ create: true }, never());
+    await target.write([update('id-3', { city: 'new' }, { city: 'lost' })], never());
+    expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'won', 'lost', 'new']);
+  });
+});
+
+describe('cells of others that were hit are named', () => {
+  test('when they were put back', async () => {
+    await using harness = await setUp();
+    harness.sandbox.before = ({ method }) => {
+      if (!isWrite(method)) return;
+      harness.sandbox.before = null;
+      harness.sandbox.person.moveRows(harness.tab, 1, 1, 4);
+    };
+    const [outcome] = await harness.target().write(won, never());
+    expect(outcome).toMatchObject({ status: 'put-off', message: expect.stringContaining('D2.') });
+    expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'new', 'new', 'new']);
+  });
+
+  test('when that is refused, with what they showed', async () => {
+    await using harness = await setUp();
+    const { person } = harness.sandbox;
+    harness.sandbox.before = ({ method }) => {
+      if (!isWrite(method)) return;
+      harness.sandbox.before = null;
+      person.moveRows(harness.tab, 1, 1, 4);
+      person.setValidation(harness.tab, 'D2:D100', ['won']);
+    };
+    const [outcome] = await harness.target().write(won, never());
+    expect(outcome).toMatchObject({ status: 'put-off', message: expect.stringContaining('D2 ("new")') });
+  });
+
+  test('when people go on moving rows, with what they showed', async () => {
+    await using harness = await setUp();
+    const { person } = harness.sandbox;
+    harness.sandbox.before = ({ method }) => {
+      if (isWrite(method) || method === 'spreadsheets.batchUpdate') person.moveRows(harness.tab, 1, 1, 4);
+    };
+    const [outcome] = await harness.target().write(won, never());
+    expect(outcome).toMatchObject({
+      status: 'put-off',
+      message: expect.stringContaining('could not be put back'),
+    });
+  });
+});
