@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
 import { makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
 import {
   anna,
@@ -205,6 +206,34 @@ describe('columns', () => {
     await using harness = await kept();
     harness.sandbox.person.type('Leads', 0, 0, 'Do not touch');
     expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a', 'id-b']);
+  });
+
+  const { deleted, sorted, pushed }: Record<'deleted' | 'sorted' | 'pushed', (person: SheetsPerson) => void> =
+    {
+      deleted: (person) => person.deleteRows('Leads', 0),
+      sorted: (person) => person.sortRange('Leads', 'A1:F3', 0, true),
+      // One of the lead's own cells reads as a heading.
+      pushed: (person) => {
+        person.type('Leads', 1, 3, 'City');
+        person.sortRange('Leads', 'A1:F3', 0, true);
+      },
+    };
+  test.each([
+    ['deleted', deleted],
+    ['sorted among the rows', sorted],
+    ['sorted among the rows, below one that reads like it', pushed],
+  ])('headings that were %s are missed, and nothing is written', async (_, act) => {
+    await using harness = await kept();
+    // `Lead ID` comes after these.
+    harness.edit((grid) => grid.map((row, at) => (at === 0 ? row : row.with(0, `a-${at}`))));
+    act(harness.sandbox.person);
+    const before = harness.show();
+    const missing = { code: 'target.header-missing', message: expect.not.stringContaining('Anna') };
+    for (const create of [true, false]) {
+      await expect(harness.target().open({ create }, never())).rejects.toMatchObject(missing);
+    }
+    await expect(harness.target().write([append('id-n', {})], never())).rejects.toMatchObject(missing);
+    expect(harness.show()).toEqual(before);
   });
 
   test('cells that were cut and pasted elsewhere are found by their heading', async () => {

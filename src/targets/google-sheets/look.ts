@@ -8,7 +8,7 @@ import { CellValues } from './cell-values.ts';
 import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
-import { locateManagedColumns } from './managed-columns.ts';
+import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
 import { readTab, type TabDescription, tabFields } from './tab-description.ts';
 
@@ -51,6 +51,7 @@ export async function lookAtTab(
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
   const own = { id: columns.id, owned: ownedColumns(columns) };
   assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
+  assertHeadingsFirst(tab.headings, cells, own.id, place, name);
   const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
   const grid = withFormulas(cells, shown);
   return { kind: 'table', tab, columns, grid, shown, values: new CellValues(tab, place.dates) };

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { headingsOf, type Columns } from '../columns.ts';
+import { type Columns, folded, headingsOf } from '../columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
   columnKey,
@@ -161,8 +161,4 @@ function choiceList(choices: readonly string[], sheetId: number, column: number)
     values: choices.map((userEnteredValue) => ({ userEnteredValue })),
   };
   return [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }];
-}
-
-function folded(heading: string): string {
-  return heading.normalize('NFC').trim().toLowerCase();
 }
