@@ -267,15 +267,17 @@ describe('columns', () => {
     expect((await readAll(harness.target()))[0]?.cells).toEqual(annaCells);
   });
 
-  test('a field that comes later gets its record and its date format then', async () => {
+  test('a field that comes later gets its record then, and the column keeps its format', async () => {
     await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
     harness.edit(() => [headings.map((heading) => (heading === 'Next follow-up' ? 'x' : heading)), bert]);
     await harness.target({ fields: contractFields.slice(0, 2) }).open({ create: true }, never());
     harness.sandbox.person.type('Leads', 0, 4, 'Next follow-up');
     await harness.target().open({ create: true }, never());
-    const change = update('id-b', { due: null }, { due: '2026-11-21T08:30:00.000Z' });
+    harness.sandbox.person.type('Leads', 0, 4, 'Due');
+    const due = '2026-11-21T08:30:00.000Z';
+    const change = update('id-b', { due: null }, { due });
     expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
-    expect(harness.sandbox.person.grid('Leads')?.[1]?.[4]).toBe('2026-11-21 09:30');
+    expect(harness.sandbox.person.grid('Leads')?.[1]?.[4]).toBe(due);
   });
 });
 

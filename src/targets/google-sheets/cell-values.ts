@@ -72,20 +72,18 @@ export class CellValues {
   }
 
   /**
-   * What is to be put into a cell that holds `old`; null empties it. A moment is an ISO text where its column shows no
-   * dates, and when no day number means it exactly (the hour that comes twice, years before 1900). What was a number
-   * stays one when it reads the same, so that the user's formulas go on counting it.
+   * What is to be put into a cell; null empties it. `asNumber`: whether the cell would show a number as the value that
+   * is meant, a day number as a date. A moment is an ISO text also when no day number means it exactly (the hour that
+   * comes twice, years before 1900), a text stays text when a number would read differently.
    */
-  write(value: Value, type: FieldType, old: GridCell, showsDates: boolean): SheetCell {
+  write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
-    if (type === 'instant') {
-      const serial = this.#dates === 'native' && showsDates ? this.#clock.fromInstant(value) : null;
-      return serial !== null && serial >= firstSerial ? serial : value;
+    if (!asNumber) return value;
+    if (type === 'text') {
+      return /^-?\d/.test(value) && generalNumber(Number(value)) === value ? Number(value) : value;
     }
-    if (typeof old === 'number' && /^-?\d/.test(value) && generalNumber(Number(value)) === value) {
-      return Number(value);
-    }
-    return value;
+    const serial = this.#dates === 'native' ? this.#clock.fromInstant(value) : null;
+    return serial !== null && serial >= firstSerial ? serial : value;
   }
 
   #instantOf(serial: number): string | null {

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Cell } from '../../lead/value.ts';
+import type { Cell, FieldType } from '../../lead/value.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
 import { columnRange, quotedTab } from './a1.ts';
@@ -20,6 +20,8 @@ export interface Look {
   readonly values: CellValues;
   /** How the cells of some columns show: those that cannot be told from the grid alone. */
   readonly shown: Shown;
+  /** Columns of moments in which an empty cell is taken to show a number as a date: other cells do. */
+  readonly dateColumns: ReadonlySet<number>;
 }
 
 /** By column, then by row: what cells show; dates as texts, in the spreadsheet's own way. */
@@ -54,7 +56,40 @@ export async function lookAtTab(
   assertHeadingsFirst(tab.headings, cells, own.id, place, name);
   const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
   const grid = withFormulas(cells, shown);
-  return { kind: 'table', tab, columns, grid, shown, values: new CellValues(tab, place.dates) };
+  const values = new CellValues(tab, place.dates);
+  const dateColumns = dateColumnsOf(tab, columns, grid, values);
+  return { kind: 'table', tab, columns, grid, shown, values, dateColumns };
+}
+
+function dateColumnsOf(
+  tab: TabDescription,
+  { fields }: Columns,
+  grid: Grid,
+  values: CellValues,
+): ReadonlySet<number> {
+  const moments = [...fields.values()].flatMap(({ index, type }) => (type === 'instant' ? [index] : []));
+  const rows = grid.slice(1);
+  return new Set(
+    moments.filter(
+      (column) => tab.dateColumns.has(column) || rows.some((row) => isDayNumber(row[column], values)),
+    ),
+  );
+}
+
+function isDayNumber(cell: GridCell | undefined, values: CellValues): boolean {
+  return typeof cell === 'number' && typeof values.read(cell, 'instant') === 'string';
+}
+
+/** Whether a cell of a mapped column would show a number as the value that it stands for; row null: a new one. */
+export function showsNumbers(
+  look: Pick<Look, 'grid' | 'shown' | 'values' | 'dateColumns'>,
+  row: number | null,
+  { index, type }: { readonly index: number; readonly type: FieldType },
+): boolean {
+  const old = row === null ? null : cellAt(look.grid, row, index);
+  // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
+  if (type === 'text') return row !== null && typeof look.shown.get(index)?.[row] === 'number';
+  return old === null ? look.dateColumns.has(index) : isDayNumber(old, look.values);
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */

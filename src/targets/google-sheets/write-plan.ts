@@ -4,7 +4,7 @@ import type { RowChange, RowOutcome } from '../target.ts';
 import { cellName, isWithin } from './a1.ts';
 import { notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import { type Look, presentRows } from './look.ts';
+import { type Look, presentRows, showsNumbers } from './look.ts';
 import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
 import type { SentRow } from './verify.ts';
@@ -86,7 +86,8 @@ function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
-function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look): Map<number, GridCell> {
+function cellsOf(write: RowWrite<number>, look: Look): Map<number, GridCell> {
+  const { columns, grid, values } = look;
   const cells = new Map<number, GridCell>();
   const old = (column: number): GridCell => cellAt(grid, write.place, column);
   if (write.remove) {
@@ -98,12 +99,8 @@ function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look):
   if (write.status !== null && columns.status !== null) cells.set(columns.status, emptied(write.status));
   for (const [field, value] of Object.entries(write.values)) {
     const column = columns.fields.get(field);
-    if (column !== undefined) {
-      cells.set(
-        column.index,
-        values.write(value, column.type, old(column.index), tab.dateColumns.has(column.index)),
-      );
-    }
+    if (column === undefined) continue;
+    cells.set(column.index, values.write(value, column.type, showsNumbers(look, write.place, column)));
   }
   return cells;
 }
@@ -116,14 +113,15 @@ function newCells(
   leadId: string,
   values: Readonly<Record<string, string | null>>,
   status: string | null,
-  { columns, values: cellValues, tab }: Pick<Look, 'columns' | 'values' | 'tab'>,
+  look: Look,
 ): Map<number, GridCell> {
+  const { columns } = look;
   const cells = new Map<number, GridCell>([[columns.id, leadId]]);
   if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;
-    const cell = cellValues.write(value, column.type, null, tab.dateColumns.has(column.index));
+    const cell = look.values.write(value, column.type, showsNumbers(look, null, column));
     if (cell !== null) cells.set(column.index, cell);
   }
   return cells;
