@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
 import { makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
@@ -22,6 +24,38 @@ async function kept(dates: 'native' | 'iso' = 'iso') {
   harness.edit(() => table);
   await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never());
   return harness;
+}
+
+/** Hands requests on, and changes the replies. */
+async function startProxy(url: string, change: (body: string) => string) {
+  const server = createServer((request, response) => {
+    const handOn = async (): Promise<void> => {
+      const body = request.method === 'GET' ? undefined : await buffer(request);
+      const headers = {
+        authorization: request.headers.authorization ?? '',
+        'content-type': 'application/json',
+      };
+      const reply = await fetch(new URL(request.url ?? '', url), {
+        method: request.method ?? 'GET',
+        headers,
+        ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+      });
+      response.writeHead(reply.status, { 'content-type': 'application/json' });
+      response.end(change(await reply.text()));
+    };
+    handOn().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 const kinds = (harness: Awaited<ReturnType<typeof kept>>, from: number) =>
@@ -265,6 +299,19 @@ describe('columns', () => {
     });
     expect((await harness.target().open({ create: true }, never())).missing).toEqual([]);
     expect((await readAll(harness.target()))[0]?.cells).toEqual(annaCells);
+  });
+
+  test('records that Google does not show are not made again and again', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => table);
+    await using proxy = await startProxy(harness.sandbox.url, (body) =>
+      body.replaceAll('"developerMetadata"', '"other"'),
+    );
+    const target = harness.target({ apiUrl: proxy.url });
+    for (let night = 0; night < 3; night++) {
+      expect(await target.open({ create: true }, never())).toMatchObject({ created: false, missing: [] });
+    }
+    expect(kinds(harness, 0).filter((kind) => kind === 'write')).toHaveLength(1);
   });
 
   test('a field that comes later gets its record then, and the column keeps its format', async () => {

@@ -193,7 +193,8 @@ describe('the formats of a tab that was there', () => {
 
   async function existing(type: (person: SheetsPerson) => void) {
     const harness = await makeGoogleSheetsHarness({ dates: 'native', tabs: ['Leads'] });
-    for (const [column, heading] of columns.entries()) harness.sandbox.person.type('Leads', 0, column, heading);
+    for (const [column, heading] of columns.entries())
+      harness.sandbox.person.type('Leads', 0, column, heading);
     for (const row of [1, 2, 3]) harness.sandbox.person.type('Leads', row, 0, `id-${row}`);
     type(harness.sandbox.person);
     await harness.target().open({ create: true }, never());

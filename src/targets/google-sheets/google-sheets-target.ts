@@ -36,6 +36,8 @@ class SheetsTarget implements GoogleSheetsTarget {
   #most = Number.POSITIVE_INFINITY;
   /** Of a write that failed before anybody has looked where it arrived. */
   #unsettled: UnsettledWrite | null = null;
+  /** Whether records that were made showed afterwards; if not, making them again is in vain. */
+  #recordsShow = true;
 
   constructor(options: GoogleSheetsOptions) {
     this.name = `google-sheets:${options.spreadsheetId}/${options.tab}`;
@@ -186,7 +188,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   /** Adds what is missing of our records; a tab on which that is refused is found by its headings alone. */
   async #recorded(look: Look, signal: AbortSignal): Promise<Look> {
     const requests = missingRecords(this.#options, look.tab, look.columns);
-    if (requests.length === 0) return look;
+    if (requests.length === 0 || !this.#recordsShow) return look;
     try {
       await this.#api.update(requests, signal);
     } catch (error) {
@@ -196,6 +198,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     const now = await this.#look(signal);
     if (now.kind !== 'table') throw changed(this.name);
     const misplaced = misplacedRecords(look.tab, now.tab);
+    this.#recordsShow = missingRecords(this.#options, now.tab, now.columns).length < requests.length;
     if (misplaced.length === 0) return now;
     await this.#api.update(misplaced, signal);
     throw changed(this.name);
