@@ -86,7 +86,7 @@ describe('requests', () => {
       never(),
     );
     expect(outcomes.every(({ status }) => status === 'done')).toBe(true);
-    expect(kinds(harness, from)).toEqual(['read', 'read', 'write', 'write', 'read']);
+    expect(kinds(harness, from)).toEqual(['read', 'read', 'read', 'write', 'write', 'read']);
     expect(harness.show()).toHaveLength(1001);
   });
 
@@ -346,6 +346,21 @@ describe('cells that must not be written', () => {
     );
     expect(outcomes.map(verdict)).toEqual(['target.cell-not-writable', 'done', 'done', 'done']);
     expect(harness.show()?.slice(1, 3)).toEqual([anna.with(5, 'marked'), bert.with(3, 'Rome')]);
+  });
+
+  test('merged ones are held, wherever they stand', async () => {
+    await using harness = await kept();
+    const { person } = harness.sandbox;
+    for (const row of [3, 4]) person.type('Leads', row, 0, `id-${row}`);
+    person.merge('Leads', 'D4:D5');
+    const outcomes = await harness
+      .target()
+      .write(
+        [update('id-4', { city: null }, { city: 'Rome' }), update('id-3', {}, { name: 'Three' })],
+        never(),
+      );
+    expect(outcomes.map(verdict)).toEqual(['target.cell-not-writable', 'done']);
+    expect(outcomes[0]).toMatchObject({ message: expect.stringContaining('D5') });
   });
 
   test('where a whole column is protected no row can be added', async () => {

@@ -5,7 +5,7 @@ import { ownedColumns } from '../columns.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { changed, type Found, isRefused, type Look, lookAtTab, presentRows } from './look.ts';
+import { changed, type Found, isRefused, type Look, lookAtTab, lookToWrite, presentRows } from './look.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
@@ -76,8 +76,8 @@ class SheetsTarget implements GoogleSheetsTarget {
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     await this.#settle(signal);
-    const look = await this.#look(signal);
-    if (look.kind !== 'table') throw changed(this.name);
+    const look = await lookToWrite(this.#api, this.#options, this.name, signal);
+    if (look === null) throw changed(this.name);
     this.#assertNotCopied(look.tab);
     const plan = planWrite(look, changes, this.#refused);
     const { rowCount, columnCount } = look.tab;

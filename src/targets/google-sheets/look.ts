@@ -10,7 +10,7 @@ import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
 import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
-import { readTab, type TabDescription, tabFields } from './tab-description.ts';
+import { closedFields, readClosedAreas, readTab, type TabDescription, tabFields } from './tab-description.ts';
 
 /** A tab with its headings, as it was at one moment. */
 export interface Look {
@@ -90,6 +90,23 @@ export function showsNumbers(
   // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
   if (type === 'text') return row !== null && typeof look.shown.get(index)?.[row] === 'number';
   return old === null ? look.dateColumns.has(index) : isDayNumber(old, look.values);
+}
+
+/**
+ * The same for somebody who is about to write, with one request before: all merged cells and protected ranges.
+ * Null: there is no table.
+ */
+export async function lookToWrite(
+  api: SheetsApi,
+  place: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Look | null> {
+  const spreadsheet = await api.describe([], closedFields, signal);
+  const found = await lookAtTab(api, place, name, signal);
+  if (found.kind !== 'table') return null;
+  const areas = readClosedAreas(spreadsheet, found.tab.sheetId);
+  return areas === null ? null : { ...found, tab: { ...found.tab, ...areas } };
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */

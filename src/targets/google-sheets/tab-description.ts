@@ -37,19 +37,25 @@ export interface TabDescription extends SpreadsheetTerms {
   readonly merged: readonly CellArea[];
 }
 
+/** What cannot be written of a tab. */
+type ClosedAreas = Pick<TabDescription, 'protections' | 'merged'>;
+
+const closed = 'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly)';
 const records = 'developerMetadata(metadataId,metadataKey,metadataValue,location)';
 
 /** Asked for with the range of a tab's first two rows. */
 export const tabFields = [
   'properties(timeZone,locale)',
-  `sheets(properties(sheetId,title,gridProperties),${records},merges,` +
-    'protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly),' +
+  `sheets(properties(sheetId,title,gridProperties),${records},${closed},` +
     'data(startRow,startColumn,rowData(values(formattedValue,userEnteredValue,effectiveFormat(numberFormat(type)))),' +
     `columnMetadata(${records})))`,
 ].join(',');
 
 /** Asked for without a range, when the tab was not found. */
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
+
+/** Asked for without a range: with one, Google tells only those merged cells that it touches. */
+export const closedFields = `sheets(properties(sheetId),${closed})`;
 
 const tabValue = z.object({
   version: z.literal(1),
@@ -77,9 +83,21 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
     columnRecords: (data.columnMetadata ?? []).flatMap(({ developerMetadata }, column) =>
       (developerMetadata ?? []).flatMap((record) => columnRecord(record, column)),
     ),
-    protections: (sheet.protectedRanges ?? []).flatMap(protection),
-    merged: (sheet.merges ?? []).map(areaOf),
+    ...closedAreas(sheet),
   };
+}
+
+/** Null when the tab is not among the sheets. */
+export function readClosedAreas(
+  spreadsheet: sheets_v4.Schema$Spreadsheet,
+  sheetId: number,
+): ClosedAreas | null {
+  const sheet = spreadsheet.sheets?.find(({ properties }) => properties?.sheetId === sheetId);
+  return sheet === undefined ? null : closedAreas(sheet);
+}
+
+function closedAreas({ protectedRanges = [], merges = [] }: sheets_v4.Schema$Sheet): ClosedAreas {
+  return { protections: protectedRanges.flatMap(protection), merged: merges.map(areaOf) };
 }
 
 export function readTabRecords(sheet: sheets_v4.Schema$Sheet): TabRecord[] {
