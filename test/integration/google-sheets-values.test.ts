@@ -118,6 +118,26 @@ describe('texts', () => {
   });
 });
 
+describe('rows that are only prepared', () => {
+  test.each([
+    ['check boxes', () => 'FALSE'],
+    ['formulas', (row: number) => `=B${row + 1}&""`],
+  ])('with %s are none, and new rows come before them', async (_, prepared) => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    for (let row = 1; row < 6; row++) harness.sandbox.person.type('Leads', row, 3, prepared(row));
+    expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a']);
+    const change = append('id-b', { name: 'Bert' });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect(harness.show()?.map(([id]) => id)).toEqual(
+      prepared(1) === 'FALSE' ? ['Lead ID', 'id-a', 'id-b', '', '', '', ''] : ['Lead ID', 'id-a', 'id-b'],
+    );
+    // What somebody types there is a row.
+    harness.sandbox.person.type('Leads', 4, 1, 'Carla');
+    expect((await readAll(harness.target())).map(({ row }) => row)).toEqual([2, 3, 5]);
+  });
+});
+
 describe('moments', () => {
   const moments = (timeZone: string): readonly string[] =>
     timeZone === 'Europe/Berlin'

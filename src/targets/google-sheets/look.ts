@@ -1,7 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Cell, FieldType } from '../../lead/value.ts';
+import type { FieldType } from '../../lead/value.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
-import type { PresentRow } from '../row-changes.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { CellValues } from './cell-values.ts';
@@ -125,31 +124,6 @@ export async function readAgain(
   return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
 }
 
-/** The rows below the headings that carry an id or anything in a mapped column. */
-export function* presentRows(look: Look): Generator<PresentRow<number>> {
-  for (let row = 1; row < look.grid.length; row++) {
-    const present = presentRow(look, row);
-    if (present !== null) yield present;
-  }
-}
-
-function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
-  const id = values.text(cellAt(grid, row, columns.id)).trim();
-  const leadId = id === '' ? null : id;
-  let isEmpty = true;
-  const cells: Record<string, Cell> = {};
-  for (const [field, { index, type }] of columns.fields) {
-    const raw = cellAt(grid, row, index);
-    const date = type === 'text' ? dateText(raw, shown.get(index)?.[row]) : null;
-    const cell = date ?? values.read(raw, type);
-    cells[field] = cell;
-    if (cell !== null) isEmpty = false;
-  }
-  if (leadId === null && isEmpty) return null;
-  const status = columns.status === null ? null : values.text(cellAt(grid, row, columns.status));
-  return { leadId, cells, status: status === '' ? null : status, place: row };
-}
-
 /** Null when there is no tab of this title: Google then refuses the range. */
 async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
   try {
@@ -216,11 +190,6 @@ function withFormulas(cells: readonly (readonly SheetCell[])[], shown: Shown): G
 
 function textColumns({ fields }: Columns): ReadonlySet<number> {
   return new Set([...fields.values()].flatMap(({ index, type }) => (type === 'text' ? [index] : [])));
-}
-
-/** A date in a text column as its reader sees it; null for anything else. */
-function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
-  return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
 }
 
 /** Undefined when it was not asked for; a formula may well show nothing. */

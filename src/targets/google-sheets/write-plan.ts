@@ -4,7 +4,8 @@ import type { RowChange, RowOutcome } from '../target.ts';
 import { cellName, isWithin } from './a1.ts';
 import { notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import { type Look, presentRows, showsNumbers } from './look.ts';
+import { type Look, showsNumbers } from './look.ts';
+import { lastRow, presentRows } from './present-rows.ts';
 import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
 import type { SentRow } from './verify.ts';
@@ -66,14 +67,6 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
   });
   const updates = decisions.writes.flatMap((write) => plannedRow(write, look));
   return { outcomes, updates, inserts: closed ? [] : inserts };
-}
-
-/** The last row that has anything in a column of ours; the headings' when none has. */
-function lastRow({ grid, columns }: Look): number {
-  const owned = [...ownedColumns(columns)];
-  let row = grid.length - 1;
-  while (row > 0 && owned.every((column) => cellAt(grid, row, column) === null)) row--;
-  return Math.max(row, 0);
 }
 
 function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
