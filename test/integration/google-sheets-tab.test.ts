@@ -144,6 +144,20 @@ describe('the tab', () => {
     expect(harness.show()).toEqual(table);
   });
 
+  test('is found in whatever case its title is written', async () => {
+    await using harness = await makeGoogleSheetsHarness({ tabs: ['leads'] });
+    const target = harness.target();
+    expect(await target.open({ create: false }, never())).toMatchObject({ missing: [] });
+    expect(await target.open({ create: true }, never())).toMatchObject({ created: true });
+    harness.sandbox.person.setValidation('leads', 'C2:C', ['Rome']);
+    const changes = [append('id-1', { city: 'Rome' }), append('id-2', { city: 'Bonn' })];
+    expect((await target.write(changes, never())).map(verdict)).toEqual([
+      'done',
+      'target.value-not-storable',
+    ]);
+    expect(harness.sandbox.person.grid('leads')?.map(([id]) => id)).toEqual(['Lead ID', 'id-1']);
+  });
+
   test('is known by its record when it was renamed', async () => {
     await using harness = await kept();
     harness.sandbox.person.renameTab('Leads', 'Deals');

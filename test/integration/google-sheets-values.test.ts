@@ -118,6 +118,25 @@ describe('texts', () => {
   });
 });
 
+test('rows that are sorted while they are read are noticed, though their ids are numbers', async () => {
+  await using harness = await makeGoogleSheetsHarness();
+  harness.edit(() => [headings, bare, bare]);
+  const { sandbox } = harness;
+  for (const row of [1, 2]) {
+    sandbox.person.type('Leads', row, 0, `471${row}`);
+    sandbox.person.type('Leads', row, 3, `=${row}`);
+  }
+  let reads = 0;
+  sandbox.before = ({ method }) => {
+    if (method === 'spreadsheets.values.batchGet' && ++reads === 2)
+      sandbox.person.sortRange('Leads', 'A2:F3', 0, false);
+  };
+  await expect(harness.target().open({ create: false }, never())).rejects.toMatchObject({
+    code: 'target.changed',
+    retry: 'now',
+  });
+});
+
 describe('rows that are only prepared', () => {
   test.each([
     ['check boxes', () => 'FALSE'],

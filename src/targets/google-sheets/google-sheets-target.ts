@@ -11,7 +11,7 @@ import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
 import { copiedFault, fullFault, renamedFault, trashedFault } from './tab-faults.ts';
-import { readTabRecords, type TabDescription, tabsFields } from './tab-description.ts';
+import { isTab, readTabRecords, type TabDescription, tabsFields } from './tab-description.ts';
 import { adoptedTab, misplacedRecords, missingRecords, newHeadings, newTab } from './tab-setup.ts';
 import { UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf } from './write-outcomes.ts';
@@ -236,10 +236,10 @@ class SheetsTarget implements GoogleSheetsTarget {
     signal: AbortSignal,
   ): Promise<void> {
     const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const sizes = sheets.map(({ properties }) => ({
-      isSame: properties?.sheetId === sheetId && properties.title === this.#options.tab,
-      rows: properties?.gridProperties?.rowCount ?? 0,
-      columns: properties?.gridProperties?.columnCount ?? 0,
+    const sizes = sheets.map((sheet) => ({
+      isSame: sheet.properties?.sheetId === sheetId && isTab(sheet, this.#options.tab),
+      rows: sheet.properties?.gridProperties?.rowCount ?? 0,
+      columns: sheet.properties?.gridProperties?.columnCount ?? 0,
     }));
     const own = sizes.find(({ isSame }) => isSame);
     if (own === undefined || own.rows < tab.rowCount || own.columns < tab.columnCount)

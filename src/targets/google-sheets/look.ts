@@ -9,7 +9,14 @@ import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
 import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
-import { closedFields, readClosedAreas, readTab, type TabDescription, tabFields } from './tab-description.ts';
+import {
+  closedFields,
+  isTab,
+  readClosedAreas,
+  readTab,
+  type TabDescription,
+  tabFields,
+} from './tab-description.ts';
 
 /** A tab with its headings, as it was at one moment. */
 export interface Look {
@@ -131,7 +138,7 @@ async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promi
   } catch (error) {
     if (!isRefused(error)) throw error;
     const titles = await api.describe([], 'sheets(properties(title))', signal);
-    if (titles.sheets?.some(({ properties }) => properties?.title === tab) === true) throw error;
+    if (titles.sheets?.some((sheet) => isTab(sheet, tab)) === true) throw error;
     return null;
   }
 }
@@ -228,9 +235,10 @@ function assertSameIds(
   const height = Math.max(cells.length, shown.length);
   for (let row = 0; row < height; row++) {
     const cell = cells[row]?.[column] ?? null;
+    const now = shown[row] ?? null;
     // A date shows as a text here.
-    if (isMarked(cell) || typeof cell === 'number') continue;
-    if (!sameGridCell(cell, shown[row] ?? null)) throw changed(name);
+    if (isMarked(cell) || (typeof cell === 'number' && typeof now === 'string' && now !== '')) continue;
+    if (!sameGridCell(cell, now)) throw changed(name);
   }
 }
 

@@ -106,7 +106,8 @@ function isCell(value: unknown): value is SheetCell {
   );
 }
 
-function senseless(): GoogleFault {
+/** A reply that lacks what Google's has; now. */
+export function senseless(): GoogleFault {
   return new GoogleFault('target.unavailable', 'Google Sheets answered with something that is not its own', {
     retry: 'now',
     status: 200,

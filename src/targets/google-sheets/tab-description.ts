@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CellArea } from './a1.ts';
 import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, columnKey, readColumnRecord, readJson } from './managed-columns.ts';
-import type { SheetCell } from './sheets-api.ts';
+import { senseless, type SheetCell } from './sheets-replies.ts';
 
 /** Key of the record that marks a tab as ours. */
 export const tabKey = 'leadsync.tab';
@@ -63,15 +63,23 @@ const tabValue = z.object({
   connection: z.string().optional(),
 });
 
-/** Null when the tab is not among the sheets. */
+/** Whether a sheet is the tab: Google finds ranges by titles in whatever case, and no two differ in that alone. */
+export function isTab({ properties }: sheets_v4.Schema$Sheet, tab: string): boolean {
+  return properties?.title?.toLowerCase() === tab.toLowerCase();
+}
+
+/** Null when the tab is not among the sheets. Throws `target.unavailable` (now) when no time zone is told. */
 export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string): TabDescription | null {
-  const sheet = spreadsheet.sheets?.find((each) => each.properties?.title === title);
+  const sheet = spreadsheet.sheets?.find((each) => isTab(each, title));
+  const timeZone = spreadsheet.properties?.timeZone ?? '';
+  // Dates would mean other moments.
+  if (timeZone === '') throw senseless();
   const sheetId = sheet?.properties?.sheetId;
   if (sheet === undefined || typeof sheetId !== 'number') return null;
   const data = sheet.data?.[0] ?? {};
   const [first, second] = rowsOf(data);
   return {
-    timeZone: spreadsheet.properties?.timeZone ?? 'UTC',
+    timeZone,
     locale: spreadsheet.properties?.locale ?? '',
     sheetId,
     rowCount: sheet.properties?.gridProperties?.rowCount ?? 0,
