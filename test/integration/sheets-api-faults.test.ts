@@ -74,7 +74,7 @@ test('after 503 its status is told, and Retry-After is obeyed', async () => {
 
 test('no answer in time', async () => {
   await using google = await startGoogle(() => {});
-  const api = google.api({}, { readMs: 100, writeMs: 150 });
+  const api = google.api({}, { readMs: 100, writeMs: 150, driveMs: 100 });
   for (const call of [read, write]) {
     expect(await thrown(call(api))).toMatchObject({ code: 'target.unavailable', retry: 'now', status: null });
   }
