@@ -1,6 +1,7 @@
 import type { Cell } from '../../lead/value.ts';
 import { ownedColumns } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
+import { cellText, idText } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import type { Look } from './look.ts';
 import type { SheetCell } from './sheets-api.ts';
@@ -17,7 +18,7 @@ export function* presentRows(look: Look): Generator<PresentRow<number>> {
 }
 
 function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
-  const id = values.text(cellAt(grid, row, columns.id)).trim();
+  const id = idText(grid, row, columns.id);
   const leadId = id === '' ? null : id;
   let isEmpty = true;
   const cells: Record<string, Cell> = {};
@@ -29,7 +30,7 @@ function presentRow({ grid, columns, values, shown }: Look, row: number): Presen
     if (cell !== null && !isPrepared(raw)) isEmpty = false;
   }
   if (leadId === null && isEmpty) return null;
-  const status = columns.status === null ? null : values.text(cellAt(grid, row, columns.status));
+  const status = columns.status === null ? null : cellText(cellAt(grid, row, columns.status));
   return { leadId, cells, status: status === '' ? null : status, place: row };
 }
 
@@ -39,10 +40,10 @@ function isPrepared(cell: GridCell): boolean {
 }
 
 /** The last row that has anything of its own in a column of ours; the headings' when none has. */
-export function lastRow({ grid, columns, values }: Look): number {
+export function lastRow({ grid, columns }: Look): number {
   const owned = [...ownedColumns(columns)];
   const isUnused = (row: number): boolean =>
-    values.text(cellAt(grid, row, columns.id)).trim() === '' &&
+    idText(grid, row, columns.id) === '' &&
     owned.every((column) => {
       const cell = cellAt(grid, row, column);
       return cell === null || isPrepared(cell);

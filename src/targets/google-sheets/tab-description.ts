@@ -41,7 +41,7 @@ export interface TabDescription extends SpreadsheetTerms {
 type ClosedAreas = Pick<TabDescription, 'protections' | 'merged'>;
 
 const closed = 'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly)';
-const records = 'developerMetadata(metadataId,metadataKey,metadataValue,location)';
+const records = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 
 /** Asked for with the range of a tab's first two rows. */
 export const tabFields = [

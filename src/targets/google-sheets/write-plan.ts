@@ -2,7 +2,7 @@ import { type Columns, ownedColumns } from '../columns.ts';
 import { RowChanges, type RowWrite } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { cellName, isWithin } from './a1.ts';
-import { notStorableInSheets } from './cell-values.ts';
+import { idText, notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import { type Look, showsNumbers } from './look.ts';
 import { lastRow, presentRows } from './present-rows.ts';
@@ -72,10 +72,10 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
 function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
   const cells = cellsOf(write, look);
   if (cells.size === 0) return [];
-  const shown = look.values.text(cellAt(look.grid, write.place, look.columns.id));
+  const shown = idText(look.grid, write.place, look.columns.id);
   // A row that lost its id and kept the rest would be taken for a new one.
   const isWhole = write.remove || write.unlink || write.leadId !== null;
-  return [{ row: write.place, isNew: false, leadId: (write.leadId ?? shown).trim(), isWhole, cells }];
+  return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
