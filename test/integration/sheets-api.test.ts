@@ -166,8 +166,12 @@ test.each<[string, (response: ServerResponse) => void]>([
 
 test('the trash: a mistake of our own is not swallowed, a refused account is left to the next request', async () => {
   await using google = await startGoogle((response) => json(response, 200, { trashed: false }));
-  const failing = (error: Error) =>
-    google.api({ account: { ...google.account, authorize: () => Promise.reject(error) } }).trashed(never);
+  const failing = (error: Error) => {
+    const authorize = async (): Promise<never> => {
+      throw error;
+    };
+    return google.api({ account: { ...google.account, authorize } }).trashed(never);
+  };
   const mistake = new TypeError('x is not a function');
   await expect(failing(mistake)).rejects.toBe(mistake);
   expect(await failing(new LeadsyncError('target.unauthenticated', 'Refused.'))).toBeNull();
