@@ -45,6 +45,22 @@ export const assumptionChecks: readonly Check[] = [
     },
   },
   {
+    title: 'spreadsheets.get without a range tells of all merged cells',
+    async run(scratch) {
+      const { sheetId } = await scratch.typed([['a']]);
+      await scratch.update([
+        { mergeCells: { range: area(sheetId, [10, 12], [0, 1]), mergeType: 'MERGE_ALL' } },
+      ]);
+      const { data } = await scratch.raw('read', (sheets, spreadsheetId) =>
+        sheets.spreadsheets.get({ spreadsheetId, fields: 'sheets(properties(sheetId),merges)' }),
+      );
+      const sheet = data.sheets?.find(({ properties }) => properties?.sheetId === sheetId);
+      same('merged cells told', sheet?.merges?.length, 1);
+      same('the first row of them', sheet?.merges?.[0]?.startRowIndex, 10);
+      return 'they are told';
+    },
+  },
+  {
     title: 'spreadsheets.get with a range tells of the records of the tab and of its columns',
     async run(scratch) {
       const { tab, sheetId } = await scratch.typed([['a', 'b']]);

@@ -174,7 +174,9 @@ function placeOf(
 ): { readonly name: string; readonly own: string; readonly key: string } | null {
   if (type === 'google-sheets') {
     if (spreadsheet === undefined || spreadsheetMistake(spreadsheet) !== null) return null;
-    return { name: `${spreadsheetId(spreadsheet)}/${tab}`, own: 'a tab of its own', key: 'tab' };
+    // Titles of tabs do not differ in case alone.
+    const name = `${spreadsheetId(spreadsheet)}/${tab.toLowerCase()}`;
+    return { name, own: 'a tab of its own', key: 'tab' };
   }
   if (path === undefined || targetPathMistake(path) !== null) return null;
   return { name: realTargetPath(resolve(source.folder, path)), own: 'a file of its own', key: 'path' };

@@ -37,7 +37,7 @@ export function locateColumns(
     ...(mapping.statusColumn === undefined ? [] : [mapping.statusColumn]),
   ]);
   if ([...positions.values()].every((found) => found.length === 0))
-    throw headerMissing(headings, mapping, name, where);
+    throw headerMissing(headings, mapping, `${where} of ${name}`);
 
   const [id, secondId] = positions.get(mapping.idColumn) ?? [];
   if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
@@ -72,8 +72,8 @@ export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): s
 
 /** How well a row serves as heading: 2 with the id column, 1 with another heading of the mapping, 0 with none. */
 export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
-  const shown = new Set(texts.map((text) => normalized(text).toLowerCase()));
-  const has = (heading: string) => shown.has(normalized(heading).toLowerCase());
+  const shown = new Set(texts.map(folded));
+  const has = (heading: string) => shown.has(folded(heading));
   if (has(mapping.idColumn)) return 2;
   return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
 }
@@ -90,8 +90,9 @@ function findAll(headings: readonly string[], wanted: readonly string[]): Map<st
   }
   for (const heading of wanted) {
     if (found.get(heading)?.length !== 0) continue;
-    const folded = normalized(heading).toLowerCase();
-    const alike = positionsOf(shown, (text) => text.toLowerCase() === folded).filter((at) => !taken.has(at));
+    const alike = positionsOf(shown, (text) => folded(text) === folded(heading)).filter(
+      (at) => !taken.has(at),
+    );
     for (const position of alike) taken.add(position);
     found.set(heading, alike);
   }
@@ -106,27 +107,28 @@ function normalized(heading: string): string {
   return heading.normalize('NFC').trim();
 }
 
-function headerMissing(
-  headings: readonly string[],
-  mapping: ColumnMapping,
-  name: string,
-  where: string,
-): LeadsyncError {
-  const shown = headings.map(normalized).filter((heading) => heading !== '');
-  const seen =
-    shown.length === 0
-      ? 'is empty'
-      : `reads ${shown
-          .slice(0, 8)
-          .map((text) => JSON.stringify(text.slice(0, 60)))
-          .join(', ')}`;
-  return new LeadsyncError(
-    'target.header-missing',
-    `${where} of ${name} ${seen} and has none of the headings that are mapped. Nothing was changed.`,
-    {
-      help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
-    },
+/** Headings with the same are one. */
+export function folded(heading: string): string {
+  return normalized(heading).toLowerCase();
+}
+
+/** What the first row shows is not told: it may be a person's. */
+function headerMissing(headings: readonly string[], mapping: ColumnMapping, where: string): LeadsyncError {
+  const filled = headings.filter((heading) => normalized(heading) !== '').length;
+  if (filled === 0) return missingHeader(`${where} is empty.`, mapping);
+  return missingHeader(
+    filled === 1
+      ? `${where} has 1 filled cell, which is none of the headings that are mapped.`
+      : `${where} has ${filled} filled cells, none of them a heading that is mapped.`,
+    mapping,
   );
+}
+
+/** `target.header-missing`; `what`: one sentence. */
+export function missingHeader(what: string, mapping: ColumnMapping): LeadsyncError {
+  return new LeadsyncError('target.header-missing', `${what} Nothing was changed.`, {
+    help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
+  });
 }
 
 function idColumnMissing(doubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {

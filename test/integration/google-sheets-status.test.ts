@@ -56,5 +56,5 @@ test('copies of a row are told of it while people move them', async () => {
   ]);
   const { length } = sandbox.requests;
   await target.write(changes, never());
-  expect(sandbox.requests.slice(length).map(({ kind }) => kind)).toEqual(['read', 'read']);
+  expect(sandbox.requests.slice(length).map(({ kind }) => kind)).toEqual(['read', 'read', 'read']);
 });

@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
 import { makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
 import {
   anna,
@@ -21,6 +24,38 @@ async function kept(dates: 'native' | 'iso' = 'iso') {
   harness.edit(() => table);
   await harness.target({ statusColumn: 'Sync' }).open({ create: true }, never());
   return harness;
+}
+
+/** Hands requests on, and changes the replies. */
+async function startProxy(url: string, change: (body: string) => string) {
+  const server = createServer((request, response) => {
+    const handOn = async (): Promise<void> => {
+      const body = request.method === 'GET' ? undefined : await buffer(request);
+      const headers = {
+        authorization: request.headers.authorization ?? '',
+        'content-type': 'application/json',
+      };
+      const reply = await fetch(new URL(request.url ?? '', url), {
+        method: request.method ?? 'GET',
+        headers,
+        ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+      });
+      response.writeHead(reply.status, { 'content-type': 'application/json' });
+      response.end(change(await reply.text()));
+    };
+    handOn().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 const kinds = (harness: Awaited<ReturnType<typeof kept>>, from: number) =>
@@ -51,7 +86,7 @@ describe('requests', () => {
       never(),
     );
     expect(outcomes.every(({ status }) => status === 'done')).toBe(true);
-    expect(kinds(harness, from)).toEqual(['read', 'read', 'write', 'write', 'read']);
+    expect(kinds(harness, from)).toEqual(['read', 'read', 'read', 'write', 'write', 'read']);
     expect(harness.show()).toHaveLength(1001);
   });
 
@@ -107,6 +142,20 @@ describe('the tab', () => {
     };
     expect(await harness.target().open({ create: true }, never())).toMatchObject({ created: false });
     expect(harness.show()).toEqual(table);
+  });
+
+  test('is found in whatever case its title is written', async () => {
+    await using harness = await makeGoogleSheetsHarness({ tabs: ['leads'] });
+    const target = harness.target();
+    expect(await target.open({ create: false }, never())).toMatchObject({ missing: [] });
+    expect(await target.open({ create: true }, never())).toMatchObject({ created: true });
+    harness.sandbox.person.setValidation('leads', 'C2:C', ['Rome']);
+    const changes = [append('id-1', { city: 'Rome' }), append('id-2', { city: 'Bonn' })];
+    expect((await target.write(changes, never())).map(verdict)).toEqual([
+      'done',
+      'target.value-not-storable',
+    ]);
+    expect(harness.sandbox.person.grid('leads')?.map(([id]) => id)).toEqual(['Lead ID', 'id-1']);
   });
 
   test('is known by its record when it was renamed', async () => {
@@ -207,6 +256,34 @@ describe('columns', () => {
     expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a', 'id-b']);
   });
 
+  const { deleted, sorted, pushed }: Record<'deleted' | 'sorted' | 'pushed', (person: SheetsPerson) => void> =
+    {
+      deleted: (person) => person.deleteRows('Leads', 0),
+      sorted: (person) => person.sortRange('Leads', 'A1:F3', 0, true),
+      // One of the lead's own cells reads as a heading.
+      pushed: (person) => {
+        person.type('Leads', 1, 3, 'City');
+        person.sortRange('Leads', 'A1:F3', 0, true);
+      },
+    };
+  test.each([
+    ['deleted', deleted],
+    ['sorted among the rows', sorted],
+    ['sorted among the rows, below one that reads like it', pushed],
+  ])('headings that were %s are missed, and nothing is written', async (_, act) => {
+    await using harness = await kept();
+    // `Lead ID` comes after these.
+    harness.edit((grid) => grid.map((row, at) => (at === 0 ? row : row.with(0, `a-${at}`))));
+    act(harness.sandbox.person);
+    const before = harness.show();
+    const missing = { code: 'target.header-missing', message: expect.not.stringContaining('Anna') };
+    for (const create of [true, false]) {
+      await expect(harness.target().open({ create }, never())).rejects.toMatchObject(missing);
+    }
+    await expect(harness.target().write([append('id-n', {})], never())).rejects.toMatchObject(missing);
+    expect(harness.show()).toEqual(before);
+  });
+
   test('cells that were cut and pasted elsewhere are found by their heading', async () => {
     await using harness = await kept();
     const swapped = table.map((row) => row.with(1, row[3] ?? '').with(3, row[1] ?? ''));
@@ -238,15 +315,30 @@ describe('columns', () => {
     expect((await readAll(harness.target()))[0]?.cells).toEqual(annaCells);
   });
 
-  test('a field that comes later gets its record and its date format then', async () => {
+  test('records that Google does not show are not made again and again', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => table);
+    await using proxy = await startProxy(harness.sandbox.url, (body) =>
+      body.replaceAll('"developerMetadata"', '"other"'),
+    );
+    const target = harness.target({ apiUrl: proxy.url });
+    for (let night = 0; night < 3; night++) {
+      expect(await target.open({ create: true }, never())).toMatchObject({ created: false, missing: [] });
+    }
+    expect(kinds(harness, 0).filter((kind) => kind === 'write')).toHaveLength(1);
+  });
+
+  test('a field that comes later gets its record then, and the column keeps its format', async () => {
     await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
     harness.edit(() => [headings.map((heading) => (heading === 'Next follow-up' ? 'x' : heading)), bert]);
     await harness.target({ fields: contractFields.slice(0, 2) }).open({ create: true }, never());
     harness.sandbox.person.type('Leads', 0, 4, 'Next follow-up');
     await harness.target().open({ create: true }, never());
-    const change = update('id-b', { due: null }, { due: '2026-11-21T08:30:00.000Z' });
+    harness.sandbox.person.type('Leads', 0, 4, 'Due');
+    const due = '2026-11-21T08:30:00.000Z';
+    const change = update('id-b', { due: null }, { due });
     expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
-    expect(harness.sandbox.person.grid('Leads')?.[1]?.[4]).toBe('2026-11-21 09:30');
+    expect(harness.sandbox.person.grid('Leads')?.[1]?.[4]).toBe(due);
   });
 });
 
@@ -268,6 +360,21 @@ describe('cells that must not be written', () => {
     );
     expect(outcomes.map(verdict)).toEqual(['target.cell-not-writable', 'done', 'done', 'done']);
     expect(harness.show()?.slice(1, 3)).toEqual([anna.with(5, 'marked'), bert.with(3, 'Rome')]);
+  });
+
+  test('merged ones are held, wherever they stand', async () => {
+    await using harness = await kept();
+    const { person } = harness.sandbox;
+    for (const row of [3, 4]) person.type('Leads', row, 0, `id-${row}`);
+    person.merge('Leads', 'D4:D5');
+    const outcomes = await harness
+      .target()
+      .write(
+        [update('id-4', { city: null }, { city: 'Rome' }), update('id-3', {}, { name: 'Three' })],
+        never(),
+      );
+    expect(outcomes.map(verdict)).toEqual(['target.cell-not-writable', 'done']);
+    expect(outcomes[0]).toMatchObject({ message: expect.stringContaining('D5') });
   });
 
   test('where a whole column is protected no row can be added', async () => {

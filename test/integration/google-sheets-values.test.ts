@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sameCell } from '../../src/lead/value.ts';
+import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
 import { makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
 import { append, headings, never, readAll, update, verdict } from '../contract/target-harness.ts';
 
@@ -58,6 +59,12 @@ describe('texts', () => {
     const change = update('id-a', { city: '2026-11-21' }, { city: 'Rome' });
     expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
     expect(await cities()).toEqual(['Rome', '250']);
+    // A number in its place would be a day of 1900.
+    person.type('Leads', 1, 3, '2026-11-22');
+    const number = update('id-a', { city: '2026-11-22' }, { city: '12' });
+    expect((await harness.target().write([number], never())).map(verdict)).toEqual(['done']);
+    expect(await cities()).toEqual(['12', '250']);
+    expect(harness.show()?.[1]?.[3]).toBe('12');
   });
 
   test('what a cell cannot keep is held, and what it just keeps is written', async () => {
@@ -108,6 +115,45 @@ describe('texts', () => {
       .target()
       .write([update('4711', { name: 'Anna AG' }, { city: 'Rome' })], never());
     expect(outcomes.map(verdict)).toEqual(['done']);
+  });
+});
+
+test('rows that are sorted while they are read are noticed, though their ids are numbers', async () => {
+  await using harness = await makeGoogleSheetsHarness();
+  harness.edit(() => [headings, bare, bare]);
+  const { sandbox } = harness;
+  for (const row of [1, 2]) {
+    sandbox.person.type('Leads', row, 0, `471${row}`);
+    sandbox.person.type('Leads', row, 3, `=${row}`);
+  }
+  let reads = 0;
+  sandbox.before = ({ method }) => {
+    if (method === 'spreadsheets.values.batchGet' && ++reads === 2)
+      sandbox.person.sortRange('Leads', 'A2:F3', 0, false);
+  };
+  await expect(harness.target().open({ create: false }, never())).rejects.toMatchObject({
+    code: 'target.changed',
+    retry: 'now',
+  });
+});
+
+describe('rows that are only prepared', () => {
+  test.each([
+    ['check boxes', () => 'FALSE'],
+    ['formulas', (row: number) => `=B${row + 1}&""`],
+  ])('with %s are none, and new rows come before them', async (_, prepared) => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    for (let row = 1; row < 6; row++) harness.sandbox.person.type('Leads', row, 3, prepared(row));
+    expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a']);
+    const change = append('id-b', { name: 'Bert' });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect(harness.show()?.map(([id]) => id)).toEqual(
+      prepared(1) === 'FALSE' ? ['Lead ID', 'id-a', 'id-b', '', '', '', ''] : ['Lead ID', 'id-a', 'id-b'],
+    );
+    // What somebody types there is a row.
+    harness.sandbox.person.type('Leads', 4, 1, 'Carla');
+    expect((await readAll(harness.target())).map(({ row }) => row)).toEqual([2, 3, 5]);
   });
 });
 
@@ -172,6 +218,62 @@ describe('moments', () => {
     harness.sandbox.person.setTimeZone('Asia/Tokyo');
     expect((await readAll(harness.target()))[0]?.cells['due']).toBe('2026-11-21T00:30:00.000Z');
     expect(sameCell(row?.cells['due'] ?? null, '2026-11-21T08:30:00.000Z')).toBe(true);
+  });
+});
+
+describe('the formats of a tab that was there', () => {
+  const due = '2026-12-01T08:00:00.000Z';
+  const columns = ['Lead ID', 'Company', 'City', 'Next follow-up'];
+  const dueCells = (harness: Awaited<ReturnType<typeof makeGoogleSheetsHarness>>) =>
+    harness.sandbox.person
+      .grid('Leads')
+      ?.slice(1)
+      .map((row) => row[3]);
+
+  async function existing(type: (person: SheetsPerson) => void) {
+    const harness = await makeGoogleSheetsHarness({ dates: 'native', tabs: ['Leads'] });
+    for (const [column, heading] of columns.entries())
+      harness.sandbox.person.type('Leads', 0, column, heading);
+    for (const row of [1, 2, 3]) harness.sandbox.person.type('Leads', row, 0, `id-${row}`);
+    type(harness.sandbox.person);
+    await harness.target().open({ create: true }, never());
+    return harness;
+  }
+  const setDue = async (harness: Awaited<ReturnType<typeof existing>>, row: number) => {
+    const before = (await readAll(harness.target()))[row - 1]?.cells['due'] ?? null;
+    const change = update(`id-${row}`, { due: before }, { due });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect((await readAll(harness.target()))[row - 1]?.cells['due']).toBe(due);
+  };
+
+  test('stay, and a date is written where dates stand', async () => {
+    await using harness = await existing((person) => {
+      person.setNumberFormat('Leads', 'D3:D6', 'DATE', 'dd.mm.yyyy');
+      person.type('Leads', 2, 3, '2026-11-24');
+    });
+    expect(dueCells(harness)).toEqual(['', '24.11.2026', '']);
+    await setDue(harness, 2);
+    await setDue(harness, 3);
+    expect(dueCells(harness)).toEqual(['', '01.12.2026', '01.12.2026']);
+  });
+
+  test('without any date: moments are texts', async () => {
+    await using harness = await existing(() => {});
+    await setDue(harness, 2);
+    expect((await harness.target().write([append('id-4', { due })], never())).map(verdict)).toEqual(['done']);
+    expect(dueCells(harness)).toEqual(['', due, '', due]);
+  });
+
+  test('with a text among the dates: it stays text', async () => {
+    await using harness = await existing((person) => {
+      person.type('Leads', 1, 3, '2026-11-24');
+      person.setNumberFormat('Leads', 'D3', 'TEXT');
+      person.type('Leads', 2, 3, '2026-11-25');
+    });
+    await setDue(harness, 2);
+    await setDue(harness, 1);
+    expect(dueCells(harness)?.[1]).toBe(due);
+    expect(dueCells(harness)?.[0]).not.toBe(due);
   });
 });
 

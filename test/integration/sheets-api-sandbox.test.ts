@@ -101,7 +101,7 @@ test.each([
       clock.epochMs += 20_000;
       await write();
     },
-    { readMs: 300, writeMs: 300 },
+    { readMs: 300, writeMs: 300, driveMs: 300 },
   ),
 );
 

@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { LeadsyncError } from '../../src/errors.ts';
 import { json, thrown } from './leads-api-server.ts';
 import { accountEmail, never, spreadsheetId, startGoogle } from './sheets-api-server.ts';
 
@@ -148,6 +150,32 @@ test.each([
     `/drive/v3/files/${spreadsheetId}?fields=trashed&supportsAllDrives=true`,
   ]);
   expect(api.requests).toBe(1);
+});
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['does not answer', () => {}],
+  ['hangs up', (response) => response.destroy()],
+])('the trash: a Drive that %s is asked once in a process', async (_, answer) => {
+  await using google = await startGoogle(answer);
+  const one = google.api({}, { readMs: 60_000, writeMs: 60_000, driveMs: 150 });
+  expect(await one.trashed(never)).toBeNull();
+  expect(await one.trashed(never)).toBeNull();
+  expect(await google.api({ spreadsheetId: 'other' }).trashed(never)).toBeNull();
+  expect(google.asked).toHaveLength(1);
+});
+
+test('the trash: a mistake of our own is not swallowed, a refused account is left to the next request', async () => {
+  await using google = await startGoogle((response) => json(response, 200, { trashed: false }));
+  const failing = (error: Error) => {
+    const authorize = async (): Promise<never> => {
+      throw error;
+    };
+    return google.api({ account: { ...google.account, authorize } }).trashed(never);
+  };
+  const mistake = new TypeError('x is not a function');
+  await expect(failing(mistake)).rejects.toBe(mistake);
+  expect(await failing(new LeadsyncError('target.unauthenticated', 'Refused.'))).toBeNull();
+  expect(await google.api().trashed(never)).toBe(false);
 });
 
 test('names the address to share the spreadsheet with, without asking Google', async () => {

@@ -60,11 +60,25 @@ test.each([
   });
 });
 
+test.each(['pubhtml', 'pub?output=csv'])(
+  'a published copy (%s) is no spreadsheet to work in',
+  async (page) => {
+    const published = `https://docs.google.com/spreadsheets/d/e/2PACX-1vQ_x/${page}`;
+    const options = `spreadsheet: "${published}"`;
+    await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${connection('a', options)}`);
+    const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
+    if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
+    expect(error.mistakes.map(({ path, message }) => [path, message])).toEqual([
+      ['connections.a.target.spreadsheet', expect.stringContaining('a published copy')],
+    ]);
+  },
+);
+
 test('two connections on one tab, one of them named by its address', async () => {
   const content = [
     'connections:',
     connection('a', `spreadsheet: ${id}`),
-    connection('b', `spreadsheet: "https://docs.google.com/spreadsheets/d/${id}/edit", tab: Leads`),
+    connection('b', `spreadsheet: "https://docs.google.com/spreadsheets/d/${id}/edit", tab: leads`),
     connection('c', `spreadsheet: ${id}, tab: Other`),
   ].join('\n');
   await writeFile(join(cwd, 'leadsync.yaml'), content);

@@ -37,3 +37,16 @@ test('a doubled status column is none', () => {
   expect(locateColumns(['Lead ID', 'Sync', 'Sync'], status, 'x.csv').status).toBeNull();
   expect(locateColumns(['Lead ID'], status, 'x.csv').status).toBeNull();
 });
+
+test.each([
+  [['Anna AG', '', 'anna@example.org'], 'The first row of x.csv has 2 filled cells, none of them'],
+  [['Anna AG'], 'The first row of x.csv has 1 filled cell, which is none'],
+  [['', ' '], 'The first row of x.csv is empty'],
+])('a first row without headings is told of, but not shown: it may be a person: %j', (row, message) => {
+  expect(() => locateColumns(row, mapping, 'x.csv')).toThrow(
+    expect.objectContaining({
+      code: 'target.header-missing',
+      message: expect.stringMatching(new RegExp(`^(?!.*(Anna|anna)).*${message}`)),
+    }),
+  );
+});

@@ -25,7 +25,7 @@ const cases: [what: string, headings: string[], records: ColumnRecord[], found: 
   ['headings with their records', shown, all, [0, 1, 3, 4, 5]],
   ['a renamed heading', shown.with(1, 'Firma'), all, [0, 1, 3, 4, 5]],
   ['a renamed heading without record', shown.with(1, 'Firma'), all.toSpliced(1, 1), [0, null, 3, 4, 5]],
-  ['all renamed', ['a', 'b', 'c', 'd', 'e', 'f'], all, [0, 1, 3, 4, 5]],
+  ['all renamed but one', ['a', 'b', 'c', 'd', 'e', ' SYNC'], all, [0, 1, 3, 4, 5]],
   [
     'renamed, and another column with the old heading',
     [...shown.with(1, 'Firma'), 'Company'],
@@ -65,6 +65,16 @@ test.each(cases)('columns are found: %s', (_, headings, records, found) => {
 test('an id column without heading and record is missing', () => {
   expect(() => locateManagedColumns(shown.with(0, ''), all, mapping, 'the tab')).toThrow(
     expect.objectContaining({ code: 'target.id-column-missing' }),
+  );
+});
+
+test('records do not count where no heading is left: the first row is somebody else', () => {
+  const row = ['id-1', 'Anna AG', '', 'Bonn', '46347', 'ok'];
+  expect(() => locateManagedColumns(row, all, mapping, 'the tab')).toThrow(
+    expect.objectContaining({
+      code: 'target.header-missing',
+      message: expect.not.stringMatching(/Anna|Bonn|id-1/),
+    }),
   );
 });
 

@@ -17,7 +17,7 @@ import { checkEditable } from './protection.ts';
 import { addProtection, deleteProtection } from './protection-requests.ts';
 import { requestKinds } from './request-kinds.ts';
 import { addSheet, deleteSheet, updateSheet } from './sheet-requests.ts';
-import { atomically, changeCells, type Spreadsheet } from './sheet-state.ts';
+import { atomically, changeCells, mergeArea, type Spreadsheet } from './sheet-state.ts';
 import { sortArea } from './sort-range.ts';
 import { named } from './values-requests.ts';
 
@@ -211,8 +211,5 @@ function merge(state: Spreadsheet, request: sheets_v4.Schema$MergeCellsRequest):
   if (request.mergeType !== 'MERGE_ALL') throw notCarriedOut(`merges of the kind ${request.mergeType}`);
   const { sheet, area } = gridPlace(state, request.range);
   checkEditable(sheet, area);
-  changeCells(sheet, area, (cell, row, column) =>
-    row === area.startRow && column === area.startColumn ? cell : { ...cell, entered: null },
-  );
-  sheet.merges = [...sheet.merges, area];
+  mergeArea(sheet, area);
 }

@@ -16,6 +16,7 @@ import {
   type Area,
   type Cell,
   changeCells,
+  mergeArea,
   copySpreadsheet,
   emptyCell,
   type Sheet,
@@ -57,6 +58,8 @@ export interface SheetsPerson {
   /** Protects a range from the service account, or only warns. Gives the id of the protected range. */
   protect(tab: string, range: string, warningOnly?: boolean): number;
   unprotect(tab: string): void;
+  /** Merges cells; what all but the first hold is lost. */
+  merge(tab: string, range: string): void;
   freeze(tab: string, rows: number): void;
   hideRows(tab: string, at: number, count?: number): void;
   /** A strict list of what the cells may hold. null takes it away. */
@@ -157,6 +160,10 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     },
     freeze: (tab, rows) => {
       sheetOf(tab).frozenRows = rows;
+    },
+    merge: (tab, range) => {
+      const sheet = sheetOf(tab);
+      mergeArea(sheet, areaIn(sheet, range));
     },
     hideRows: (tab, at, count = 1) =>
       changeEntries(sheetOf(tab), 'ROWS', at, at + count, () => ({ hidden: true })),

@@ -167,6 +167,14 @@ export function changeCells(
   }
 }
 
+/** Makes one cell of an area: what all but its first hold is lost. */
+export function mergeArea(sheet: Sheet, area: Area): void {
+  changeCells(sheet, area, (cell, row, column) =>
+    row === area.startRow && column === area.startColumn ? cell : { ...cell, entered: null },
+  );
+  sheet.merges = [...sheet.merges, area];
+}
+
 /** All cells of the grids together, empty ones included. */
 export function countCells(state: Spreadsheet): number {
   return state.sheets.reduce((sum, sheet) => sum + sheet.rows.length * sheet.columns.length, 0);

@@ -1,4 +1,5 @@
 import { canonical } from '../../lead/value.ts';
+import { idText } from './cell-values.ts';
 import { alignColumns, headingRow, inverted, widthOf } from './column-alignment.ts';
 import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
 
@@ -228,8 +229,8 @@ export function keyOf(cell: GridCell): string {
 }
 
 function idAt(grid: Grid, row: number, column: number): string | null {
-  const cell = cellAt(grid, row, column);
-  const id = cell === null || typeof cell === 'object' ? '' : String(cell).trim();
+  // What a formula shows may be another row's in the next look.
+  const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
   return id === '' ? null : id;
 }
 

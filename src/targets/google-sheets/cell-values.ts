@@ -3,7 +3,7 @@ import { LeadsyncError } from '../../errors.ts';
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../lead/value.ts';
 import { SerialClock } from '../serial-clock.ts';
-import { type GridCell, isFormula } from './grid.ts';
+import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell } from './sheets-api.ts';
 
 /** Google's limit for one cell (Drive help, "Files you can store"). */
@@ -50,8 +50,8 @@ export class CellValues {
    * in a text column is as Sheets shows it without a format; a date there has to be told from it before.
    */
   read(cell: GridCell, type: FieldType): Cell {
-    if (isFormula(cell)) return { unreadable: showFormula(cell.formula, this.text(cell)) };
-    const text = this.text(cell);
+    if (isFormula(cell)) return { unreadable: showFormula(cell.formula, cellText(cell)) };
+    const text = cellText(cell);
     if (text === '') return null;
     if (faults.has(text)) return { unreadable: text };
     if (type === 'text') return text;
@@ -62,30 +62,19 @@ export class CellValues {
     return this.#instantFrom(text) ?? { unreadable: text };
   }
 
-  /** As a person reads it without formats, a formula by its value. */
-  text(cell: GridCell): string {
-    if (isFormula(cell)) return this.text(cell.shows);
-    if (cell === null) return '';
-    if (typeof cell === 'number') return generalNumber(cell);
-    if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
-    return cell;
-  }
-
   /**
-   * What is to be put into a cell that holds `old`; null empties it. A moment is an ISO text where its column shows no
-   * dates, and when no day number means it exactly (the hour that comes twice, years before 1900). What was a number
-   * stays one when it reads the same, so that the user's formulas go on counting it.
+   * What is to be put into a cell; null empties it. `asNumber`: whether the cell would show a number as the value that
+   * is meant, a day number as a date. A moment is an ISO text also when no day number means it exactly (the hour that
+   * comes twice, years before 1900), a text stays text when a number would read differently.
    */
-  write(value: Value, type: FieldType, old: GridCell, showsDates: boolean): SheetCell {
+  write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
-    if (type === 'instant') {
-      const serial = this.#dates === 'native' && showsDates ? this.#clock.fromInstant(value) : null;
-      return serial !== null && serial >= firstSerial ? serial : value;
+    if (!asNumber) return value;
+    if (type === 'text') {
+      return /^-?\d/.test(value) && generalNumber(Number(value)) === value ? Number(value) : value;
     }
-    if (typeof old === 'number' && /^-?\d/.test(value) && generalNumber(Number(value)) === value) {
-      return Number(value);
-    }
-    return value;
+    const serial = this.#dates === 'native' ? this.#clock.fromInstant(value) : null;
+    return serial !== null && serial >= firstSerial ? serial : value;
   }
 
   #instantOf(serial: number): string | null {
@@ -102,6 +91,20 @@ export class CellValues {
     const [month, day] = this.#isMonthFirst ? [first, second] : [second, first];
     return readInstant(`${year}-${month}-${day}${text.trim().slice(whole.length)}`, this.#clock.timeZone);
   }
+}
+
+/** A cell as a person reads it without formats, a formula by its value. */
+export function cellText(cell: GridCell): string {
+  if (isFormula(cell)) return cellText(cell.shows);
+  if (cell === null) return '';
+  if (typeof cell === 'number') return generalNumber(cell);
+  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  return cell;
+}
+
+/** The id that a row has in its id column; empty: none. */
+export function idText(grid: Grid, row: number, column: number): string {
+  return cellText(cellAt(grid, row, column)).trim();
 }
 
 /** Why a text cannot be kept in a cell and read back the same, as a sentence; null when it can. */

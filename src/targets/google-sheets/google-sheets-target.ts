@@ -1,9 +1,9 @@
-import { shownStatus } from '../columns.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import { ownedColumns } from '../columns.ts';
+import { ownedColumns, shownStatus } from '../columns.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { changed, type Found, isRefused, type Look, lookAtTab, presentRows } from './look.ts';
+import { changed, type Found, isRefused, type Look, lookAtTab, lookToWrite } from './look.ts';
+import { presentRows } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
@@ -40,6 +40,8 @@ class SheetsTarget implements GoogleSheetsTarget {
   #unsettled: UnsettledWrite | null = null;
   /** By lead: other people's cells that its write had hit and that could not be put back; to be told. */
   readonly #notPutBack = new Map<string, readonly string[]>();
+  /** Whether records that were made showed afterwards; if not, making them again is in vain. */
+  #recordsShow = true;
 
   constructor(options: GoogleSheetsOptions) {
     this.name = `google-sheets:${options.spreadsheetId}/${options.tab}`;
@@ -85,8 +87,8 @@ class SheetsTarget implements GoogleSheetsTarget {
     const { clock } = this.#options;
     if (clock.now() - (this.#unsettled?.since ?? 0) > mostAgeMs) this.#unsettled = null;
     await this.#settle(signal);
-    const look = await this.#look(signal);
-    if (look.kind !== 'table') throw changed(this.name);
+    const look = await lookToWrite(this.#api, this.#options, this.name, signal);
+    if (look === null) throw changed(this.name);
     this.#assertNotCopied(look.tab);
     const plan = planWrite(look, changes, this.#refused);
     const { rowCount, columnCount } = look.tab;
@@ -155,7 +157,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   /** Adds what is missing of our records; a tab on which that is refused is found by its headings alone. */
   async #recorded(look: Look, signal: AbortSignal): Promise<Look> {
     const requests = missingRecords(this.#options, look.tab, look.columns);
-    if (requests.length === 0) return look;
+    if (requests.length === 0 || !this.#recordsShow) return look;
     try {
       await this.#api.update(requests, signal);
     } catch (error) {
@@ -165,6 +167,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     const now = await this.#look(signal);
     if (now.kind !== 'table') throw changed(this.name);
     const misplaced = misplacedRecords(look.tab, now.tab);
+    this.#recordsShow = missingRecords(this.#options, now.tab, now.columns).length < requests.length;
     if (misplaced.length === 0) return now;
     await this.#api.update(misplaced, signal);
     throw changed(this.name);

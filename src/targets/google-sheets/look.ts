@@ -1,16 +1,22 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Cell } from '../../lead/value.ts';
+import type { FieldType } from '../../lead/value.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
-import type { PresentRow } from '../row-changes.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { CellValues } from './cell-values.ts';
 import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { cellAt, type Grid, type GridCell, gridCell, sameGridCell } from './grid.ts';
-import { locateManagedColumns } from './managed-columns.ts';
+import { assertHeadingsFirst, locateManagedColumns } from './managed-columns.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
-import { readTab, type TabDescription, tabFields } from './tab-description.ts';
+import {
+  closedFields,
+  isTab,
+  readClosedAreas,
+  readTab,
+  type TabDescription,
+  tabFields,
+} from './tab-description.ts';
 
 /** A tab with its headings, as it was at one moment. */
 export interface Look {
@@ -20,6 +26,8 @@ export interface Look {
   readonly values: CellValues;
   /** How the cells of some columns show: those that cannot be told from the grid alone. */
   readonly shown: Shown;
+  /** Columns of moments in which an empty cell is taken to show a number as a date: other cells do. */
+  readonly dateColumns: ReadonlySet<number>;
 }
 
 /** By column, then by row: what cells show; dates as texts, in the spreadsheet's own way. */
@@ -51,9 +59,60 @@ export async function lookAtTab(
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, place, name);
   const own = { id: columns.id, owned: ownedColumns(columns) };
   assertSameHeadings(tab, cells[0] ?? [], own.owned, name);
+  assertHeadingsFirst(tab.headings, cells, own.id, place, name);
   const shown = await askShown(api, place.tab, cells, own, textColumns(columns), name, signal);
   const grid = withFormulas(cells, shown);
-  return { kind: 'table', tab, columns, grid, shown, values: new CellValues(tab, place.dates) };
+  const values = new CellValues(tab, place.dates);
+  const dateColumns = dateColumnsOf(tab, columns, grid, values);
+  return { kind: 'table', tab, columns, grid, shown, values, dateColumns };
+}
+
+function dateColumnsOf(
+  tab: TabDescription,
+  { fields }: Columns,
+  grid: Grid,
+  values: CellValues,
+): ReadonlySet<number> {
+  const moments = [...fields.values()].flatMap(({ index, type }) => (type === 'instant' ? [index] : []));
+  const rows = grid.slice(1);
+  return new Set(
+    moments.filter(
+      (column) => tab.dateColumns.has(column) || rows.some((row) => isDayNumber(row[column], values)),
+    ),
+  );
+}
+
+function isDayNumber(cell: GridCell | undefined, values: CellValues): boolean {
+  return typeof cell === 'number' && typeof values.read(cell, 'instant') === 'string';
+}
+
+/** Whether a cell of a mapped column would show a number as the value that it stands for; row null: a new one. */
+export function showsNumbers(
+  look: Pick<Look, 'grid' | 'shown' | 'values' | 'dateColumns'>,
+  row: number | null,
+  { index, type }: { readonly index: number; readonly type: FieldType },
+): boolean {
+  const old = row === null ? null : cellAt(look.grid, row, index);
+  // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
+  if (type === 'text') return row !== null && typeof look.shown.get(index)?.[row] === 'number';
+  return old === null ? look.dateColumns.has(index) : isDayNumber(old, look.values);
+}
+
+/**
+ * The same for somebody who is about to write, with one request before: all merged cells and protected ranges.
+ * Null: there is no table.
+ */
+export async function lookToWrite(
+  api: SheetsApi,
+  place: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Look | null> {
+  const spreadsheet = await api.describe([], closedFields, signal);
+  const found = await lookAtTab(api, place, name, signal);
+  if (found.kind !== 'table') return null;
+  const areas = readClosedAreas(spreadsheet, found.tab.sheetId);
+  return areas === null ? null : { ...found, tab: { ...found.tab, ...areas } };
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
@@ -72,31 +131,6 @@ export async function readAgain(
   return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
 }
 
-/** The rows below the headings that carry an id or anything in a mapped column. */
-export function* presentRows(look: Look): Generator<PresentRow<number>> {
-  for (let row = 1; row < look.grid.length; row++) {
-    const present = presentRow(look, row);
-    if (present !== null) yield present;
-  }
-}
-
-function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
-  const id = values.text(cellAt(grid, row, columns.id)).trim();
-  const leadId = id === '' ? null : id;
-  let isEmpty = true;
-  const cells: Record<string, Cell> = {};
-  for (const [field, { index, type }] of columns.fields) {
-    const raw = cellAt(grid, row, index);
-    const date = type === 'text' ? dateText(raw, shown.get(index)?.[row]) : null;
-    const cell = date ?? values.read(raw, type);
-    cells[field] = cell;
-    if (cell !== null) isEmpty = false;
-  }
-  if (leadId === null && isEmpty) return null;
-  const status = columns.status === null ? null : values.text(cellAt(grid, row, columns.status));
-  return { leadId, cells, status: status === '' ? null : status, place: row };
-}
-
 /** Null when there is no tab of this title: Google then refuses the range. */
 async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
   try {
@@ -104,7 +138,7 @@ async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promi
   } catch (error) {
     if (!isRefused(error)) throw error;
     const titles = await api.describe([], 'sheets(properties(title))', signal);
-    if (titles.sheets?.some(({ properties }) => properties?.title === tab) === true) throw error;
+    if (titles.sheets?.some((sheet) => isTab(sheet, tab)) === true) throw error;
     return null;
   }
 }
@@ -165,11 +199,6 @@ function textColumns({ fields }: Columns): ReadonlySet<number> {
   return new Set([...fields.values()].flatMap(({ index, type }) => (type === 'text' ? [index] : [])));
 }
 
-/** A date in a text column as its reader sees it; null for anything else. */
-function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
-  return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
-}
-
 /** Undefined when it was not asked for; a formula may well show nothing. */
 function unformatted(shown: readonly SheetCell[] | undefined, row: number): SheetCell | undefined {
   return shown === undefined ? undefined : (shown[row] ?? null);
@@ -206,9 +235,10 @@ function assertSameIds(
   const height = Math.max(cells.length, shown.length);
   for (let row = 0; row < height; row++) {
     const cell = cells[row]?.[column] ?? null;
+    const now = shown[row] ?? null;
     // A date shows as a text here.
-    if (isMarked(cell) || typeof cell === 'number') continue;
-    if (!sameGridCell(cell, shown[row] ?? null)) throw changed(name);
+    if (isMarked(cell) || (typeof cell === 'number' && typeof now === 'string' && now !== '')) continue;
+    if (!sameGridCell(cell, now)) throw changed(name);
   }
 }
 

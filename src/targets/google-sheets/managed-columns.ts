@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ColumnMapping, type Columns, locateColumns } from '../columns.ts';
+import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../columns.ts';
+import type { SheetCell } from './sheets-replies.ts';
 
 /** Key of the record on each managed column. */
 export const columnKey = 'leadsync.column';
@@ -56,7 +57,8 @@ export function readJson(text: string): unknown {
 /**
  * Finds the managed columns: by a record that only one column has and that names the same field and configured
  * heading, so that a renamed heading is still found; else by heading. A record does not count where its column shows
- * no heading, or another heading of the mapping: somebody has cut and pasted cells, and records stay behind.
+ * no heading, or another heading of the mapping: somebody has cut and pasted cells, and records stay behind. None
+ * counts when no heading reads as configured: the row of headings was deleted, or sorted away.
  * Throws what locateColumns throws.
  */
 export function locateManagedColumns(
@@ -66,6 +68,9 @@ export function locateManagedColumns(
   name: string,
 ): Columns {
   const managed = managedColumns(mapping);
+  const texts = new Set(headings.map(folded));
+  if (!managed.some(({ heading }) => texts.has(folded(heading))))
+    return locateColumns(headings, mapping, name);
   const recorded = new Map<number, string>();
   for (const { field, heading } of managed) {
     const [record, second] = records.filter((each) => each.field === field && each.heading === heading);
@@ -99,6 +104,24 @@ export function placesOf(
   });
 }
 
-function folded(heading: string): string {
-  return heading.normalize('NFC').trim().toLowerCase();
+/** Headings are looked for no further down. */
+const lastHeadingRow = 50;
+
+/**
+ * Refuses a first row that is not the headings any more, as after a sort that took them along: its cell in the id
+ * column reads as no heading of the mapping, and that of the id stands further down. Throws `target.header-missing`.
+ */
+export function assertHeadingsFirst(
+  headings: readonly string[],
+  cells: readonly (readonly SheetCell[])[],
+  idColumn: number,
+  mapping: ColumnMapping,
+  name: string,
+): void {
+  const first = folded(headings[idColumn] ?? '');
+  if (managedColumns(mapping).some(({ heading }) => folded(heading) === first)) return;
+  const ids = cells.slice(0, lastHeadingRow).map((row) => folded(String(row[idColumn] ?? '')));
+  const row = ids.indexOf(folded(mapping.idColumn));
+  if (row > 0)
+    throw missingHeader(`The headings of ${name} stand in row ${row + 1} and not in the first.`, mapping);
 }

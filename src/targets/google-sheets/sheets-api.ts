@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import type { LeadsyncError } from '../../errors.ts';
+import { LeadsyncError } from '../../errors.ts';
 import type { Clock } from '../../sync/clock.ts';
 import { Turns } from '../../turns.ts';
 import type { Authorized } from './google-account.ts';
@@ -49,7 +49,7 @@ export interface SheetsApi {
   write(data: readonly sheets_v4.Schema$ValueRange[], signal: AbortSignal): Promise<void>;
   /** spreadsheets.batchUpdate. All or nothing. */
   update(requests: readonly sheets_v4.Schema$Request[], signal: AbortSignal): Promise<void>;
-  /** Whether the file lies in the trash; null when that cannot be told. Throws only the signal's reason. */
+  /** Whether the file lies in the trash; null when that cannot be told, as after a request without reply. */
   trashed(signal: AbortSignal): Promise<boolean | null>;
   /** The address to share the spreadsheet with; null when the credentials name none. */
   address(): Promise<string | null>;
@@ -59,9 +59,11 @@ export interface SheetsApi {
 export interface SheetsTimeouts {
   readonly readMs: number;
   readonly writeMs: number;
+  /** For the question about the trash, which is not worth a long wait. */
+  readonly driveMs: number;
 }
 
-const defaultTimeouts: SheetsTimeouts = { readMs: 60_000, writeMs: 180_000 };
+const defaultTimeouts: SheetsTimeouts = { readMs: 60_000, writeMs: 180_000, driveMs: 5_000 };
 
 /** A tab of 100,000 rows and 8 columns is some 10 MB of JSON. */
 const longestReply = 256 * 1024 * 1024;
@@ -94,6 +96,9 @@ function turnsOf(spreadsheet: string): Turns {
   turns.set(spreadsheet, known);
   return known;
 }
+
+/** Roots of Drive that gave no reply: a firewall lets through no more than Sheets. Not asked again by this process. */
+const unreachable = new Set<string>();
 
 class SheetsClient implements SheetsApi {
   requests = 0;
@@ -161,19 +166,24 @@ class SheetsClient implements SheetsApi {
   }
 
   async trashed(signal: AbortSignal): Promise<boolean | null> {
-    const url = new URL(
-      `drive/v3/files/${encodeURIComponent(this.#options.spreadsheetId)}?fields=trashed&supportsAllDrives=true`,
-      driveRoot(this.#options.apiUrl),
-    );
+    const root = driveRoot(this.#options.apiUrl);
+    if (unreachable.has(root)) return null;
+    const file = encodeURIComponent(this.#options.spreadsheetId);
+    const url = new URL(`drive/v3/files/${file}?fields=trashed&supportsAllDrives=true`, root);
     try {
       return await this.#turns.run(signal, async () => {
-        const { client, options } = await this.#prepare(this.#timeouts.readMs, signal);
+        const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);
         this.requests += 1;
         const { data } = await client.request<unknown>({ url, responseType: 'json', ...options });
         return parseTrashed(data);
       });
-    } catch {
+    } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // A refused account: the next request tells of it.
+      if (error instanceof LeadsyncError) return null;
+      const reply = readGoogleReply(error, [], this.#clock.now());
+      if (reply === null) throw error;
+      if (reply.status === null) unreachable.add(root);
       return null;
     }
   }

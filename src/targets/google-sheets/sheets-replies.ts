@@ -18,7 +18,6 @@ const metadataSchema = z.looseObject({
   metadataId: whole,
   metadataKey: text,
   metadataValue: text,
-  visibility: text,
 });
 const cellSchema = z.looseObject({
   formattedValue: text,
@@ -44,18 +43,13 @@ const sheetSchema = z.looseObject({
     .looseObject({
       sheetId: whole,
       title: text,
-      index: whole,
-      sheetType: text,
-      gridProperties: z
-        .looseObject({ rowCount: whole, columnCount: whole, frozenRowCount: whole })
-        .exactOptional(),
+      gridProperties: z.looseObject({ rowCount: whole, columnCount: whole }).exactOptional(),
     })
     .exactOptional(),
   data: z.array(dataSchema).exactOptional(),
   merges: z.array(rangeSchema).exactOptional(),
   developerMetadata: z.array(metadataSchema).exactOptional(),
   protectedRanges: z.array(protectedSchema).exactOptional(),
-  tables: z.array(z.looseObject({ range: rangeSchema.exactOptional() })).exactOptional(),
 });
 
 /** The parts of a description that the adapter goes by; others are handed on as they are. */
@@ -106,7 +100,8 @@ function isCell(value: unknown): value is SheetCell {
   );
 }
 
-function senseless(): GoogleFault {
+/** A reply that lacks what Google's has; now. */
+export function senseless(): GoogleFault {
   return new GoogleFault('target.unavailable', 'Google Sheets answered with something that is not its own', {
     retry: 'now',
     status: 200,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CellArea } from './a1.ts';
 import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, columnKey, readColumnRecord, readJson } from './managed-columns.ts';
-import type { SheetCell } from './sheets-api.ts';
+import { senseless, type SheetCell } from './sheets-replies.ts';
 
 /** Key of the record that marks a tab as ours. */
 export const tabKey = 'leadsync.tab';
@@ -37,13 +37,16 @@ export interface TabDescription extends SpreadsheetTerms {
   readonly merged: readonly CellArea[];
 }
 
-const records = 'developerMetadata(metadataId,metadataKey,metadataValue,location)';
+/** What cannot be written of a tab. */
+type ClosedAreas = Pick<TabDescription, 'protections' | 'merged'>;
+
+const closed = 'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly)';
+const records = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 
 /** Asked for with the range of a tab's first two rows. */
 export const tabFields = [
   'properties(timeZone,locale)',
-  `sheets(properties(sheetId,title,gridProperties),${records},merges,` +
-    'protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly),' +
+  `sheets(properties(sheetId,title,gridProperties),${records},${closed},` +
     'data(startRow,startColumn,rowData(values(formattedValue,userEnteredValue,effectiveFormat(numberFormat(type)))),' +
     `columnMetadata(${records})))`,
 ].join(',');
@@ -51,21 +54,32 @@ export const tabFields = [
 /** Asked for without a range, when the tab was not found. */
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
 
+/** Asked for without a range: with one, Google tells only those merged cells that it touches. */
+export const closedFields = `sheets(properties(sheetId),${closed})`;
+
 const tabValue = z.object({
   version: z.literal(1),
   spreadsheetId: z.string(),
   connection: z.string().optional(),
 });
 
-/** Null when the tab is not among the sheets. */
+/** Whether a sheet is the tab: Google finds ranges by titles in whatever case, and no two differ in that alone. */
+export function isTab({ properties }: sheets_v4.Schema$Sheet, tab: string): boolean {
+  return properties?.title?.toLowerCase() === tab.toLowerCase();
+}
+
+/** Null when the tab is not among the sheets. Throws `target.unavailable` (now) when no time zone is told. */
 export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string): TabDescription | null {
-  const sheet = spreadsheet.sheets?.find((each) => each.properties?.title === title);
+  const sheet = spreadsheet.sheets?.find((each) => isTab(each, title));
+  const timeZone = spreadsheet.properties?.timeZone ?? '';
+  // Dates would mean other moments.
+  if (timeZone === '') throw senseless();
   const sheetId = sheet?.properties?.sheetId;
   if (sheet === undefined || typeof sheetId !== 'number') return null;
   const data = sheet.data?.[0] ?? {};
   const [first, second] = rowsOf(data);
   return {
-    timeZone: spreadsheet.properties?.timeZone ?? 'UTC',
+    timeZone,
     locale: spreadsheet.properties?.locale ?? '',
     sheetId,
     rowCount: sheet.properties?.gridProperties?.rowCount ?? 0,
@@ -77,9 +91,21 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
     columnRecords: (data.columnMetadata ?? []).flatMap(({ developerMetadata }, column) =>
       (developerMetadata ?? []).flatMap((record) => columnRecord(record, column)),
     ),
-    protections: (sheet.protectedRanges ?? []).flatMap(protection),
-    merged: (sheet.merges ?? []).map(areaOf),
+    ...closedAreas(sheet),
   };
+}
+
+/** Null when the tab is not among the sheets. */
+export function readClosedAreas(
+  spreadsheet: sheets_v4.Schema$Spreadsheet,
+  sheetId: number,
+): ClosedAreas | null {
+  const sheet = spreadsheet.sheets?.find(({ properties }) => properties?.sheetId === sheetId);
+  return sheet === undefined ? null : closedAreas(sheet);
+}
+
+function closedAreas({ protectedRanges = [], merges = [] }: sheets_v4.Schema$Sheet): ClosedAreas {
+  return { protections: protectedRanges.flatMap(protection), merged: merges.map(areaOf) };
 }
 
 export function readTabRecords(sheet: sheets_v4.Schema$Sheet): TabRecord[] {

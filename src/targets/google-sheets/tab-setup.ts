@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { headingsOf, type Columns } from '../columns.ts';
+import { type Columns, folded, headingsOf } from '../columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
   columnKey,
@@ -80,8 +80,8 @@ function furniture(settings: Settings, sheetId: number, rowCount: number): Reque
 }
 
 /**
- * What is missing on a tab that has its headings: our records, and the format of columns of moments that are new to us
- * and show no date. Records that name a column wrongly are taken away. Empty when nothing is missing.
+ * What is missing of our records on a tab that has its headings; those that name a column wrongly are taken away.
+ * Empty when nothing is missing. Formats are left as people made them.
  */
 export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
   const { sheetId, columnRecords } = tab;
@@ -93,12 +93,7 @@ export function missingRecords(settings: Settings, tab: TabDescription, columns:
     );
     const wrong = own.filter((each) => each.column !== column);
     requests.push(...wrong.map(({ metadataId }) => withoutRecord(metadataId)));
-    if (wrong.length < own.length) continue;
-    requests.push(columnRecord(managed, sheetId, column));
-    const isInstant = columns.fields.get(managed.field)?.type === 'instant';
-    if (isInstant && own.length === 0 && !tab.dateColumns.has(column)) {
-      requests.push(...dateFormat(settings, sheetId, column, tab.rowCount));
-    }
+    if (wrong.length === own.length) requests.push(columnRecord(managed, sheetId, column));
   }
   return requests;
 }
@@ -161,8 +156,4 @@ function choiceList(choices: readonly string[], sheetId: number, column: number)
     values: choices.map((userEnteredValue) => ({ userEnteredValue })),
   };
   return [{ setDataValidation: { range, rule: { condition, showCustomUi: true, strict: false } } }];
-}
-
-function folded(heading: string): string {
-  return heading.normalize('NFC').trim().toLowerCase();
 }

@@ -2,9 +2,10 @@ import { type Columns, ownedColumns } from '../columns.ts';
 import { RowChanges, type RowWrite } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { cellName, isWithin } from './a1.ts';
-import { notStorableInSheets } from './cell-values.ts';
+import { idText, notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import { type Look, presentRows } from './look.ts';
+import { type Look, showsNumbers } from './look.ts';
+import { lastRow, presentRows } from './present-rows.ts';
 import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
 import type { SentRow } from './verify.ts';
@@ -68,25 +69,18 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
   return { outcomes, updates, inserts: closed ? [] : inserts };
 }
 
-/** The last row that has anything in a column of ours; the headings' when none has. */
-function lastRow({ grid, columns }: Look): number {
-  const owned = [...ownedColumns(columns)];
-  let row = grid.length - 1;
-  while (row > 0 && owned.every((column) => cellAt(grid, row, column) === null)) row--;
-  return Math.max(row, 0);
-}
-
 function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
   const cells = cellsOf(write, look);
   if (cells.size === 0) return [];
-  const shown = look.values.text(cellAt(look.grid, write.place, look.columns.id));
+  const shown = idText(look.grid, write.place, look.columns.id);
   // A row that lost its id and kept the rest would be taken for a new one.
   const isWhole = write.remove || write.unlink || write.leadId !== null;
-  return [{ row: write.place, isNew: false, leadId: (write.leadId ?? shown).trim(), isWhole, cells }];
+  return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
-function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look): Map<number, GridCell> {
+function cellsOf(write: RowWrite<number>, look: Look): Map<number, GridCell> {
+  const { columns, grid, values } = look;
   const cells = new Map<number, GridCell>();
   const old = (column: number): GridCell => cellAt(grid, write.place, column);
   if (write.remove) {
@@ -98,12 +92,8 @@ function cellsOf(write: RowWrite<number>, { columns, grid, values, tab }: Look):
   if (write.status !== null && columns.status !== null) cells.set(columns.status, emptied(write.status));
   for (const [field, value] of Object.entries(write.values)) {
     const column = columns.fields.get(field);
-    if (column !== undefined) {
-      cells.set(
-        column.index,
-        values.write(value, column.type, old(column.index), tab.dateColumns.has(column.index)),
-      );
-    }
+    if (column === undefined) continue;
+    cells.set(column.index, values.write(value, column.type, showsNumbers(look, write.place, column)));
   }
   return cells;
 }
@@ -116,14 +106,15 @@ function newCells(
   leadId: string,
   values: Readonly<Record<string, string | null>>,
   status: string | null,
-  { columns, values: cellValues, tab }: Pick<Look, 'columns' | 'values' | 'tab'>,
+  look: Look,
 ): Map<number, GridCell> {
+  const { columns } = look;
   const cells = new Map<number, GridCell>([[columns.id, leadId]]);
   if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;
-    const cell = cellValues.write(value, column.type, null, tab.dateColumns.has(column.index));
+    const cell = look.values.write(value, column.type, showsNumbers(look, null, column));
     if (cell !== null) cells.set(column.index, cell);
   }
   return cells;

@@ -4,7 +4,7 @@ import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
 import { changed, isRefused, type Look } from './look.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { fullFault } from './tab-faults.ts';
-import { type TabDescription, tabsFields } from './tab-description.ts';
+import { isTab, type TabDescription, tabsFields } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
 
@@ -133,10 +133,10 @@ export class WriteRequests {
     signal: AbortSignal,
   ): Promise<void> {
     const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const sizes = sheets.map(({ properties }) => ({
-      isSame: properties?.sheetId === sheetId && properties.title === this.#place.tab,
-      rows: properties?.gridProperties?.rowCount ?? 0,
-      columns: properties?.gridProperties?.columnCount ?? 0,
+    const sizes = sheets.map((sheet) => ({
+      isSame: sheet.properties?.sheetId === sheetId && isTab(sheet, this.#place.tab),
+      rows: sheet.properties?.gridProperties?.rowCount ?? 0,
+      columns: sheet.properties?.gridProperties?.columnCount ?? 0,
     }));
     const own = sizes.find(({ isSame }) => isSame);
     if (own === undefined || own.rows < tab.rowCount || own.columns < tab.columnCount)
