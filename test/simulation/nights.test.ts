@@ -12,7 +12,7 @@ const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
   ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 12],
   ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 10],
   ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 6],
-  ['everything at once', troubles, 26],
+  ['everything at once', troubles, 16],
 ];
 
 /** All but files that somebody has open: a spreadsheet is open to everybody at once. */
