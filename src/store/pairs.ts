@@ -68,6 +68,18 @@ export async function adoptScan(
   );
 }
 
+/** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
+export async function rowsThere(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  await db.query(
+    `update pairs set row_absences = 0 where connection = $1 and lead_id = any($2) and row_absences > 0`,
+    [connection, leadIds],
+  );
+}
+
 /** Notes where the rows of some leads stand. */
 export async function noteRows(
   db: Queryable,

@@ -13,7 +13,14 @@ import {
 import { hold } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
-import { forgetPairs, markLeadDeleted, moveBase, neverInStep, restoreBase } from '../store/pairs.ts';
+import {
+  forgetPairs,
+  markLeadDeleted,
+  moveBase,
+  neverInStep,
+  restoreBase,
+  rowsThere,
+} from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
@@ -124,6 +131,11 @@ function commit(
       edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(run, action) })),
     );
     await intentsLinked(db, linked);
+    await rowsThere(
+      db,
+      run.connection,
+      shown.map(({ leadId }) => leadId ?? ''),
+    );
     if (run.undoOf === null) {
       await moveBase(
         db,

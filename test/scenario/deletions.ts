@@ -152,6 +152,18 @@ export const deletionScenarios: readonly Scenario[] = [
     end: others,
   },
   {
+    title: 'onRowDeleted delete-lead: scans before the lead had a row count for nothing',
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      { addLead: 'dora | Dora AG | Bonn | new | ' },
+      { sync: { exit: 0, did: 'created 1 rows' } },
+      { removeRow: 'dora' },
+      quiet,
+      { sync: { exit: 0, plan: ['delete-lead dora (row-deleted)'], did: 'deleted 1 leads' } },
+    ],
+    end: { leads: [acme, bolt, cord], rows: [acmeRow, boltRow, cordRow] },
+  },
+  {
     title: 'onRowDeleted delete-lead, and the lead was edited: the row is written again',
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
