@@ -154,7 +154,8 @@ export class RowChanges<Place> {
           this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
         );
       case 'link':
-        if (row !== null || this.#added.has(change.leadId.trim())) return 'done';
+        // An id alone came there by mistake, when people moved rows.
+        if ((row !== null && !isBlank(row.cells)) || this.#added.has(change.leadId.trim())) return 'done';
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
         if (!this.#rules.hasStatus) return noStatusColumn;
@@ -286,6 +287,8 @@ interface KnownRow<Place> {
   count: number;
   copies: PresentRow<Place>[] | null;
 }
+
+const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
 
 function shows(cells: Cells, wanted: Cells): boolean {
   return Object.entries(wanted).every(([field, cell]) => sameCell(cellOf(cells, field), cell));
