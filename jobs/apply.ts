@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { runOfBatch } from '../src/store/approvals.ts';
-import { planReminders } from './plan-reminders.ts';
+import { planSynced } from './plan-reminders.ts';
 import { advance, type RunSummary } from './sync.ts';
 
 const payloadSchema = z.object({
@@ -25,6 +25,6 @@ export async function apply(
   const done = await runOfBatch(app.pool, request.approval);
   if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
   const result = await advance(app, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planReminders(app, request.connection);
+  if ('done' in result) await planSynced(app, request.connection);
   return result;
 }

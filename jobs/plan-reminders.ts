@@ -1,4 +1,5 @@
 import type { App } from '../src/app.ts';
+import type { ConnectionConfig } from '../src/config/config.ts';
 import type { JobQueue, JobResult } from '../src/queue/queue.ts';
 import { shortHash } from '../src/lead/fingerprint.ts';
 import { batchesOf } from '../src/reminders/batches.ts';
@@ -17,51 +18,64 @@ export const planRemindersPattern = '0 * * * *';
 /** So many jobs are added at once. */
 const jobsAtOnce = 1_000;
 
-/**
- * Plans the reminders and digests of every connection, and puts a delayed job into the connection's queue for those that
- * fall due soon, one for all of a second; one that is there is not added again. `synced`: a connection that has just been
- * synced, so that what was agreed on is all that counts.
- */
+/** Plans the reminders and digests of every connection. */
 export async function planReminders(
   app: App,
-  synced: string | null = null,
-): Promise<JobResult<{ scheduled: number; digests: number }>> {
+): Promise<JobResult<{ readonly scheduled: number; readonly digests: number }>> {
   let [scheduled, digests] = [0, 0];
-  if (synced !== null) await forgetRead(app.pool, synced);
   for (const { connection } of app.contexts.values()) {
-    const queue = app.queues.queue(reminderQueue(connection.name));
-    const { name } = connection;
-    const reminders = await plan(app.pool, connection);
-    const now = Date.now();
-    const batches = batchesOf(reminders, now);
-    // First those that were tried before: they are the oldest, and some may have been cut off.
-    const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
-    await addInParts(
-      queue,
-      'send-reminder',
-      singles.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now))),
-    );
-    scheduled += reminders.length;
-    const several = batches.filter(({ length }) => length > 1);
-    await addInParts(
-      queue,
-      'send-reminders',
-      several.map((batch) => ({
-        payload: batchPayload(name, batch),
-        id: `reminders-${shortHash(JSON.stringify(batch))}`,
-        delayMs: Math.max(0, batch[0].sendAt - now),
-      })),
-    );
-    const due = await planDigests(app.pool, connection);
-    const jobs = due.map(({ id, sendAt }) => ({
-      payload: { connection: name, digestId: id },
-      id: `digest-${id}-${sendAt}`,
-      delayMs: Math.max(0, sendAt - Date.now()),
-    }));
-    await queue.addAll('send-digest', jobs);
-    digests += due.length;
+    const planned = await planConnection(app, connection);
+    scheduled += planned.scheduled;
+    digests += planned.digests;
   }
   return { done: { scheduled, digests } };
+}
+
+/** Plans those of a connection that has just been synced: what was agreed on is all that counts. */
+export async function planSynced(app: App, name: string): Promise<void> {
+  await forgetRead(app.pool, name);
+  const context = app.contexts.get(name);
+  if (context !== undefined) await planConnection(app, context.connection);
+}
+
+/**
+ * Puts a delayed job into the connection's queue for what falls due soon, one for all reminders of a second; one that is
+ * there is not added again.
+ */
+async function planConnection(
+  app: App,
+  connection: ConnectionConfig,
+): Promise<{ readonly scheduled: number; readonly digests: number }> {
+  const { name } = connection;
+  const queue = app.queues.queue(reminderQueue(name));
+  const reminders = await plan(app.pool, connection);
+  const now = Date.now();
+  const batches = batchesOf(reminders, now);
+  // First those that were tried before: they are the oldest, and some may have been cut off.
+  const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
+  await addInParts(
+    queue,
+    'send-reminder',
+    singles.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now))),
+  );
+  const several = batches.filter(({ length }) => length > 1);
+  await addInParts(
+    queue,
+    'send-reminders',
+    several.map((batch) => ({
+      payload: batchPayload(name, batch),
+      id: `reminders-${shortHash(JSON.stringify(batch))}`,
+      delayMs: Math.max(0, batch[0].sendAt - now),
+    })),
+  );
+  const digests = await planDigests(app.pool, connection);
+  const jobs = digests.map(({ id, sendAt }) => ({
+    payload: { connection: name, digestId: id },
+    id: `digest-${id}-${sendAt}`,
+    delayMs: Math.max(0, sendAt - Date.now()),
+  }));
+  await queue.addAll('send-digest', jobs);
+  return { scheduled: reminders.length, digests: digests.length };
 }
 
 async function addInParts(

@@ -3,7 +3,7 @@ import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { lastRun } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
-import { planReminders } from './plan-reminders.ts';
+import { planSynced } from './plan-reminders.ts';
 
 const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
 
@@ -25,7 +25,7 @@ export async function sync(
   if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')
     return { done: { runId: last.id } };
   const result = await advance(app, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planReminders(app, request.connection);
+  if ('done' in result) await planSynced(app, request.connection);
   return result;
 }
 

@@ -12,24 +12,25 @@ const never = new AbortController().signal;
 /** What a sync needs of the target: an account, the rows and columns, the leave to write. `fix`: mends what it can. */
 export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {
   const { target, connection } = context;
+  const test = (what: string, act: () => Promise<string>) => look(`${connection.name}: ${what}`, act);
   const lines: CheckLine[] = [];
-  const add = async (what: string, test: () => Promise<string>): Promise<boolean> => {
-    const line = await look(`${connection.name}: ${what}`, test);
-    lines.push(line);
-    return line.ok;
-  };
-  // Without an account nothing else can be asked.
-  if (target.address && !(await add('account', async () => describeAccount(await target.address?.()))))
-    return lines;
-  if (fix) await add('fix', () => mend(context));
-  let snapshot: TargetSnapshot | null = null;
-  await add('target', async () => {
-    if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
-    snapshot = await target.open({ create: false }, never);
-    return describeRows(context, snapshot);
-  });
-  const closed = closedColumns(snapshot);
-  if (closed.length > 0) await add('columns', () => Promise.reject(notWritable(closed)));
+  if (target.address) {
+    const account = await test('account', async () => describeAccount(await target.address?.()));
+    // Without an account nothing else can be asked.
+    if (!account.ok) return [account];
+    lines.push(account);
+  }
+  if (fix) lines.push(await test('fix', () => mend(context)));
+  let closed: readonly string[] = [];
+  lines.push(
+    await test('target', async () => {
+      if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
+      const snapshot = await target.open({ create: false }, never);
+      closed = snapshot.closed ?? [];
+      return describeRows(context, snapshot);
+    }),
+  );
+  if (closed.length > 0) lines.push(await test('columns', () => Promise.reject(notWritable(closed))));
   return lines;
 }
 
@@ -77,10 +78,6 @@ async function describeRows({ target, connection }: SyncContext, snapshot: Targe
   const unreadable =
     unread === 0 ? '' : `; ${unread} cell(s) cannot be read and will be held, such as ${first}`;
   return `${target.name}: ${rows} rows, all mapped columns are there or will be created${dates}${unreadable}`;
-}
-
-function closedColumns(snapshot: TargetSnapshot | null): readonly string[] {
-  return snapshot?.closed ?? [];
 }
 
 function notWritable(columns: readonly string[]): LeadsyncError {

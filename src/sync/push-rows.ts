@@ -49,24 +49,25 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
-/** What a new row says of itself, so that it needs no second write. */
+/** What a new row says of itself, so that it needs no second write: nothing without a status column. */
 async function statusOfNewRows(
   { pool, connection }: StepContext,
   actions: readonly Action[],
-): Promise<(action: Action) => string> {
+): Promise<(action: Action) => string | undefined> {
+  if (connection.target.statusColumn === undefined) return () => undefined;
   const fresh = actions.filter(({ kind }) => kind === 'create-row' || kind === 'link');
   const leadIds = fresh.map(({ leadId }) => leadId ?? '');
   const held = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
   return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
 }
 
-function rowChange({ undoOf }: Run, action: Action, deleted: string, status: string): RowChange {
+function rowChange({ undoOf }: Run, action: Action, deleted: string, status: string | undefined): RowChange {
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
   const values = readable(writtenCells(action.changes));
   // What becomes of a row that is brought back is decided by the next sync.
-  const told = undoOf === null ? { status } : {};
+  const told = undoOf !== null || status === undefined ? {} : { status };
   switch (action.kind) {
     case 'create-row':
       return { kind: 'append', key, leadId, values, ...told };
