@@ -35,7 +35,8 @@ export class Witness {
   page(cursor: string | null, page: LeadPage): void {
     // A process that dies before it stored a page asks for it again.
     if (cursor === null) this.#scans.clear();
-    const before = cursor === null ? { ids: [], torn: this.#rejectedIn === this.run } : this.#scans.get(cursor);
+    const before =
+      cursor === null ? { ids: [], torn: this.#rejectedIn === this.run } : this.#scans.get(cursor);
     this.#rejectedIn = null;
     const own = page.leads.map(({ id }) => id);
     this.#see(this.#leads, own);
