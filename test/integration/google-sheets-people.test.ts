@@ -170,3 +170,18 @@ test('a lost reply of a write to moved rows: the repetition puts right what was 
   const [first, second = [], ...others] = rows;
   expect(harness.show()).toEqual([headings, second.with(3, 'Rome'), ...others, first, loose]);
 });
+
+test('an id that hit another row is taken out again when a row is inserted just before that', async () => {
+  await using harness = await setUp();
+  const { sandbox, tab } = harness;
+  sandbox.before = ({ method }) => {
+    if (method === 'spreadsheets.values.batchUpdate') sandbox.person.moveRows(tab, 9, 1, 1);
+    if (method !== 'spreadsheets.batchUpdate') return;
+    sandbox.before = null;
+    sandbox.person.insertRows(tab, 3);
+  };
+  const id = link('id-l', { name: 'Loose Ltd', city: 'Leeds', due: null });
+  expect((await harness.target().write([id], never())).map(verdict)).toEqual(['row.changed']);
+  const blank = headings.map(() => '');
+  expect(harness.show()).toEqual([headings, loose, ...rows.slice(0, 1), blank, ...rows.slice(1)]);
+});

@@ -45,7 +45,9 @@ export function meantRow(sent: SentRow, alignment: Alignment): number | null {
   const oldId = sent.isNew ? null : alignment.idBefore(sent.row);
   if (typeof sentId === 'string') {
     const row = alignment.rowAfter(sentId.trim());
-    return row === null || sent.isNew || isMeant(sent, row, alignment) ? row : null;
+    if (row !== null && (sent.isNew || isMeant(sent, row, alignment))) return row;
+    // An id that was to come back has hit another row: its own still has the one that was to go.
+    return oldId === null ? null : alignment.rowNow(sent.row);
   }
   if (oldId !== null) return alignment.rowNow(sent.row);
   // Neither had nor got an id: where it was, or the first with its content.
