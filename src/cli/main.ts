@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import packageFile from '../../package.json' with { type: 'json' };
 import { guardCodes } from '../merge/guard.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
@@ -27,6 +28,7 @@ export interface CommonOptions {
 
 const program = new Command('leadsync')
   .description('Keeps the leads of the Lead Management Service in step with a spreadsheet, both ways.')
+  .version(packageFile.version, '--version', 'prints the version')
   .showHelpAfterError('(leadsync --help lists the commands)')
   .exitOverride();
 

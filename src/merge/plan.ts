@@ -1,5 +1,14 @@
 import { fingerprint } from '../lead/fingerprint.ts';
-import { type Cell, type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
+import {
+  type Cell,
+  type Cells,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  showCell,
+  type Value,
+  type Values,
+} from '../lead/value.ts';
 import type { ActionKind, Change, PlannedAction } from './action.ts';
 import { type FieldMemo, type HoldCode, mergeField } from './merge-field.ts';
 import type { Policy } from './policy.ts';
@@ -183,7 +192,11 @@ export function planNewRow(row: number, cells: Cells, refused: string | null, po
   return { ...common, kind: 'create-lead', changes, reason: 'new-row' };
 }
 
-/** The link of a row without id to the lead that was made of it, with whatever changed on either side since. */
+/**
+ * The link of a row without id to the lead that was made of it, with whatever changed on either side since. `content`: what
+ * was sent. What the service stored in a spelling of its own goes to a row that still shows what was sent; in one that was
+ * edited since it is nobody's edit.
+ */
 export function planLink(
   leadId: string,
   content: Values,
@@ -191,9 +204,14 @@ export function planLink(
   row: { readonly row: number; readonly cells: Cells },
   policy: Policy,
 ): readonly PlannedAction[] {
+  const entries = Object.entries(content).map(([field, sent]): [string, Value] => {
+    const stored = lead?.[field] ?? null;
+    const isEdited = !sameCell(row.cells[field] ?? null, sent);
+    return [field, isEdited && sameButSpelling(sent, stored) && !isUnreadable(stored) ? stored : sent];
+  });
   const pair: PairState = {
     leadId,
-    base: content,
+    base: Object.fromEntries(entries),
     lead: lead ?? content,
     row,
     memo: {},

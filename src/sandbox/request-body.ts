@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-const mostBytes = 1024 * 1024;
+export interface RequestBody {
+  /** null: larger than what is read. */
+  readonly text: string | null;
+  readonly bytes: number;
+}
 
-/** The body as text, or null when it is above 1 MB. Rejects when the client goes away. */
-export async function readRequestBody(request: IncomingMessage): Promise<string | null> {
+/** The body of a request, of which at most so many bytes are kept. Rejects when the client goes away. */
+export async function readRequestBody(
+  request: IncomingMessage,
+  mostBytes = 1024 * 1024,
+): Promise<RequestBody> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -11,5 +18,5 @@ export async function readRequestBody(request: IncomingMessage): Promise<string 
     bytes += chunk.length;
     if (bytes <= mostBytes) chunks.push(chunk);
   }
-  return bytes > mostBytes ? null : Buffer.concat(chunks).toString();
+  return { text: bytes > mostBytes ? null : Buffer.concat(chunks).toString(), bytes };
 }

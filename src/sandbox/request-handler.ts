@@ -116,7 +116,7 @@ export class RequestHandler {
     toCall: (body: string) => Parameters<typeof answer>[0],
     fault: Fault | undefined,
   ): Promise<Decision> {
-    const body = await readRequestBody(request);
+    const { text: body } = await readRequestBody(request);
     if (body === null) {
       return { reply: errorReply(this.options, 413, 'request.tooLarge', 'The body is above 1 MB.') };
     }

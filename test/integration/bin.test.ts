@@ -64,16 +64,18 @@ describe.skipIf(oldNode === undefined)(
       return { code, stdout, stderr };
     }
 
-    test('help and mistakes: it ends by itself, with the right code', async () => {
+    test('help, version and mistakes: it ends by itself, with the right code', async () => {
       writeFileSync(join(folder, 'bad.yaml'), 'connections: {}\n');
-      const [help, usage, missing, invalid] = await Promise.all([
+      const [help, version, usage, missing, invalid] = await Promise.all([
         run(['--help']),
+        run(['--version']),
         run(['nonsense']),
         run(['sync', '--json']),
         run(['status', '--config', 'bad.yaml']),
       ]);
       expect(help).toMatchObject({ code: 0, stderr: '' });
       expect(help.stdout).toContain('Usage: leadsync');
+      expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
       expect(usage).toMatchObject({ code: 2, stdout: '' });
       expect(usage.stderr).toContain("unknown command 'nonsense'");
       expect(missing?.code).toBe(2);

@@ -14,6 +14,9 @@ interface HeldRow {
   readonly message: string;
 }
 
+/** To whom a row belongs that shows no company, such as what is left of one that people took apart. */
+const nobody = '?';
+
 /** What is wrong after a night that has come to rest; empty when nothing is. */
 export async function judge(world: World, people: People, pool: pg.Pool): Promise<string[]> {
   const faults: string[] = [];
@@ -27,8 +30,8 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
   const doubted = await inDoubt(world, pool);
   if (world.sandbox.stats.early > 0) faults.push(`${world.sandbox.stats.early} requests came too early`);
 
-  const leadsOf = Map.groupBy(leads, (lead) => entityOf(lead.companyName) ?? '?');
-  const rowsOf = Map.groupBy(rows, ({ row }) => entityOf(row['Company'] ?? '') ?? '?');
+  const leadsOf = Map.groupBy(leads, (lead) => entityOf(lead.companyName) ?? nobody);
+  const rowsOf = Map.groupBy(rows, ({ row }) => entityOf(row['Company'] ?? '') ?? nobody);
   const entities = new Set([
     ...leadsOf.keys(),
     ...rowsOf.keys(),
@@ -39,7 +42,7 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     const ownRows = rowsOf.get(entity) ?? [];
     if (own.length > 1)
       faults.push(`${entity} is ${own.length} leads: ${own.map(({ id }) => id).join(', ')}`);
-    if (ownRows.length > 1) faults.push(`${entity} is ${ownRows.length} rows`);
+    if (ownRows.length > 1 && entity !== nobody) faults.push(`${entity} is ${ownRows.length} rows`);
     if (people.deletedLeads.has(entity) || people.deletedRows.has(entity)) {
       if (
         own.length === 0 &&
@@ -65,14 +68,11 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
       faults.push(`${entity} has no row (lead ${lead?.id})`);
       continue;
     }
-    const { row, number } = found;
-    const byRow = held.filter(
-      (item) => (row['Lead ID'] ?? '') === '' && (item.row === number || item.code.startsWith('create.')),
-    );
-    if (byRow.length > 0) {
+    if (ownRows.every((own) => isHeldRow(own, held))) {
       people.heldRows++;
       continue;
     }
+    const { row, number } = found;
     if (lead === undefined && (doubted.has(entity) || !sendsNames)) continue;
     if (lead === undefined) {
       faults.push(`${entity} has no lead (row ${number} ${JSON.stringify(row)})`);
@@ -113,6 +113,17 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
   }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;
+}
+
+/** A row without id that is held, or may be the row of a create that is. */
+function isHeldRow(
+  { row, number }: { row: Readonly<Record<string, string>>; number: number },
+  held: readonly HeldRow[],
+) {
+  return (
+    (row['Lead ID'] ?? '') === '' &&
+    held.some((item) => item.row === number || item.code.startsWith('create.'))
+  );
 }
 
 /** Companies whose create is in doubt and stays so: a scan with a filter does not tell that a lead was not made. */

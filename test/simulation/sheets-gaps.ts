@@ -20,8 +20,8 @@ interface Work {
  * - Texts typed between the look and the write may have been typed into the very cell that was written: Sheets has no
  *   write that depends on what a cell shows.
  * - Rows moved in that gap take the write to the wrong cells, which is put right by the look that follows: unless the
- *   process dies before it (nobody else knows of the write) or cannot look until the next run, or rows are moved once more in between (what the wrong
- *   cells had shown cannot be told for sure then).
+ *   process dies before it or another one reads first (nobody else knows of the write), it cannot look until the next
+ *   run, or rows are moved once more in between (what the wrong cells had shown cannot be told for sure then).
  */
 export class SheetsGaps {
   /** Unique values that were typed between a look and its write. */
@@ -45,6 +45,8 @@ export class SheetsGaps {
     };
     // What nobody could look at before everything is read anew is looked at no more.
     if (operation === 'open' && work.isAstray && work.phase === 'sent') this.#reasons.push(readAnew);
+    const isOthersAstray = [...this.#works].some(([other, { isAstray }]) => other !== process && isAstray);
+    if (operation === 'open' && isOthersAstray) this.#reasons.push(readByAnother);
     const phase = operation === 'open' ? 'open' : work.isAstray ? 'sent' : 'before-look';
     this.#works.set(process, { ...work, phase, began: this.#moves() });
   }
@@ -116,6 +118,8 @@ const diedBetween =
   'rows were moved between a look and its write, and the process ended before the next look';
 const readAnew =
   'rows were moved between a look and its write, and the requests to look at it failed until the next run';
+const readByAnother =
+  'rows were moved between a look and its write, and another process read them before it was looked at';
 
 function isWrite(method: string): boolean {
   return method === 'spreadsheets.values.batchUpdate' || method === 'spreadsheets.batchUpdate';

@@ -15,6 +15,7 @@ import { createThrottle } from '../../src/store/throttles.ts';
 import { advanceRun } from '../../src/sync/run.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { createWorkbookTarget } from '../../src/targets/workbook/workbook-target.ts';
+import { reminderConnection } from '../support/reminder-rules.ts';
 import type { Format } from './customs.ts';
 import { Crash, type Fate, Life, type Surroundings } from './life.ts';
 import { Sessions } from './sessions.ts';
@@ -53,27 +54,6 @@ export interface LifePlan {
   /** People may act now. */
   readonly tick: (operation: string) => Promise<void>;
 }
-
-const reminders: NonNullable<ConnectionConfig['reminders']> = {
-  from: 'sales@example.com',
-  rules: {
-    timeZone: 'UTC',
-    before: [{ text: '0m', days: 0, ms: 0 }],
-    quietHours: null,
-    workingDays: [1, 2, 3, 4, 5, 6, 7],
-    graceMs: 24 * 3_600_000,
-    skipStages: [],
-    onlyStages: null,
-    to: ['anna@example.com'],
-    routes: [],
-    toField: null,
-    digestAt: null,
-  },
-  calendar: false,
-  leadUrl: null,
-  templates: null,
-  onUnknown: 'resend',
-};
 
 const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 
@@ -146,7 +126,7 @@ export class World implements AsyncDisposable {
         ...options.sync,
       },
       retentionDays: 90,
-      reminders,
+      reminders: reminderConnection('main').reminders,
     };
     return new World(sandbox, connection, spreadsheet, options, stack.move());
   }

@@ -206,6 +206,20 @@ describe('the link of a row to the lead that was made of it', () => {
       ['link (settled-create)', 'hold (conflict.both-edited); stage: won > lost'],
     ],
     [
+      'the service stored it in its own spelling',
+      { ...cells, stage: ' New ' },
+      cells,
+      { ...cells, stage: ' New ' },
+      ['link (settled-create); stage:  New  > new'],
+    ],
+    [
+      'the service stored it in its own spelling, and the row was edited since',
+      { ...cells, stage: ' New ' },
+      cells,
+      { ...cells, stage: 'won' },
+      ['link (settled-create)', 'update-lead (row-edited); stage: new > won'],
+    ],
+    [
       'the service filled in what was not sent',
       { companyName: 'Acme' },
       { companyName: 'Acme', stage: 'new', nextFollowUpAt: null },
@@ -221,6 +235,17 @@ describe('the link of a row to the lead that was made of it', () => {
     ],
   ])('%s', (_, content, lead, row, expected) => {
     expect(link(content, lead, row)).toEqual(expected);
+  });
+
+  test("what the service made of a value is nobody's edit: it does not win over the row", () => {
+    const [content, row] = [
+      { ...cells, stage: ' New ' },
+      { ...cells, stage: 'won' },
+    ];
+    expect(link(content, cells, row, { onConflict: 'leads-win' })).toEqual([
+      'link (settled-create)',
+      'update-lead (row-edited); stage: new > won',
+    ]);
   });
 
   test('the row is found by all it shows, not by its number', () => {

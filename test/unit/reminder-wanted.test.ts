@@ -5,21 +5,10 @@ import { parseQuietHours } from '../../src/config/time-of-day.ts';
 import type { Cells } from '../../src/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../../src/reminders/recipients.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
+import { plainRules } from '../support/reminder-rules.ts';
 import { wantedReminders } from '../../src/reminders/wanted.ts';
 
-const rules: ReminderRules = {
-  timeZone: 'Europe/Berlin',
-  before: [parseOffset('0m')],
-  quietHours: null,
-  workingDays: [1, 2, 3, 4, 5, 6, 7],
-  graceMs: 86_400_000,
-  skipStages: [],
-  onlyStages: null,
-  to: ['anna@example.com'],
-  routes: [],
-  toField: null,
-  digestAt: null,
-};
+const rules: ReminderRules = { ...plainRules, timeZone: 'Europe/Berlin' };
 
 describe('to whom', () => {
   const south = { when: { region: ['BY', 'BW'] }, to: ['south@example.com'] };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { columnIndex, columnName, readRange, showRange } from '../../src/targets/workbook/cell-reference.ts';
-import { generalNumber } from '../../src/targets/workbook/xlsx-cell-reader.ts';
+import { generalNumber } from '../../src/targets/general-number.ts';
 import { isDateFormat } from '../../src/targets/workbook/xlsx-styles.ts';
 import { attribute, scanWhole, XmlScanner } from '../../src/targets/workbook/xml-scanner.ts';
 import {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type RequestBody, readRequestBody } from '../request-body.ts';
 import { ApiFault, invalid } from './api-fault.ts';
 import { type ApiCall, checkQuery, routeOf } from './api-route.ts';
 import { carryOut, isRead } from './carry-out.ts';
@@ -59,7 +60,7 @@ export class SheetsService {
   /** Answers one request. Rejects only for a mistake of the stand-in or a client that went away. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const body = await readBody(request);
+    const body = await readRequestBody(request, mostBytes);
     const httpMethod = request.method ?? 'GET';
     if (url.pathname === '/token' && httpMethod === 'POST') {
       const reply = this.account.exchange(new URLSearchParams(body.text ?? ''));
@@ -143,23 +144,6 @@ function outcome(act: () => unknown): { status: number; body: unknown } {
     if (error instanceof ApiFault) return { status: error.status, body: error.body };
     throw error;
   }
-}
-
-interface RequestBody {
-  /** null: too large to be read. */
-  readonly text: string | null;
-  readonly bytes: number;
-}
-
-async function readBody(request: IncomingMessage): Promise<RequestBody> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    if (!(chunk instanceof Buffer)) continue;
-    bytes += chunk.length;
-    if (bytes <= mostBytes) chunks.push(chunk);
-  }
-  return { text: bytes > mostBytes ? null : Buffer.concat(chunks).toString(), bytes };
 }
 
 function parseBody({ text, bytes }: RequestBody): unknown {

@@ -1,3 +1,4 @@
+import { generalNumber } from '../general-number.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../errors.ts';
 import { readInstant } from '../../lead/instant.ts';
@@ -117,15 +118,6 @@ export function notStorableInSheets(text: string): string | null {
   }
   if (faults.has(text)) return `A cell with the text ${text} could not be told from one with an error.`;
   return null;
-}
-
-/** Fifteen digits; exponents as spreadsheets show them (`1E+21`). */
-function generalNumber(number: number): string {
-  const text = String(Number(number.toPrecision(15)));
-  return text.replace(
-    /e([+-])(\d+)$/,
-    (_, sign: string, digits: string) => `E${sign}${digits.padStart(2, '0')}`,
-  );
 }
 
 function showFormula(formula: string, value: string): string {

@@ -1,3 +1,4 @@
+import { generalNumber } from '../general-number.ts';
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, FieldType } from '../../lead/value.ts';
 import type { SheetCell } from './xlsx-rows.ts';
@@ -61,15 +62,6 @@ export class CellReader {
   #isDate(cell: SheetCell): boolean {
     return this.#dates.has(cell.style ?? 0);
   }
-}
-
-/** Fifteen digits, as Excel keeps; exponents as it shows them (`1E+21`). */
-export function generalNumber(number: number): string {
-  const text = String(Number(number.toPrecision(15)));
-  return text.replace(
-    /e([+-])(\d+)$/,
-    (_, sign: string, digits: string) => `E${sign}${digits.padStart(2, '0')}`,
-  );
 }
 
 function showFormula(formula: string, value: string): string {

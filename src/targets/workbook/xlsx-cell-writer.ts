@@ -1,6 +1,6 @@
 import type { FieldType, Value } from '../../lead/value.ts';
 import { columnName, longestCellText } from './cell-reference.ts';
-import { generalNumber } from './xlsx-cell-reader.ts';
+import { generalNumber } from '../general-number.ts';
 import type { SheetCell } from './xlsx-rows.ts';
 import type { SerialClock } from '../serial-clock.ts';
 import type { DateStyles } from './xlsx-styles.ts';
