@@ -35,10 +35,10 @@ export interface HubSpotPerson {
   archiveProperty(name: string): void;
   /** Of an enumeration, all of them. */
   setOptions(property: string, options: readonly string[]): void;
-  /** A validation rule of the portal: writes of other values are refused, each with this message. */
+  /** A validation rule of the portal: writes of other values ('' too) are refused, each with this message. */
   addRule(property: string, allows: (value: string) => boolean, message: string): void;
-  /** How many contacts and deals a company has. */
-  associate(id: string, contacts: number, deals: number): void;
+  /** How many contacts, deals and notes a company has. */
+  associate(id: string, contacts: number, deals: number, notes?: number): void;
 }
 
 /** A person at work in `portal`. */
@@ -113,10 +113,11 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
     addRule: (property, allows, message) => {
       portal.rules.push({ property, allows, message });
     },
-    associate: (id, contacts, deals) => {
+    associate: (id, contacts, deals, notes = 0) => {
       const counts = new Map([
         ['num_associated_contacts', String(contacts)],
         ['num_associated_deals', String(deals)],
+        ['num_notes', String(notes)],
       ]);
       portal.change(liveCompany(id), counts);
     },

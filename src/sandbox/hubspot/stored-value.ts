@@ -1,8 +1,10 @@
+import { Temporal } from 'temporal-polyfill';
 import type { PropertyFault } from './api-fault.ts';
 import type { Property } from './property.ts';
 
 const mostCharacters = 65_536;
 const dayMs = 86_400_000;
+const isNumber = /^-?\d+$/;
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
 /**
@@ -30,17 +32,14 @@ export function storedValue(property: Property, text: string, trim: boolean): st
       if (unknown === undefined) return text;
       return refuse('INVALID_OPTION', `${unknown} was not one of the allowed options: [${known.join(', ')}]`);
     }
-    case 'datetime': {
-      const epochMs = /^-?\d+$/.test(text)
-        ? Number(text)
-        : isoInstant.test(text)
-          ? Date.parse(text)
-          : Number.NaN;
-      return toIso(epochMs) ?? refuse('INVALID_LONG', `${text} was not a valid long.`);
-    }
+    case 'datetime':
+      return (
+        toIso(isNumber.test(text) ? Number(text) : instantOf(text)) ??
+        refuse('INVALID_LONG', `${text} was not a valid long.`)
+      );
     case 'date': {
       const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-      const epochMs = isDay ? Date.parse(text) : /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+      const epochMs = isDay ? Date.parse(text) : isNumber.test(text) ? Number(text) : Number.NaN;
       const day = epochMs % dayMs === 0 ? toIso(epochMs)?.slice(0, 10) : undefined;
       // A day that no month has is moved on by Date.parse, or not understood.
       if (day !== undefined && (!isDay || day === text)) return day;
@@ -52,4 +51,14 @@ export function storedValue(property: Property, text: string, trim: boolean): st
 function toIso(epochMs: number): string | undefined {
   const date = new Date(epochMs);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** Epoch ms; NaN for what is no instant, such as a 30th of February. */
+function instantOf(text: string): number {
+  if (!isoInstant.test(text)) return Number.NaN;
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return Number.NaN;
+  }
 }
