@@ -76,7 +76,12 @@ export function sentTo(grid: Grid): fc.Arbitrary<readonly SentRow[]> {
       const cleared = some.filter((each) => (cells[each] ?? null) !== null);
       return new Map<number, GridCell>(cleared.map((each) => [each, null]));
     });
-    const link = fc.constant(new Map<number, GridCell>([[0, `link-${row}`]]));
+    const id = [0, `link-${row}`] as const;
+    const link = update.map((values) => {
+      // No lead is made of a row without a name, by which it is known again.
+      const others = (cells[1] ?? null) === null ? [] : [...values].filter(([column]) => column !== 1);
+      return new Map<number, GridCell>([id, ...others]);
+    });
     const change = (cells[0] ?? null) === null ? link : fc.oneof(update, removal, clear);
     return fc
       .option(change)

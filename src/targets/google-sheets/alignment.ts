@@ -108,7 +108,7 @@ export class Alignment {
     const id =
       this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
     const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
-    if (id !== null && same.length < 2) return same[0] ?? null;
+    if (id !== null && same.length < 2) return same[0] ?? this.#linkedRow(id, row, foreign);
     const alikeIn = (counts: (column: number) => boolean): readonly number[] =>
       id === null
         ? this.#lostLike(row, foreign, counts)
@@ -127,6 +127,16 @@ export class Alignment {
     const candidates = id === null ? this.#rowsWithoutPlace() : same;
     const edited = candidates.filter((each) => this.isSameRow(each, row, isForeign));
     return edited.length === 1 ? (edited[0] ?? null) : null;
+  }
+
+  /** The row of the first look to which an id was sent that has arrived in this row; null: none, or not in this one. */
+  #linkedRow(id: string, row: number, foreign: ReadonlySet<number>): number | null {
+    const isIgnored = (column: number): boolean =>
+      column === this.columns.id || foreign.has(this.columnAfter(column) ?? -1);
+    const linked = [...this.#linked].find(
+      ([rowBefore, sent]) => sent === id && this.idBefore(rowBefore) === null,
+    );
+    return linked !== undefined && this.isSameRow(linked[0], row, isIgnored) ? linked[0] : null;
   }
 
   /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
