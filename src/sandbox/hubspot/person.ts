@@ -33,6 +33,15 @@ export interface HubSpotPerson {
     readonly calculated?: boolean;
   }): void;
   archiveProperty(name: string): void;
+  /** Those that are not archived, in the order in which they were made; `options` by value. */
+  properties(): {
+    readonly name: string;
+    readonly type: PropertyType;
+    readonly fieldType: string;
+    readonly groupName: string;
+    readonly hasUniqueValue: boolean;
+    readonly options: readonly string[];
+  }[];
   /** Of an enumeration, all of them. */
   setOptions(property: string, options: readonly string[]): void;
   /** A validation rule of the portal: writes of other values ('' too) are refused, each with this message. */
@@ -107,6 +116,13 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
     archiveProperty: (name) => {
       portal.putProperty({ ...definition(name), archived: true, updatedAt: portal.now() });
     },
+    properties: () =>
+      [...portal.properties.values()].flatMap(
+        ({ name, type, fieldType, groupName, hasUniqueValue, options, archived }) => {
+          const values = options.map(({ value }) => value);
+          return archived ? [] : { name, type, fieldType, groupName, hasUniqueValue, options: values };
+        },
+      ),
     setOptions: (name, options) => {
       portal.putProperty({ ...definition(name), options: plainOptions(options), updatedAt: portal.now() });
     },
