@@ -6,7 +6,7 @@ import { type Cell, sameCell, type Value } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import { type ColumnMapping, headingRank, locateColumns, ownedColumns, shownStatus } from '../columns.ts';
 import { type PresentRow, RowChanges, type RowDecisions } from '../row-changes.ts';
-import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
 
 export interface PostgresTableOptions extends ColumnMapping {
   readonly url: Secret;
@@ -18,24 +18,22 @@ export interface PostgresTableOptions extends ColumnMapping {
 
 type Place = { readonly ctid: string; readonly hasOwn: boolean };
 type Texts = (string | null)[];
-type Ask = <T extends unknown[] = Texts>(text: string, values?: readonly unknown[]) => Promise<T[]>;
-type Table = ReturnType<typeof describe>;
-type CatalogueRow = [
-  name: string,
-  isMoment: boolean,
-  notNull: boolean,
-  isKey: boolean,
-  isClosed: boolean,
-  isMade: boolean,
-  fallback: string | null,
-];
+type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
+type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
 const rowsAtOnce = 1_000;
 
+/**
+ * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; and what tells that a
+ * person has filled it. Where the database fills it itself (keys, generated columns, computed defaults) nothing does.
+ */
 const catalogue = `
-  select a.attname, a.atttypid = 'timestamptz'::regtype, a.attnotnull, coalesce(a.attnum = any(i.indkey), false),
-    a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'),
-    a.attgenerated <> '' or a.attidentity <> '', pg_get_expr(d.adbin, d.adrelid)
+  select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
+    (a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'))::text,
+    case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
+        and coalesce(pg_get_expr(d.adbin, d.adrelid), '') !~ '\\w\\(|^CURRENT_|^LOCAL'
+      then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
+        coalesce(pg_get_expr(d.adbin, d.adrelid), 'null')) end
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
@@ -49,7 +47,7 @@ const faults: readonly (readonly [state: string, code: string, retry: Retry, wha
   ['3D', 'target.not-found', 'never', 'there is no such database'],
   ['3F', 'target.not-found', 'never', 'there is no such schema'],
   ['25006', 'target.not-writable', 'never', 'the database is read-only'],
-  ['53100', 'target.disk-full', 'later', 'its disk is full'],
+  ['53100', 'target.disk-full', 'later', 'the disk is full'],
   ['55P03', 'target.busy', 'later', 'somebody holds rows locked'],
   ['40', 'target.changed', 'now', 'somebody else wrote at the same moment'],
   ['42703', 'target.changed', 'now', 'its columns were changed meanwhile'],
@@ -76,10 +74,10 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
     // A connection that breaks rejects its query; without a listener it would end the process as well.
     client.on('error', () => {});
-    const ask: Ask = async <R extends unknown[]>(text: string, values: readonly unknown[] = []) => {
+    const ask: Ask = async (text, values = []) => {
       requests++;
       const query = { text, values: [...values], rowMode: 'array' } as const;
-      return (await client.query<R>(query).catch((error: unknown) => raise(error, name))).rows;
+      return (await client.query<Texts>(query).catch((error: unknown) => raise(error, name))).rows;
     };
     try {
       await client.connect().catch((error: unknown) => raise(error, name));
@@ -92,11 +90,6 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     } finally {
       await client.end().catch(() => {});
     }
-  }
-
-  async function find(ask: Ask): Promise<Table | null> {
-    const columns = await ask<CatalogueRow>(catalogue, [table]);
-    return columns.length === 0 ? null : describe(columns, options, name);
   }
 
   /** Decides on one change and writes it; `rows` is kept as the table is afterwards. */
@@ -114,15 +107,14 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     });
     for (const row of rows) changing.see(row);
     const decided = changing.decide();
-    const { outcomes, writes, appends } = decided;
-    const [outcome] = outcomes;
+    const [outcome] = decided.outcomes;
     if (outcome === undefined) throw new Error('a change without outcome');
-    const [place] = writes.map((write) => write.place);
-    if (place === undefined && appends.length === 0) return outcome;
+    if (decided.writes.length + decided.appends.length === 0) return outcome;
+    const place = decided.writes[0]?.place;
     const at = place === undefined ? rows.length : rows.findIndex((row) => row.place === place);
     await ask('savepoint before_change');
     try {
-      rows.splice(at, 1, ...(await store(decided, place, found, ask)));
+      rows.splice(at, 1, ...(await store(decided, found, ask)));
       await ask('release savepoint before_change');
       return outcome;
     } catch (error) {
@@ -133,16 +125,11 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     }
   }
 
-  /** Gives the row as it is now, none when it is gone. Throws `target.refused` for a row that cannot be so. */
-  async function store(
-    { writes: [write], appends: [added] }: RowDecisions<Place>,
-    place: Place | undefined,
-    found: Table,
-    ask: Ask,
-  ): Promise<PresentRow<Place>[]> {
-    const where = 'where ctid = $1::tid';
-    if (write?.remove === true && place?.hasOwn === false) {
-      await ask(`delete from ${table} ${where}`, [place.ctid]);
+  /** Gives the row as it is now, none when it is gone. Throws `target.refused` for what cannot be stored so. */
+  async function store({ writes: [write], appends: [added] }: RowDecisions<Place>, found: Table, ask: Ask) {
+    const at = `where ctid = '${write?.place.ctid}'::tid`;
+    if (write?.remove === true && !write.place.hasOwn) {
+      await ask(`delete from ${table} ${at}`);
       return [];
     }
     const { id, status, fields } = found.columns;
@@ -153,24 +140,18 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     if (leadId !== null) cells.set(id, leadId.trim());
     if (text !== null && status !== null) cells.set(status, text);
     for (const [field, { index }] of fields) if (field in values) cells.set(index, values[field] ?? null);
-    const names = [...cells.keys()].map((index) => found.quoted(index));
-    const stored = [...cells].map(([index, value]) => found.stored(index, value));
-    const [texts] = await (place === undefined
-      ? ask(
-          `insert into ${table} (${names.join()}) values (${names.map((_, n) => `$${n + 1}`).join()})
-           returning ${found.selection}`,
-          stored,
-        )
-      : ask(
-          `update ${table} set ${names.map((column, n) => `${column} = $${n + 2}`).join()} ${where}
-           returning ${found.selection}`,
-          [place.ctid, ...stored],
-        ));
+    const columns = [...cells.keys()].map(found.quoted).join();
+    const marks = [...cells.keys()].map((_, n) => `$${n + 1}`).join();
+    const statement =
+      write === undefined
+        ? `insert into ${table} (${columns}) values (${marks})`
+        : `update ${table} set (${columns}) = row(${marks}) ${at}`;
+    const stored = [...cells].map(([index, value]) => value || found.nothing(index));
+    const [texts] = await ask(`${statement} returning ${found.selection}`, stored);
     if (texts === undefined) throw refused('A rule of the table keeps the row from being written.');
-    for (const [index, value] of cells) {
-      if (!sameCell(found.cell(index, texts), value))
-        throw refused(`The column ${found.quoted(index)} keeps something else than what was written.`);
-    }
+    const other = [...cells].find(([index, value]) => !sameCell(found.cell(index, texts), value));
+    if (other !== undefined)
+      throw refused(`The column ${found.quoted(other[0])} keeps something else than was written.`);
     return [found.row(texts)];
   }
 
@@ -182,11 +163,11 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     },
 
     open: ({ create }, signal) =>
-      transaction(signal, async (ask): Promise<TargetSnapshot> => {
-        const present = await find(ask);
+      transaction(signal, async (ask) => {
+        const present = await describe(ask, table, options);
         if (present === null && !create) return { missing: [], created: false, rows: inBatches([]) };
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
-        const found = present ?? (await find(ask)) ?? raiseMissing(name);
+        const found = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
         const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
           const { leadId, cells, status } = found.row(texts);
@@ -199,19 +180,16 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
 
     write: (changes, signal) =>
       transaction(signal, async (ask) => {
-        const found = (await find(ask)) ?? raiseMissing(name);
+        const found = (await describe(ask, table, options)) ?? raiseMissing(name);
         // Writers of ours take turns, so that none adds a row that another is adding.
         await ask('select pg_advisory_xact_lock(to_regclass($1)::oid::bigint)', [table]);
         const ids = changes.flatMap(({ kind, leadId }) => [
           leadId?.trim() ?? '',
           kind === 'link' ? '' : null,
         ]);
-        const texts = await ask(
-          `select ${found.selection} from ${table} where ${found.idText} = any($1)
-           order by ${found.order} for update`,
-          [ids],
-        );
-        const rows = texts.map((row) => found.row(row));
+        const wanted = `where ${found.idText} = any($1) order by ${found.order} for update`;
+        const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids]);
+        const rows = texts.map(found.row);
         const outcomes: RowOutcome[] = [];
         for (const change of changes) {
           signal.throwIfAborted();
@@ -222,60 +200,57 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   };
 }
 
-/** The table by its catalogue. Throws as `locateColumns` does. */
-function describe(catalogued: readonly CatalogueRow[], options: PostgresTableOptions, name: string) {
-  const names = catalogued.map(([column]) => column);
+/** The table by its catalogue, null when there is none. Throws as `locateColumns` does. */
+async function describe(ask: Ask, table: string, options: PostgresTableOptions) {
+  const catalogued = await ask(catalogue, [table]);
+  if (catalogued.length === 0) return null;
+  const names = catalogued.map(([column]) => column ?? '');
+  const name = `table ${options.table}`;
   if (headingRank(names, options) === 0) {
     throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
       help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
     });
   }
   const columns = locateColumns(names, options, name);
-  const instants = new Set(
-    [...columns.fields.values()].flatMap((field) => (field.type === 'instant' ? field.index : [])),
-  );
-  const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
-  const isMoment = (index: number) => instants.has(index) && catalogued[index]?.[1] === true;
-  const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
   const owned = [...ownedColumns(columns)];
-  const own = catalogued.flatMap(([, , , isKey, , isMade, fallback], index) => {
-    // Where a default is computed, as the time of making, nobody has written anything.
-    if (owned.includes(index) || isKey || isMade || /\w\(|^CURRENT_|^LOCAL/.test(fallback ?? '')) return [];
-    return `coalesce(${quoted(index)}::text, '') not in ('', coalesce((${fallback ?? 'null'})::text, ''))`;
-  });
+  const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
+  const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
+  const instants = new Set(
+    [...columns.fields.values()].map(({ index, type }) => (type === 'instant' ? index : -1)),
+  );
+  const isMoment = (index: number) =>
+    instants.has(index) && catalogued[index]?.[1] === 'timestamp with time zone';
   const shown = owned.map((index) => {
     if (index === columns.id) return idText;
     return isMoment(index)
       ? `floor(extract(epoch from ${quoted(index)}) * 1000)::text`
       : `${quoted(index)}::text`;
   });
-  const keys = catalogued.flatMap(([, , , isKey], index) => (isKey ? quoted(index) : []));
-
+  const own = catalogued.flatMap((column, index) => (owned.includes(index) ? [] : (column[5] ?? [])));
+  const keys = catalogued.flatMap((column, index) => (column[3] === 'true' ? quoted(index) : []));
+  const text = (index: number | null, texts: Texts): string =>
+    (index === null ? null : texts[owned.indexOf(index) + 2]) ?? '';
   const cell = (index: number, texts: Texts): Cell => {
-    const text = texts[owned.indexOf(index) + 2] ?? '';
-    if (text === '' || !instants.has(index)) return text === '' ? null : text;
-    const date = new Date(isMoment(index) ? Number(text) : NaN);
-    const instant = Number.isNaN(date.getTime()) ? readInstant(text, options.timeZone) : date.toISOString();
-    return instant ?? { unreadable: text };
+    const shownText = text(index, texts);
+    if (shownText === '' || !instants.has(index)) return shownText === '' ? null : shownText;
+    const date = new Date(isMoment(index) ? Number(shownText) : NaN);
+    if (!Number.isNaN(date.getTime())) return date.toISOString();
+    return readInstant(shownText, options.timeZone) ?? { unreadable: shownText };
   };
-  /** An id and a status are text whatever they are kept in. */
-  const plain = (index: number, texts: Texts): Value => texts[owned.indexOf(index) + 2] || null;
   return {
     columns,
     quoted,
     cell,
     idText,
+    /** What is asked of a row: its place, whether a person has filled other columns, then ours. */
     selection: ['ctid::text', `(${['false', ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
-    closed: owned.flatMap((index) => (catalogued[index]?.[4] === true ? (names[index] ?? []) : [])),
-    /** A value as the column takes it. */
-    stored: (index: number, value: Value): Value => {
-      if (value === null || value === '') return catalogued[index]?.[2] === true ? '' : null;
-      return isMoment(index) ? momentText(value) : value;
-    },
+    closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
+    /** Nothing, as the column takes it. */
+    nothing: (index: number): Value => (catalogued[index]?.[2] === 'true' ? '' : null),
     row: (texts: Texts): PresentRow<Place> => ({
-      leadId: plain(columns.id, texts),
-      status: columns.status === null ? null : plain(columns.status, texts),
+      leadId: text(columns.id, texts) || null,
+      status: text(columns.status, texts) || null,
       cells: Object.fromEntries([...columns.fields].map(([field, { index }]) => [field, cell(index, texts)])),
       place: { ctid: texts[0] ?? '', hasOwn: texts[1] === 'true' },
     }),
@@ -284,18 +259,11 @@ function describe(catalogued: readonly CatalogueRow[], options: PostgresTableOpt
 
 function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
   const mapped = fields.map(
-    ({ column, type }) => `${pg.escapeIdentifier(column)} ${type === 'instant' ? 'timestamptz' : 'text'}`,
+    ({ column, type }) => [column, type === 'instant' ? 'timestamptz' : 'text'] as const,
   );
-  const status = statusColumn === undefined ? [] : [`${pg.escapeIdentifier(statusColumn)} text`];
-  return [`${pg.escapeIdentifier(idColumn)} text unique`, ...mapped, ...status].join(', ');
-}
-
-/** PostgreSQL writes years beyond 9999 without a sign, and those before year 1 as BC. */
-function momentText(instant: string): string {
-  const [, year = '', rest = ''] = /^([+-]\d{6}|\d{4})(.*)$/.exec(instant) ?? [];
-  const number = Number(year);
-  const digits = String(number > 0 ? number : 1 - number).padStart(4, '0');
-  return `${digits}${rest}${number > 0 ? '' : ' BC'}`;
+  const status = statusColumn === undefined ? [] : ([[statusColumn, 'text']] as const);
+  const columns = [[idColumn, 'text unique'] as const, ...mapped, ...status];
+  return columns.map(([column, type]) => `${pg.escapeIdentifier(column)} ${type}`).join(', ');
 }
 
 async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
