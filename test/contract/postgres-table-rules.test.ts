@@ -145,7 +145,7 @@ test('waits for whoever is at work in a row, and sees what he wrote', () =>
       await harness.query(`update leads set size = '5', name = name || '!'`);
       const writing = outcomesOf(harness, [
         update('a', { name: 'Anna' }, { name: 'Anne' }),
-        update('a', { name: 'Anna!' }, { due: 'soon' }),
+        update('a', { name: 'Anna!' }, { due: '2026-11-21T08:30:00.000Z' }),
         link('n', { name: 'Loose', size: null, due: null }),
         link('m', { name: 'Loose!', size: '5', due: null }),
       ]);
@@ -158,7 +158,7 @@ test('waits for whoever is at work in a row, and sees what he wrote', () =>
       await harness.query('commit');
       expect(await writing).toEqual(['row.changed', 'done', 'row.changed', 'done']);
       expect(await harness.query('select * from leads order by 1')).toEqual([
-        ['a', 'Anna!', '5', 'soon'],
+        ['a', 'Anna!', '5', '2026-11-21T08:30:00.000Z'],
         ['m', 'Loose!', '5', null],
       ]);
     },
