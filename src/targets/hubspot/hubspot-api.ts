@@ -96,7 +96,7 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#batch('upsert', 'write', { inputs }, signal);
   }
 
-  /** Into the recycle bin. Null when the reply says nothing, as it does when all are there. */
+  /** Into the recycle bin. The reply is empty when all are there. */
   async batchArchive(ids: readonly string[], signal: AbortSignal): Promise<BatchReply> {
     const json = { inputs: ids.map((id) => ({ id })) };
     const path = `${companiesPath}/batch/archive`;
@@ -106,7 +106,7 @@ export class HubSpotApi implements AsyncDisposable {
         method: 'POST',
         path,
         json,
-        read: (body) => readBatch(body ?? { results: [] }),
+        read: (body) => readBatch(body === null ? { results: [] } : body),
         wanted: 'nothing',
       },
       signal,

@@ -17,7 +17,7 @@ export interface HubSpotCall<Reply> {
   /** From the root on, encoded. */
   readonly path: string;
   readonly json?: unknown;
-  /** The parsed body (undefined: none, or no JSON) as what is wanted; null when it is not that. */
+  /** The parsed body (null: there is none; undefined: no JSON) as what is wanted; null when it is not that. */
   readonly read: (json: unknown) => Reply | null;
   /** What `read` wants, for the message. */
   readonly wanted: string;
@@ -143,6 +143,7 @@ function hubspotAddress(apiUrl: string): ServiceAddress {
 }
 
 function parseJson(text: string): unknown {
+  if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {

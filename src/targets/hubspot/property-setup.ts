@@ -7,12 +7,14 @@ import type { PropertyDefinition } from './hubspot-replies.ts';
 
 const groupName = 'leadsync';
 
-/** The properties that the mapping needs, as they are made when they are not there, in the mapping's order. */
+/**
+ * The properties that the mapping needs, as they are made when they are not there. That of the id comes last: until it is
+ * there nothing was made, and whoever was interrupted goes on.
+ */
 export function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
   const text = { type: 'string', fieldType: 'text' };
   const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
   const wanted = [
-    { ...named(idColumn), ...text, hasUniqueValue: true },
     {
       ...named(optInProperty),
       type: 'bool',
@@ -21,6 +23,7 @@ export function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOpti
     },
     ...status,
     ...fields.map((mapping) => ({ ...named(mapping.column), ...kindOf(mapping) })),
+    { ...named(idColumn), ...text, hasUniqueValue: true },
   ];
   return [...new Map(wanted.map((property) => [property.name, property])).values()];
 }
