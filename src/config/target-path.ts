@@ -7,7 +7,10 @@ const supported =
 /** What is wrong with the target's path, or null. */
 export function targetPathMistake(path: string): string | null {
   if (path.includes('\0')) return 'must not contain a NUL character';
-  return /[^/\\]\.(csv|xls[xm])$/i.test(path) ? null : `is no target of a known kind; ${supported}`;
+  const ofOtherKind = /^(google-sheets|hubspot|postgres-table):/i.test(path);
+  return !ofOtherKind && /[^/\\]\.(csv|xls[xm])$/i.test(path)
+    ? null
+    : `is no target of a known kind; ${supported}`;
 }
 
 /** Whether the path is that of an Excel workbook, which has sheets. */
