@@ -127,12 +127,18 @@ export class BatchSender {
     const found = new Map<string, ShownCompany>(
       results.map((company) => [(byLead ? leadIdOf(company, table) : company.id) ?? '', company]),
     );
-    for (const input of inputs) {
+    const lacking = inputs.flatMap((input) => {
       const company = found.get(input.id);
-      const isLacking = Object.keys(input.properties).some((name) => company?.properties[name] === undefined);
-      if (company !== undefined && isLacking) throw propertyGone();
-      settle(input, rereadFate(input, company, unattributed, table));
-    }
+      const names = company === undefined ? [] : Object.keys(input.properties);
+      return names.filter((name) => company?.properties[name] === undefined);
+    });
+    if (lacking.length > 0) await this.#assertThere(lacking, signal);
+    for (const input of inputs) settle(input, rereadFate(input, found.get(input.id), unattributed, table));
+  }
+
+  async #assertThere(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const there = new Set((await this.#api.properties(signal)).map(({ name }) => name));
+    if (!names.every((name) => there.has(name))) throw propertyGone();
   }
 }
 

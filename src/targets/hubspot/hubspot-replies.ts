@@ -131,7 +131,7 @@ export function readNames(json: unknown): readonly string[] | null {
 }
 
 function shown({ id, properties, objectWriteTraceId }: z.infer<typeof company>): ShownCompany {
-  return { id, properties, traceId: objectWriteTraceId ?? null };
+  return { id, properties, traceId: objectWriteTraceId || null };
 }
 
 function said({ category, code, message, context, errors }: Partial<z.infer<typeof fault>>): SaidFault {

@@ -64,7 +64,10 @@ export function rereadFate(
     return company === undefined ? { kind: 'stored' } : (refused ?? { kind: 'missed' });
   if (company === undefined)
     return input.kind === 'update' ? { kind: 'gone' } : (refused ?? { kind: 'missed' });
-  const fate = shownFate(company, input, table);
+  // What is left out there though the property is there is empty.
+  const empty = Object.fromEntries(Object.keys(input.properties).map((name) => [name, null]));
+  const shown = { ...company, properties: { ...empty, ...company.properties } };
+  const fate = shownFate(shown, input, table);
   return fate?.kind === 'stored' ? fate : (refused ?? { kind: 'missed' });
 }
 

@@ -11,7 +11,7 @@ const groupName = 'leadsync';
  * The properties that the mapping needs, as they are made when they are not there. That of the id comes last: until it is
  * there nothing was made, and whoever was interrupted goes on.
  */
-export function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
+function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
   const text = { type: 'string', fieldType: 'text' };
   const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
   const wanted = [
