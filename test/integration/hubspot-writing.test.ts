@@ -230,3 +230,34 @@ test('a company that asks for a lead gets its id, though others ask as well, and
     'row.changed',
   ]);
 });
+
+test('a company that asks for a lead with nothing to make one of is left alone', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, loose]);
+  harness.sandbox.person.create({ lead_sync: 'true', website: 'example.com' });
+  expect((await readAll(harness.target())).map(({ cells }) => cells)).toEqual([looseCells]);
+});
+
+test('companies that got their lead are not looked at any more with those that ask', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, ...ids(150).map((id) => loose.with(1, id))]);
+  const target = harness.target();
+  await readAll(target);
+  const links = ids(150).map((id) => link(id, { ...looseCells, name: id }));
+  expect(new Set((await target.write(links.slice(0, 60), never())).map(verdict))).toEqual(new Set(['done']));
+  await target.write(links.slice(60), never());
+  await target.write([link('id-z', looseCells)], never());
+  // Each time those that are asked for by id, and in batches of a hundred those that ask.
+  expect(sent(harness, 'batch-read')).toEqual([60, 100, 50, 90, 100, 50, 1, 90]);
+});
+
+test('an id with blanks around it is the same id', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, anna.with(0, ' id-a ')]);
+  const target = harness.target();
+  expect((await readAll(target)).map(({ leadId }) => leadId)).toEqual(['id-a']);
+  expect((await target.write([update('id-a', annaCells, { city: 'Rome' })], never())).map(verdict)).toEqual([
+    'done',
+  ]);
+  expect(harness.show()).toEqual([headings, anna.with(0, ' id-a ').with(3, 'Rome')]);
+});

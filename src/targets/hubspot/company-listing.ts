@@ -23,18 +23,22 @@ export class CompanyListing {
     this.#archived = archived;
   }
 
-  /** Every company once, by record id, with these properties. */
-  async read(properties: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, ShownCompany>> {
+  /** Those companies that are to be kept, each once, by record id, with these properties. */
+  async read(
+    properties: readonly string[],
+    keeps: (company: ShownCompany) => boolean,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ShownCompany>> {
     const key = JSON.stringify(properties);
     const kept = this.#begun;
     const isFresh = kept?.key === key && Math.abs(this.#clock.now() - kept.at) <= mostAgeMs;
     const begun = isFresh ? kept : this.#begin(key);
     try {
-      await this.#goOn(begun, properties, signal);
+      await this.#goOn(begun, properties, keeps, signal);
     } catch (error) {
       if (begun !== kept || !isRefused(error)) throw error;
       // A cursor that is no longer known: from the beginning.
-      await this.#goOn(this.#begin(key), properties, signal);
+      await this.#goOn(this.#begin(key), properties, keeps, signal);
     }
     const companies = this.#begun?.companies ?? new Map<string, ShownCompany>();
     this.#begun = null;
@@ -46,7 +50,12 @@ export class CompanyListing {
     return this.#begun;
   }
 
-  async #goOn(begun: Begun, properties: readonly string[], signal: AbortSignal): Promise<void> {
+  async #goOn(
+    begun: Begun,
+    properties: readonly string[],
+    keeps: (company: ShownCompany) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
     do {
       const position = { archived: this.#archived, after: begun.after };
       const { companies, after } = await this.#api.list(properties, position, signal);
@@ -54,7 +63,11 @@ export class CompanyListing {
         this.#begun = null;
         throw repeatedCursor();
       }
-      for (const company of companies) begun.companies.set(company.id, company);
+      // One that comes twice was changed meanwhile: the later counts.
+      for (const company of companies) {
+        if (keeps(company)) begun.companies.set(company.id, company);
+        else begun.companies.delete(company.id);
+      }
       begun.after = after;
       begun.at = this.#clock.now();
       if (after !== null) begun.cursors.add(after);

@@ -61,7 +61,7 @@ export function locateProperties(
   };
 }
 
-/** A company as a row; null for one that is none: without an id, and not asking for a lead. */
+/** A company as a row; null for one that is none: without an id, and not asking for a lead or with nothing for one. */
 export function companyRow(company: ShownCompany, table: CompanyTable): CompanyRow | null {
   const leadId = leadIdOf(company, table);
   if (leadId === null && company.properties[optInProperty] !== 'true') return null;
@@ -69,6 +69,7 @@ export function companyRow(company: ShownCompany, table: CompanyTable): CompanyR
     ([field, mapped]) =>
       [field, cellOf(company.properties[mapped.property.name], mapped, table.timeZone)] as const,
   );
+  if (leadId === null && cells.every(([, cell]) => cell === null)) return null;
   const status = table.statusProperty === null ? null : (company.properties[table.statusProperty] ?? null);
   return { leadId, cells: Object.fromEntries(cells), status, place: company };
 }

@@ -50,6 +50,8 @@ class CompaniesTarget implements HubSpotTarget {
   #table: CompanyTable | null = null;
   /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
   #asking: readonly string[] | null = null;
+  /** Record ids of companies that have blanks around the lead's id, by that id: HubSpot does not find them by it. */
+  #untidy: ReadonlyMap<string, string> = new Map();
   /** Lead ids in the recycle bin, as of the first new row since `open`. */
   #binned: Set<string> | null = null;
 
@@ -137,10 +139,19 @@ class CompaniesTarget implements HubSpotTarget {
 
   /** All companies that are rows. Takes note of those that ask for a lead. */
   async #readRows(table: CompanyTable, signal: AbortSignal): Promise<CompanyRow[]> {
-    const companies = await this.#listing.read(table.wanted, signal);
+    const companies = await this.#listing.read(
+      table.wanted,
+      (company) => companyRow(company, table) !== null || !isWhole(company, table.wanted),
+      signal,
+    );
     await this.#assertWhole(companies.values(), table, signal);
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
     this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    this.#untidy = new Map(
+      rows.flatMap(({ leadId, place }) =>
+        leadId === null || place.properties[table.idProperty] === leadId ? [] : [[leadId, place.id]],
+      ),
+    );
     return rows;
   }
 
@@ -171,12 +182,19 @@ class CompaniesTarget implements HubSpotTarget {
     };
     const leadIds = changes.map(({ leadId }) => leadId?.trim() ?? '').filter((leadId) => leadId !== '');
     await read(leadIds, table.idProperty);
-    if (changes.some(({ kind, leadId }) => kind === 'link' || leadId === null)) {
+    await read(
+      leadIds.flatMap((leadId) => this.#untidy.get(leadId) ?? []),
+      null,
+    );
+    const isAsking = changes.some(({ kind, leadId }) => kind === 'link' || leadId === null);
+    if (isAsking) {
       if (this.#asking === null) await this.#readRows(table, signal);
       await read(this.#asking ?? [], null);
     }
     await this.#assertWhole(found.values(), table, signal);
-    return inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
+    const rows = inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
+    if (isAsking) this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    return rows;
   }
 
   /** The new ones whose company a person has deleted: an upsert would make another. */
@@ -192,7 +210,8 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   async #readBin(table: CompanyTable, signal: AbortSignal): Promise<Set<string>> {
-    const archived = await this.#binListing.read([table.idProperty], signal);
+    const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
+    const archived = await this.#binListing.read([table.idProperty], hasId, signal);
     return new Set([...archived.values()].flatMap((company) => leadIdOf(company, table) ?? []));
   }
 
