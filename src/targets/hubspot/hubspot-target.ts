@@ -75,8 +75,8 @@ class CompaniesTarget implements HubSpotTarget {
     const known = locateProperties(found, this.#options);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
     const table = known ?? (await this.#create(found, signal));
-    this.#table = table;
     const rows = await this.#readRows(table, signal);
+    this.#table = table;
     return {
       missing: table.missing,
       created: known === null,
