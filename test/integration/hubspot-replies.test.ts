@@ -67,6 +67,20 @@ describe('the list of companies', () => {
     await expect(readAll(portal.target)).rejects.toMatchObject({ code: 'target.unavailable', retry: 'now' });
   });
 
+  test('shows a company that comes twice as it was later', async () => {
+    await using portal = await scriptedPortal((request) => {
+      if (!isList(request)) return undefined;
+      if (request.query.get('after') === null) return page('c1', 1, 2, 3);
+      return {
+        body: { results: [company(1, { name: 'No lead any more' }), company(2, { lead_id: 'id-9' })] },
+      };
+    });
+    expect((await readAll(portal.target)).map(({ row, leadId }) => [row, leadId])).toEqual([
+      [2, 'id-9'],
+      [3, 'id-3'],
+    ]);
+  });
+
   test('shows numbers and booleans as the texts that they are', async () => {
     await using portal = await scriptedPortal((request) =>
       isList(request)

@@ -205,6 +205,35 @@ describe.each<[string, HubSpotSandboxOptions]>([
   });
 });
 
+test.each([true, false])(
+  'companies that are merged in the very moment of a write: trace ids %s',
+  async (traceIds) => {
+    await using harness = await makeHubSpotHarness({ traceIds });
+    harness.edit(() => [headings, anna, bert, loose]);
+    const { person } = harness.sandbox;
+    const [a = '', b = '', c = ''] = person.companies().map(({ id }) => id);
+    const merging = (winner: string, loser: string) => {
+      harness.sandbox.before = ({ kind }) => {
+        if (kind !== 'update') return;
+        harness.sandbox.before = null;
+        person.merge(winner, loser);
+      };
+    };
+    const target = harness.target();
+    merging(a, c);
+    expect((await target.write([update('id-a', {}, { city: 'Rome' })], never())).map(verdict)).toEqual([
+      'done',
+    ]);
+    const heir = person.companies().find(({ properties }) => properties['lead_id'] === 'id-a');
+    expect(heir?.properties['lead_city']).toBe('Rome');
+    // What is another lead's now is not taken for this one's.
+    merging(heir?.id ?? '', b);
+    expect((await target.write([update('id-b', {}, { city: 'Oslo' })], never())).map(verdict)).toEqual([
+      'row.gone',
+    ]);
+  },
+);
+
 test('a company that asks for a lead gets its id, though others ask as well, and those that do not ask are not touched', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna]);

@@ -124,16 +124,18 @@ export class BatchSender {
       byLead ? table.idProperty : null,
       signal,
     );
-    const found = new Map<string, ShownCompany>(
-      results.map((company) => [(byLead ? leadIdOf(company, table) : company.id) ?? '', company]),
-    );
+    // By the lead, since one that was merged shows itself by another record id.
+    const found = new Map(results.map((company) => [leadIdOf(company, table), company]));
+    const byId = new Map(results.map((company) => [company.id, company]));
+    const companyOf = ({ id, leadId }: PlannedInput): ShownCompany | undefined =>
+      (byLead ? undefined : byId.get(id)) ?? found.get(leadId);
     const lacking = inputs.flatMap((input) => {
-      const company = found.get(input.id);
+      const company = companyOf(input);
       const names = company === undefined ? [] : Object.keys(input.properties);
       return names.filter((name) => company?.properties[name] === undefined);
     });
     if (lacking.length > 0) await this.#assertThere(lacking, signal);
-    for (const input of inputs) settle(input, rereadFate(input, found.get(input.id), unattributed, table));
+    for (const input of inputs) settle(input, rereadFate(input, companyOf(input), unattributed, table));
   }
 
   async #assertThere(names: readonly string[], signal: AbortSignal): Promise<void> {

@@ -100,8 +100,12 @@ function inputOf(
   byKey: ReadonlyMap<string, PlannedInput>,
   { idProperty }: CompanyTable,
 ): PlannedInput | undefined {
-  if (result.traceId !== null) return inputs[Number(result.traceId)];
   const isByLead = inputs[0]?.kind === 'upsert';
+  if (result.traceId !== null) {
+    const input = inputs[Number(result.traceId)];
+    // One that was merged in that moment shows itself as another, which may be another lead's.
+    return isByLead || input?.id === result.id ? input : undefined;
+  }
   return byKey.get(isByLead ? (result.properties[idProperty] ?? '').trim() : result.id);
 }
 

@@ -75,7 +75,8 @@ function verdictOf(
       return {
         status: 'put-off',
         code: 'row.gone',
-        message: 'The company is not in HubSpot any more. Nothing was written; the next run looks again.',
+        message:
+          'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
       };
     case 'missed':
       return {
