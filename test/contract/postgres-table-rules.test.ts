@@ -56,11 +56,12 @@ test('numbers rows from 1 in the order of the primary key, empty ones too, and o
 
 test('holds what a column refuses or alters, and writes the other changes', () =>
   withTable(
-    `create table leads (lead_id text unique, name varchar(5) not null default '', size int check (size < 100), due timestamptz);
+    `create table leads (lead_id text unique, name varchar(5) not null default '', size int check (size < 100), due timestamptz,
+       unique (size) deferrable initially deferred);
      create function shout() returns trigger language plpgsql as
        $$ begin if new.name = 'loud' then new.name := 'LOUD'; end if; return new; end $$;
      create trigger shout before insert or update on leads for each row execute function shout();
-     insert into leads values ('a', 'Anna', 5, null)`,
+     insert into leads values ('a', 'Anna', 5, null), ('z', 'Zoe', 9, null)`,
     async (harness) => {
       const to = (values: Record<string, string | null>) => update('a', {}, values);
       const held = 'target.value-not-storable';
@@ -70,13 +71,14 @@ test('holds what a column refuses or alters, and writes the other changes', () =
           to({ size: 'many' }),
           to({ size: '100' }),
           to({ size: '007' }),
+          to({ size: '9' }),
           to({ name: 'loud' }),
           to({ due: '+012345-01-01T00:00:00.000Z' }),
           append('n', { name: 'too long' }),
           to({ name: null, size: '7', due: '2026-11-21T08:30:00.123Z' }),
           append('m', { name: 'More' }),
         ]),
-      ).toEqual([held, held, held, held, held, held, held, 'done', 'done']);
+      ).toEqual([held, held, held, held, held, held, held, held, 'done', 'done']);
       expect(await targetOf(harness).write([to({ name: 'too long' })], never())).toMatchObject([
         { message: expect.stringContaining('character varying(5)') },
       ]);
@@ -87,6 +89,7 @@ test('holds what a column refuses or alters, and writes the other changes', () =
       ).toEqual([
         ['a', '', 7, true],
         ['m', 'More', null, null],
+        ['z', 'Zoe', 9, null],
       ]);
     },
   ));
@@ -108,23 +111,32 @@ test('reads other types of dates in the zone, and writes only what they give bac
 test('counts as own what a person filled, not what the database fills itself', () =>
   withTable(
     `create table leads (lead_id text, name text, size text, due text, id serial primary key, made timestamptz default now(),
-       twice text generated always as (name || name) stored, kind text default 'new', note text);
-     insert into leads (lead_id, name) values ('a', 'Anna'), ('b', 'Bert'), ('c', 'Cleo');
+       twice text generated always as (name || name) stored, kind text default 'new', note text,
+       made_on timestamp default timezone('utc', now()), code text default upper('x'));
+     alter table leads alter made_on set not null;
+     insert into leads (lead_id, name, code) values ('a', 'Anna', null), ('b', 'Bert', null), ('c', 'Cleo', null), ('d', 'Dora', 'X');
      update leads set kind = 'old' where lead_id = 'b'; update leads set note = 'mine' where lead_id = 'c'`,
     async (harness) => {
       expect(
         await outcomesOf(
           harness,
-          ['a', 'b', 'c'].map((id) => remove(id, {}, true)),
+          ['a', 'b', 'c', 'd'].map((id) => remove(id, {}, true)),
         ),
-      ).toEqual(['done', 'row.has-own-cells', 'row.has-own-cells']);
+      ).toEqual(['done', 'row.has-own-cells', 'row.has-own-cells', 'row.has-own-cells']);
       expect(await outcomesOf(harness, [remove('c', {})])).toEqual(['done']);
       expect(await harness.query('select lead_id, name, note from leads order by id')).toEqual([
         ['b', 'Bert', null],
         [null, null, 'mine'],
+        ['d', 'Dora', null],
       ]);
     },
   ));
+
+test('takes no view for a table', () =>
+  withTable(`create view leads as select 'a' as lead_id, 'Anna' as name`, async (harness) => {
+    const opened = targetOf(harness).open({ create: false }, never());
+    await expect(opened).rejects.toMatchObject({ code: 'target.unreadable', retry: 'never' });
+  }));
 
 test('names columns that are not ours to write', () =>
   withTable(

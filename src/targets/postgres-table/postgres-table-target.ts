@@ -23,21 +23,25 @@ type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
 const rowsAtOnce = 1_000;
 
+/** A default that the database fills in by itself: nobody has written that. */
+const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
+
 /**
- * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; and what tells that a
- * person has filled it. Where the database fills it itself (keys, generated columns, computed defaults) nothing does.
+ * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; what tells that a person has
+ * filled it (null: nothing can); what it is a column of. Of defaults only constants are looked at: others may do something.
  */
-const catalogue = `
+const catalogue = String.raw`
   select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
     (a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'))::text,
     case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
-        and coalesce(pg_get_expr(d.adbin, d.adrelid), '') !~ '\\w\\(|^CURRENT_|^LOCAL'
+        and coalesce(e.preset, '') !~ '${automatic}'
       then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
-        coalesce(pg_get_expr(d.adbin, d.adrelid), 'null')) end
+        case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end, c.relkind::text
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
-  where c.oid = to_regclass($1) and c.relkind = 'r' order by a.attnum`;
+    cross join lateral (select pg_get_expr(d.adbin, d.adrelid) as preset) e
+  where c.oid = to_regclass($1) order by a.attnum`;
 
 /** By the beginning of the SQLSTATE (PostgreSQL, appendix A); anything else is `target.refused`. */
 const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [
@@ -83,6 +87,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       await client.connect().catch((error: unknown) => raise(error, name));
       await ask('begin');
       await ask(`select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true)`);
+      // What is refused has to be refused while it is known which change it was.
+      await ask('set constraints all immediate');
       const result = await work(ask);
       signal.throwIfAborted();
       await ask('commit');
@@ -206,6 +212,8 @@ async function describe(ask: Ask, table: string, options: PostgresTableOptions) 
   if (catalogued.length === 0) return null;
   const names = catalogued.map(([column]) => column ?? '');
   const name = `table ${options.table}`;
+  if (catalogued[0]?.[6] !== 'r')
+    throw new LeadsyncError('target.unreadable', `${name} is no ordinary table.`);
   if (headingRank(names, options) === 0) {
     throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
       help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
@@ -218,8 +226,8 @@ async function describe(ask: Ask, table: string, options: PostgresTableOptions) 
   const instants = new Set(
     [...columns.fields.values()].map(({ index, type }) => (type === 'instant' ? index : -1)),
   );
-  const isMoment = (index: number) =>
-    instants.has(index) && catalogued[index]?.[1] === 'timestamp with time zone';
+  const isTyped = (index: number) => catalogued[index]?.[1] === 'timestamp with time zone';
+  const isMoment = (index: number) => instants.has(index) && isTyped(index);
   const shown = owned.map((index) => {
     if (index === columns.id) return idText;
     return isMoment(index)
@@ -258,27 +266,20 @@ async function describe(ask: Ask, table: string, options: PostgresTableOptions) 
 }
 
 function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
-  const mapped = fields.map(
-    ({ column, type }) => [column, type === 'instant' ? 'timestamptz' : 'text'] as const,
-  );
-  const status = statusColumn === undefined ? [] : ([[statusColumn, 'text']] as const);
-  const columns = [[idColumn, 'text unique'] as const, ...mapped, ...status];
-  return columns.map(([column, type]) => `${pg.escapeIdentifier(column)} ${type}`).join(', ');
+  const typed = (column: string, type: string) => `${pg.escapeIdentifier(column)} ${type}`;
+  const mapped = fields.map(({ column, type }) => typed(column, type === 'instant' ? 'timestamptz' : 'text'));
+  const status = statusColumn === undefined ? [] : [typed(statusColumn, 'text')];
+  return [typed(idColumn, 'text unique'), ...mapped, ...status].join(', ');
 }
 
 async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
   for (let at = 0; at < rows.length; at += rowsAtOnce) yield rows.slice(at, at + rowsAtOnce);
 }
 
-function refused(message: string): LeadsyncError {
-  return new LeadsyncError('target.refused', message);
-}
+const refused = (message: string) => new LeadsyncError('target.refused', message);
 
 function raiseMissing(name: string): never {
-  throw new LeadsyncError(
-    'target.not-found',
-    `There is no ${name}: it was dropped, or is no ordinary table.`,
-  );
+  throw new LeadsyncError('target.not-found', `There is no ${name} (any more). Nothing was written.`);
 }
 
 /** What PostgreSQL answered, or that it did not, as the port's fault. */
