@@ -176,6 +176,13 @@ test('waits for whoever is at work in a row, and sees what he wrote', () =>
     },
   ));
 
+test('adds a row once, though several writers at once are told to', () =>
+  withTable('create table leads (lead_id text, name text, size text, due text)', async (harness) => {
+    const writers = Array.from({ length: 8 }, () => outcomesOf(harness, [append('a', { name: 'Anna' })]));
+    expect(new Set((await Promise.all(writers)).flat())).toEqual(new Set(['done']));
+    expect(await harness.query('select lead_id, name from leads')).toEqual([['a', 'Anna']]);
+  }));
+
 test('makes the table in its schema, with dates as timestamptz', () =>
   withTable('create schema "Sales team"', async (harness) => {
     const target = targetOf(harness, { table: 'Sales team.open "leads"', statusColumn: 'sync' });
