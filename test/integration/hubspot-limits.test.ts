@@ -117,3 +117,12 @@ test('all connections with one token wait together', async () => {
   });
   expect(harness.sandbox.requests).toHaveLength(2);
 });
+
+test('a clock that is put back does not make a wait longer', async () => {
+  const clock = stillClock();
+  await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 2, daily: 10_000 } });
+  harness.edit(() => [headings, ...companies(50)]);
+  await readAll(harness.target());
+  clock.at -= 3_600_000;
+  await expect(readAll(harness.target())).rejects.toMatchObject({ retryAfterMs: 10_000 });
+});

@@ -213,3 +213,16 @@ test('what HubSpot fills by itself is said, and is not written to', async () => 
   ]);
   expect(harness.sandbox.requests.filter(({ kind }) => kind === 'update' || kind === 'upsert')).toEqual([]);
 });
+
+test('a property that is gone since: nothing is written by what was known of it', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, anna]);
+  const target = harness.target();
+  await readAll(target);
+  harness.sandbox.person.archiveProperty('lead_id');
+  expect(await readAll(target)).toEqual([]);
+  await expect(target.write([append('id-n', { name: 'New' })], never())).rejects.toMatchObject({
+    code: 'target.changed',
+  });
+  expect(harness.sandbox.requests.filter(({ kind }) => kind === 'upsert')).toEqual([]);
+});

@@ -250,10 +250,63 @@ describe('the reply to a batch', () => {
       const results = inputs.map(({ properties }, n) => ({ id: `${n + 50}`, properties, new: true }));
       return { body: { results: results.toReversed() } };
     });
-    const added = ['a', 'b', 'c'].map((id) => append(id, { name: `Name of ${id}` }));
+    const added = ['a', 'b', 'c'].map((id) => append(id, { name: `Name of ${id}`, city: null }));
     expect(await portal.target.write(added, never())).toMatchObject(added.map(() => ({ status: 'done' })));
     const sent = portal.requests.find(({ what }) => what === 'companies/batch/upsert')?.body.inputs ?? [];
-    expect(sent).toMatchObject(['a', 'b', 'c'].map((id) => ({ id, idProperty: 'lead_id' })));
+    // What is empty is not sent.
+    const properties = (id: string) => ({ lead_id: id, name: `Name of ${id}` });
+    const traced = { idProperty: 'lead_id', objectWriteTraceId: expect.any(String) };
+    expect(sent).toEqual(['a', 'b', 'c'].map((id) => ({ ...traced, id, properties: properties(id) })));
     expect(new Set(sent.map(({ objectWriteTraceId }) => objectWriteTraceId)).size).toBe(3);
+  });
+
+  test('new companies are known by their trace ids, if these are all that is shown', async () => {
+    await using portal = await scriptedPortal(({ what, body: { inputs = [] } }) => {
+      if (what !== 'companies/batch/upsert') return undefined;
+      const results = inputs.map(({ objectWriteTraceId, properties: { name = '' } }, n) => ({
+        id: `${n + 50}`,
+        objectWriteTraceId,
+        properties: { lead_id: 'as it pleases', name: name === 'odd' ? 'other' : name },
+      }));
+      return { body: { results: results.toReversed() } };
+    });
+    const outcomes = await portal.target.write(
+      ['a', 'b', 'c'].map((id) => append(id, { name: id === 'b' ? 'odd' : id })),
+      never(),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['held', 'held', 'held']);
+    expect(outcomes).toMatchObject(
+      ['b', 'a', 'c'].toSorted().map((id) => ({
+        key: id,
+        message: expect.stringMatching(
+          id === 'b' ? /name shows "other"/ : /shows: lead_id shows|: lead_id shows/,
+        ),
+      })),
+    );
+  });
+
+  test('a value that is shown nowhere is empty, unless its property is gone', async () => {
+    const reply = { results: [{ id: '1', properties: {} }] };
+    const shown = [{ id: '1', properties: { lead_id: 'id-1', city: null, due: null } }];
+    const clear = [update('id-1', {}, { name: null })];
+    await using portal = await updating(reply, shown);
+    expect(await portal.target.write(clear, never())).toMatchObject([{ status: 'done' }]);
+
+    await using other = await updating(reply, shown);
+    const { script } = other;
+    let isGone = false;
+    other.script = (request) => {
+      if (request.what === 'companies/batch/update') isGone = true;
+      if (request.what !== 'properties' || !isGone) return script(request);
+      return { body: { results: [{ name: 'lead_id', type: 'string', hasUniqueValue: true }] } };
+    };
+    await expect(other.target.write(clear, never())).rejects.toMatchObject({ code: 'target.changed' });
+  });
+
+  test('the token is not repeated, though HubSpot does', async () => {
+    await using portal = await updating({ category: 'VALIDATION_ERROR', message: 'Is pat yours?' }, [], 400);
+    expect(await portal.target.write(changes.slice(0, 1), never())).toMatchObject([
+      { status: 'held', message: expect.stringContaining('Is [secret] yours?') },
+    ]);
   });
 });
