@@ -35,7 +35,7 @@ interface GoogleSheetsConfig {
   readonly writesPerMinute: number;
 }
 
-export interface HubSpotConfig {
+interface HubSpotConfig {
   readonly type: 'hubspot';
   readonly token: Secret;
   /** For links to companies. */
