@@ -63,7 +63,12 @@ export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot'] as const;
 export type Format = (typeof formats)[number];
 
 /** `forced`: the format, whatever chance would say. */
-export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced: Format | null): Settings {
+export function randomSettings(
+  random: Random,
+  on: ReadonlySet<Trouble>,
+  forced: Format | null,
+  { stages }: Partial<SandboxOptions> = {},
+): Settings {
   const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
         onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
@@ -84,7 +89,13 @@ export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced:
     ...settings,
     format,
     spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null,
-    portal: format === 'hubspot' ? randomPortal(random, fields) : null,
+    portal:
+      format === 'hubspot'
+        ? randomPortal(
+            random,
+            stages === undefined && fields.every(({ direction }) => direction === 'two-way'),
+          )
+        : null,
   };
 }
 
@@ -109,15 +120,14 @@ function randomSpreadsheet(random: Random): SpreadsheetSettings {
 
 /**
  * What HubSpot's reference leaves open, and how many requests the portal allows. A portal that trims does not come to rest
- * with what travels only to it: that is written again each night.
+ * with what travels only to it, or what the service does not take back from it: that is written again each night.
  */
-function randomPortal(random: Random, fields: readonly FieldMapping[]): PortalSettings {
-  const isTwoWay = fields.every(({ direction }) => direction === 'two-way');
+function randomPortal(random: Random, mayTrim: boolean): PortalSettings {
   return {
     order: random.pick(['shuffled', 'input']),
     partial: random.pick(['207', '200']),
     traceIds: random.below(4) > 0,
-    trim: random.below(3) === 5 && isTwoWay,
+    trim: random.below(3) === 0 && mayTrim,
     limits: random.pick([null, { tenSeconds: 100, daily: 250_000 }, { tenSeconds: 15, daily: 250_000 }]),
     followUp: random.pick(['datetime', 'datetime', 'string']),
   };

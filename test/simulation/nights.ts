@@ -99,7 +99,7 @@ export async function simulate(
     digest.update(event);
   };
   const answers = on.has('answers') ? randomAnswers(random) : {};
-  const settings = randomSettings(random, on, format ?? null);
+  const settings = randomSettings(random, on, format ?? null, answers);
   note(
     `answers ${JSON.stringify(answers)} settings ${JSON.stringify({ ...settings, fields: settings.fields.map(({ direction }) => direction).join(' ') })}`,
   );
@@ -229,7 +229,9 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
 
 /** Syncs until nothing changes any more. */
 async function comeToRest({ world, database }: Scene): Promise<string[]> {
-  const { rows } = await database.pool.query<{ last: number }>('select coalesce(max(id), 0) as last from runs');
+  const { rows } = await database.pool.query<{ last: number }>(
+    'select coalesce(max(id), 0) as last from runs',
+  );
   const begunBefore = rows[0]?.last ?? 0;
   let still = 0;
   for (let count = 0; count < 9; count++) {

@@ -31,6 +31,7 @@ export class PortalTable implements Table {
   readonly #onType: (text: string) => void;
   /** Whether a record that is deleted goes for good, and not into the recycle bin. */
   readonly #isPurged: () => boolean;
+  readonly #trims: boolean;
   readonly #headings: readonly (readonly [heading: string, property: string])[];
   #given: readonly string[][] = [];
   #ids: ReadonlyMap<readonly string[], string> = new Map();
@@ -38,13 +39,14 @@ export class PortalTable implements Table {
 
   constructor(
     sandbox: HubSpotSandbox,
-    settings: { readonly hasStatus: boolean; readonly isFollowUpText: boolean },
+    settings: { readonly hasStatus: boolean; readonly isFollowUpText: boolean; readonly trims: boolean },
     isPurged: () => boolean,
     onType: (text: string) => void,
   ) {
     this.#sandbox = sandbox;
     this.#isFollowUpText = settings.isFollowUpText;
     this.#isPurged = isPurged;
+    this.#trims = settings.trims;
     this.#onType = onType;
     this.#headings = [
       ['Lead ID', 'lead_id'],
@@ -102,10 +104,11 @@ export class PortalTable implements Table {
     return Promise.resolve();
   }
 
-  /** Counts what was written, too, though it changed nothing. */
+  /** Counts what was written, too, though it changed nothing; but what a portal trims is tried again each night. */
   digest(): string {
     const writes = this.#sandbox.requests.filter(
-      ({ kind, status }) => (kind === 'update' || kind === 'upsert' || kind === 'archive') && status < 300,
+      ({ kind, status }) =>
+        !this.#trims && (kind === 'update' || kind === 'upsert' || kind === 'archive') && status < 300,
     );
     const shown = JSON.stringify(
       this.#sandbox.person

@@ -49,7 +49,11 @@ export async function openPortal(
     idColumn: 'lead_id',
     ...(hasStatus && { statusColumn: statusProperty }),
   };
-  return new Portal(sandbox, config, clock, random, { hasStatus, isFollowUpText: followUp === 'string' });
+  return new Portal(sandbox, config, clock, random, {
+    hasStatus,
+    isFollowUpText: followUp === 'string',
+    trims: settings.trim,
+  });
 }
 
 class Portal implements OnlineTable {
@@ -70,7 +74,7 @@ class Portal implements OnlineTable {
     config: PortalConfig,
     clock: SimClock,
     random: Random,
-    settings: { readonly hasStatus: boolean; readonly isFollowUpText: boolean },
+    settings: ConstructorParameters<typeof PortalTable>[1],
   ) {
     this.#sandbox = sandbox;
     this.config = config;

@@ -25,6 +25,7 @@ import {
   inputsOf,
   ownProperties,
   type PlannedInput,
+  putBack,
 } from './write-plan.ts';
 
 export type { HubSpotOptions };
@@ -97,6 +98,8 @@ class CompaniesTarget implements HubSpotTarget {
       ]);
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
+      // What was written over would be on no record: only what is done is.
+      await this.#sender.send(putBack(fates), table, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(leadId);
       return outcomesOf(
         changes,

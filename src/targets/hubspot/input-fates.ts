@@ -1,4 +1,4 @@
-import { type Cell, sameCell } from '../../lead/value.ts';
+import { type Cell, sameButSpelling, sameCell } from '../../lead/value.ts';
 import type { CompanyTable } from './company-table.ts';
 import { wordsOf } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
@@ -6,7 +6,8 @@ import { cellOf } from './property-values.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property. `missed`: it does
+ * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property; another spelling of
+ * it (case, spaces) counts as stored, and travels to the lead like an edit, unless it is what was there before. `missed`: it does
  * not show what was sent, and nobody said why. `words`: HubSpot's, shortened.
  */
 export type Fate =
@@ -116,7 +117,11 @@ function shownFate({ properties }: ShownCompany, input: PlannedInput, table: Com
     const text = properties[name];
     if (text === undefined) return null;
     const shown = cell(text, name, table);
-    if (!sameCell(shown, cell(sent, name, table))) altered.set(name, shown);
+    const wanted = cell(sent, name, table);
+    const before = input.before?.[name];
+    const isNew =
+      name !== table.idProperty && (before === undefined || !sameCell(shown, cell(before, name, table)));
+    if (!sameCell(shown, wanted) && !(isNew && sameButSpelling(shown, wanted))) altered.set(name, shown);
   }
   return altered.size === 0 ? { kind: 'stored' } : { kind: 'altered', shown: altered };
 }

@@ -61,7 +61,8 @@ function verdictOf(
       const concerned = [...fate.shown].filter(([name]) => propertiesOf(change, table).has(name));
       if (concerned.length === 0) return null;
       const shown = concerned.map(([name, cell]) => `${name} shows ${showCell(cell)}`).join(', ');
-      return held(`HubSpot keeps something else than what was written: ${shown}.`);
+      const after = kind === 'update' ? ' It shows again what it did before.' : '';
+      return held(`HubSpot keeps something else than what was written: ${shown}.${after}`);
     }
     case 'refused': {
       const words = fate.words === null ? '.' : `: ${withoutStop(fate.words)}.`;

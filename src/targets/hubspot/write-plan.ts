@@ -3,6 +3,7 @@ import type { RowChange } from '../target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
 import { optInProperty } from './hubspot-options.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
+import type { Fate } from './input-fates.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 /** What is to be sent for one company; at most one for each. */
@@ -12,6 +13,8 @@ export interface PlannedInput {
   readonly id: string;
   readonly leadId: string;
   readonly properties: Readonly<Record<string, string>>;
+  /** Of an update: what those properties showed before. */
+  readonly before?: Readonly<Record<string, string>>;
 }
 
 /** Decides what becomes of the changes, by the companies as they are now. Own cells of a company are looked at later. */
@@ -21,24 +24,22 @@ export function decideChanges(
   table: CompanyTable,
 ): RowDecisions<ShownCompany> {
   const { fields, timeZone } = table;
-  const plan = new RowChanges<ShownCompany>(
-    changes.map((change) => (change.kind === 'remove' ? { ...change, bare: false } : change)),
-    {
-      fields: new Set(fields.keys()),
-      hasStatus: table.statusProperty !== null,
-      hasOwnCells: () => false,
-      notStorable: (value, field) => {
-        const mapped = fields.get(field);
-        return mapped === undefined ? null : notStorable(value, mapped, timeZone);
-      },
-      notWritable: ({ values }) => {
-        const closed = Object.keys(values)
-          .flatMap((field) => fields.get(field)?.property ?? [])
-          .find(isReadOnly);
-        return closed === undefined ? null : `HubSpot fills the property ${closed.name} by itself.`;
-      },
+  const plan = new RowChanges<ShownCompany>(changes, {
+    fields: new Set(fields.keys()),
+    hasStatus: table.statusProperty !== null,
+    // Looked at later, and only of those that would be removed.
+    hasOwnCells: () => false,
+    notStorable: (value, field) => {
+      const mapped = fields.get(field);
+      return mapped === undefined ? null : notStorable(value, mapped, timeZone);
     },
-  );
+    notWritable: ({ values }) => {
+      const closed = Object.keys(values)
+        .flatMap((field) => fields.get(field)?.property ?? [])
+        .find(isReadOnly);
+      return closed === undefined ? null : `HubSpot fills the property ${closed.name} by itself.`;
+    },
+  });
   for (const row of rows) plan.see(row);
   return plan.decide();
 }
@@ -50,7 +51,9 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
     const { id } = write.place;
     if (write.remove) return [{ kind: 'archive', id, leadId, properties: {} }];
     const properties = changedProperties(write, table);
-    return Object.keys(properties).length === 0 ? [] : [{ kind: 'update', id, leadId, properties }];
+    if (Object.keys(properties).length === 0) return [];
+    const before = Object.keys(properties).map((name) => [name, write.place.properties[name] ?? ''] as const);
+    return [{ kind: 'update', id, leadId, properties, before: Object.fromEntries(before) }];
   });
   const added = decisions.appends.map(({ leadId: given, values, status }): PlannedInput => {
     const leadId = given.trim();
@@ -61,6 +64,15 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
     return { kind: 'upsert', id: leadId, leadId, properties };
   });
   return [...written, ...added];
+}
+
+/** What gives the companies of which HubSpot keeps something else than was sent what they showed before. */
+export function putBack(fates: ReadonlyMap<PlannedInput, Fate>): PlannedInput[] {
+  return [...fates].flatMap(([{ before, ...input }, fate]): PlannedInput[] => {
+    if (before === undefined || fate.kind !== 'altered') return [];
+    const properties = [...fate.shown.keys()].map((name) => [name, before[name] ?? ''] as const);
+    return [{ ...input, properties: Object.fromEntries(properties) }];
+  });
 }
 
 /** Names of what a person can fill in a company besides what is ours. */
