@@ -67,7 +67,7 @@ export function randomSettings(
   random: Random,
   on: ReadonlySet<Trouble>,
   forced: Format | null,
-  { stages }: Partial<SandboxOptions> = {},
+  { stages, ignoredFields = [] }: Partial<SandboxOptions> = {},
 ): Settings {
   const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
@@ -93,7 +93,9 @@ export function randomSettings(
       format === 'hubspot'
         ? randomPortal(
             random,
-            stages === undefined && fields.every(({ direction }) => direction === 'two-way'),
+            stages === undefined &&
+              ignoredFields.length === 0 &&
+              fields.every(({ direction }) => direction === 'two-way'),
           )
         : null,
   };
