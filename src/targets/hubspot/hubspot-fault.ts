@@ -90,7 +90,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
   if (status === 401) {
     return new HubSpotFault('target.unauthenticated', `HubSpot does not accept the access token ${named}`, {
       ...reply,
-      help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as the access token.',
+      help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
     });
   }
   if (status === 403) {
