@@ -105,6 +105,11 @@ export async function countScanWithout(db: Queryable, ids: readonly number[], we
   ]);
 }
 
+/** A scan showed leads that may have been made of these intents: that scans before did not speaks against nothing. */
+export async function forgetScansWithout(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query(`update intents set scans_without_it = 0 where id = any($1)`, [ids]);
+}
+
 /** The lead that the service said it had made is not there: its row is nobody's. */
 export async function intentRefuted(db: Queryable, actionId: number): Promise<void> {
   await db.query(`update intents set state = 'abandoned' where action_id = $1`, [actionId]);

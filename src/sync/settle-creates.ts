@@ -11,7 +11,14 @@ import {
   speaksAgainst,
 } from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
-import { abandonIntents, countScanWithout, intentCreated, openIntents, rowSeen } from '../store/intents.ts';
+import {
+  abandonIntents,
+  countScanWithout,
+  forgetScansWithout,
+  intentCreated,
+  openIntents,
+  rowSeen,
+} from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
@@ -37,6 +44,8 @@ export interface SettledCreates {
   readonly seen: readonly { readonly intentId: number; readonly row: Cells }[];
   readonly abandoned: readonly number[];
   readonly unseen: readonly number[];
+  /** The scan shows leads that may be theirs. */
+  readonly offered: readonly number[];
   readonly weight: number;
 }
 
@@ -54,8 +63,10 @@ export async function settleCreates(
   const seen: SettledCreates['seen'][number][] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
+  const offered: number[] = [];
   const intents = await openIntents(db, run);
-  if (intents.length === 0) return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
+  if (intents.length === 0)
+    return { actions, leadIds, rows, found, seen, abandoned, unseen, offered, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = settle(intents, await unknownLeads(db, run), scan);
@@ -77,6 +88,8 @@ export async function settleCreates(
     if (settlement.kind === 'found') {
       found.push({ intent, leadId: settlement.leadId, base, isPair: bases.has(settlement.leadId) });
       leadIds.add(settlement.leadId);
+    } else if (settlement.kind === 'ambiguous') {
+      offered.push(intent.id);
     } else if (speaksAgainst(intent, scan) > 0) {
       unseen.push(intent.id);
     }
@@ -134,7 +147,7 @@ export async function settleCreates(
       );
     }
   }
-  return { actions, leadIds, rows, found, seen, abandoned, unseen, weight };
+  return { actions, leadIds, rows, found, seen, abandoned, unseen, offered, weight };
 }
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
@@ -154,6 +167,7 @@ export async function storeSettlements(db: pg.PoolClient, run: Run, settled: Set
   for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
   await abandonIntents(db, settled.abandoned);
   await countScanWithout(db, settled.unseen, settled.weight);
+  await forgetScansWithout(db, settled.offered);
 }
 
 function held(intent: Intent, row: number | null, why: string): NewAction {

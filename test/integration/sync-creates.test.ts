@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
+import { Places } from '../../src/sandbox/places.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const newRow = {
@@ -79,6 +80,33 @@ test('nothing twice: a lost reply, and somebody made the same lead by hand: a pe
   expect(here.sandbox.leads.size).toBe(3);
   expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual([expect.any(String), ours.id, theirs.id]);
 });
+
+test('nothing twice: the one lead that a person was asked about is missed by a scan', async () => {
+  const ignoredFields = ['segment', 'city', 'region'];
+  await using here = await Workspace.open({ sandbox: { leads: 1, ignoredFields } });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: parseFaults('lost-reply:once=1,on=POST') });
+  for (let night = 0; night < 4; night++) {
+    const report = await here.sync();
+    expect(report).toMatchObject({ held: 1, problems: [{ code: 'create.in-doubt', row: 3 }] });
+    await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+  }
+
+  const { leads } = here.sandbox;
+  const [known] = leads.list();
+  const places = leads.places.bind(leads);
+  leads.places = () => {
+    leads.places = places;
+    const some = new Places();
+    some.add(known?.id ?? '');
+    return some;
+  };
+  await here.sync();
+
+  expect(await here.sync()).toMatchObject({ held: 1, problems: [{ code: 'create.in-doubt', row: 3 }] });
+  expect(leads.size).toBe(2);
+}, 120_000);
 
 test('no edit is lost: a text that the service cuts short is held, both values kept', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 3 } });

@@ -77,10 +77,19 @@ export function sentTo(grid: Grid): fc.Arbitrary<readonly SentRow[]> {
       return new Map<number, GridCell>(cleared.map((each) => [each, null]));
     });
     const id = [0, `link-${row}`] as const;
-    const link = update.map((values) => {
+    // Rows show the same in a column such as this one.
+    const stages = grid.slice(1).flatMap((each): [number, GridCell][] => {
+      const stage = each[4] ?? null;
+      return stage === null || each === cells ? [] : [[4, stage]];
+    });
+    const link = fc.tuple(update, fc.constantFrom(null, ...stages)).map(([values, stage]) => {
       // No lead is made of a row without a name, by which it is known again.
       const others = (cells[1] ?? null) === null ? [] : [...values].filter(([column]) => column !== 1);
-      return new Map<number, GridCell>([id, ...others]);
+      return new Map<number, GridCell>([
+        id,
+        ...others,
+        ...(stage === null || others.length === 0 ? [] : [stage]),
+      ]);
     });
     const change = (cells[0] ?? null) === null ? link : fc.oneof(update, removal, clear);
     return fc

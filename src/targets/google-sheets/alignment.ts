@@ -1,13 +1,19 @@
 import { canonical } from '../../lead/value.ts';
-import { idText } from './cell-values.ts';
 import { alignColumns, headingRow, inverted, widthOf } from './column-alignment.ts';
-import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell } from './grid.ts';
+import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell, sameGridCell } from './grid.ts';
+import { idAt, rowsById } from './rows-by-id.ts';
 
 /** Columns as they stood in the first look. */
 export interface OwnColumns {
   readonly id: number;
   /** The id's, the status's and those of the mapped fields. */
   readonly owned: ReadonlySet<number>;
+}
+
+/** An id that was sent to a row of the first look, and all that was sent to it. */
+export interface Linked {
+  readonly id: string;
+  readonly cells: ReadonlyMap<number, GridCell>;
 }
 
 /** Where rows and columns of one look are in a later one. People move them at any moment. */
@@ -22,8 +28,9 @@ export class Alignment {
   readonly #columnsBefore: readonly (number | null)[];
   readonly #rowsBefore: ReadonlyMap<string, readonly number[]>;
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
-  readonly #linked: ReadonlyMap<number, string>;
+  readonly #linked: ReadonlyMap<number, Linked>;
   #lost: readonly number[] | null = null;
+  #contents: Record<'before' | 'after', ReadonlyMap<string, number>> | null = null;
   readonly #lostByContent = new Map<string, ReadonlyMap<string, readonly number[]>>();
   readonly #values = new Map<number, ReadonlySet<string>>();
 
@@ -32,7 +39,7 @@ export class Alignment {
     before: Grid,
     after: Grid,
     columns: OwnColumns,
-    linked: ReadonlyMap<number, string> = new Map(),
+    linked: ReadonlyMap<number, Linked> = new Map(),
   ) {
     this.#linked = linked;
     this.before = before;
@@ -131,32 +138,52 @@ export class Alignment {
 
   /** The row of the first look to which an id was sent that has arrived in this row; null: none, or not in this one. */
   #linkedRow(id: string, row: number, foreign: ReadonlySet<number>): number | null {
-    const isIgnored = (column: number): boolean =>
-      column === this.columns.id || foreign.has(this.columnAfter(column) ?? -1);
     const linked = [...this.#linked].find(
-      ([rowBefore, sent]) => sent === id && this.idBefore(rowBefore) === null,
+      ([rowBefore, sent]) => sent.id === id && this.idBefore(rowBefore) === null,
     );
-    return linked !== undefined && this.isSameRow(linked[0], row, isIgnored) ? linked[0] : null;
+    if (linked === undefined) return null;
+    const [rowBefore, { cells }] = linked;
+    const isIgnored = (column: number): boolean =>
+      this.#showsSent(cells, row, column) || foreign.has(this.columnAfter(column) ?? -1);
+    return this.isSameRow(rowBefore, row, isIgnored) ? rowBefore : null;
+  }
+
+  /** Whether a cell of the later look shows what was sent to its column. */
+  #showsSent(cells: ReadonlyMap<number, GridCell>, row: number, column: number): boolean {
+    const [sent, now] = [cells.get(column), this.columnAfter(column)];
+    return sent !== undefined && now !== null && sameGridCell(cellAt(this.after, row, now), sent);
+  }
+
+  /** Whether a cell of the later look shows what it did: its row is known to have shown that, or shows all that one did. */
+  showedBefore(row: number, column: number): boolean {
+    const columnBefore = this.columnBefore(column);
+    if (columnBefore === null) return false;
+    const rowBefore = this.rowBefore(row, new Set([column]));
+    const cell = cellAt(this.after, row, column);
+    if (rowBefore !== null) return sameGridCell(cellAt(this.before, rowBefore, columnBefore), cell);
+    return this.#isWhole(row);
+  }
+
+  /** Whether as many rows of the first look as now show all that a row shows now. */
+  #isWhole(row: number): boolean {
+    const content = this.#contentAfter(row);
+    this.#contents ??= {
+      before: counted(this.before.keys(), (each) => this.#contentBefore(each)),
+      after: counted(this.after.keys(), (each) => this.#contentAfter(each)),
+    };
+    return (this.#contents.before.get(content) ?? 0) >= (this.#contents.after.get(content) ?? 0);
   }
 
   /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
   #rowsWithoutPlace(): readonly number[] {
     if (this.#lost !== null) return this.#lost;
-    const shown = new Map<string, number>();
-    for (let row = this.header + 1; row < this.after.length; row++) {
-      const content = this.#contentOf((column) => {
-        const now = this.columnAfter(column);
-        return now === null ? null : cellAt(this.after, row, now);
-      });
-      shown.set(content, (shown.get(content) ?? 0) + 1);
-    }
+    const rows = [...this.after.keys()].slice(this.header + 1);
+    const shown = counted(rows, (row) => this.#contentAfter(row));
     const lost: number[] = [];
     for (let row = 1; row < this.before.length; row++) {
       const id = this.idBefore(row);
       if ((id !== null && this.#hasAllRowsOf(id)) || this.#isLinked(row)) continue;
-      const content = this.#contentOf((column) =>
-        this.columnAfter(column) === null ? null : cellAt(this.before, row, column),
-      );
+      const content = this.#contentBefore(row);
       const count = shown.get(content) ?? 0;
       shown.set(content, count - 1);
       if (count < 1) lost.push(row);
@@ -196,9 +223,25 @@ export class Alignment {
   }
 
   #isLinked(row: number): boolean {
-    const now = this.rowAfter(this.#linked.get(row) ?? '');
+    const { id = '', cells = new Map<number, GridCell>() } = this.#linked.get(row) ?? {};
+    const now = this.rowAfter(id);
     if (now === null || this.idAfter === null) return false;
-    return this.#isAlike(row, now, new Set([this.idAfter]), (column) => this.columns.owned.has(column));
+    const counts = (column: number): boolean =>
+      this.columns.owned.has(column) && !this.#showsSent(cells, now, column);
+    return this.#isAlike(row, now, new Set([this.idAfter]), counts);
+  }
+
+  #contentBefore(row: number): string {
+    return this.#contentOf((column) =>
+      this.columnAfter(column) === null ? null : cellAt(this.before, row, column),
+    );
+  }
+
+  #contentAfter(row: number): string {
+    return this.#contentOf((column) => {
+      const now = this.columnAfter(column);
+      return now === null ? null : cellAt(this.after, row, now);
+    });
   }
 
   #contentOf(cell: (column: number) => GridCell): string {
@@ -232,26 +275,18 @@ export class Alignment {
   }
 }
 
+/** How many rows have each content. */
+function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const key = content(row);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /** The same for cells that hold the same. */
 export function keyOf(cell: GridCell): string {
   if (isFormula(cell)) return `=${cell.formula}`;
   return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
-}
-
-function idAt(grid: Grid, row: number, column: number): string | null {
-  // What a formula shows may be another row's in the next look.
-  const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
-  return id === '' ? null : id;
-}
-
-function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
-  const rows = new Map<string, number[]>();
-  for (let row = header + 1; row < grid.length; row++) {
-    const id = idAt(grid, row, column);
-    if (id === null) continue;
-    const known = rows.get(id);
-    if (known === undefined) rows.set(id, [row]);
-    else known.push(row);
-  }
-  return rows;
 }

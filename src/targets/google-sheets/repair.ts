@@ -126,7 +126,8 @@ function strayCells(sent: SentRow, alignment: Alignment, search: StraySearch): P
   return [...sent.cells].flatMap(([column, cell]): Place[] => {
     const now = alignment.columnAfter(column);
     const isMeant = meant === sent.row && now === column;
-    if (!isMeant && shows(alignment, sent.row, column, cell)) return [[sent.row, column]];
+    if (!isMeant && shows(alignment, sent.row, column, cell))
+      return alignment.showedBefore(sent.row, column) ? [] : [[sent.row, column]];
     // Somebody moved rows once more. An empty cell cannot be searched for, nor what was perhaps never carried out.
     if (cell === null || sent.isDoubtful === true) return [];
     if (meant !== null && now !== null && shows(alignment, meant, now, cell)) return [];

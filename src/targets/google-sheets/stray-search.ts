@@ -1,5 +1,5 @@
 import { type Alignment, keyOf } from './alignment.ts';
-import { cellAt, type GridCell, sameGridCell } from './grid.ts';
+import { cellAt, type GridCell } from './grid.ts';
 
 /** Finds cells of the later look that did not show before what they show. Each column is gone through once at most. */
 export class StraySearch {
@@ -20,15 +20,11 @@ export class StraySearch {
   }
 
   #newsOf(column: number): ReadonlyMap<string, number | null> {
-    const { after, before, header } = this.#alignment;
-    const columnBefore = this.#alignment.columnBefore(column);
+    const { after, header } = this.#alignment;
     const news = new Map<string, number | null>();
     for (let row = header + 1; row < after.length; row++) {
       const cell = cellAt(after, row, column);
-      if (cell === null) continue;
-      const rowBefore = this.#alignment.rowBefore(row, new Set([column]));
-      const isKnown = rowBefore !== null && columnBefore !== null;
-      if (isKnown && sameGridCell(cellAt(before, rowBefore, columnBefore), cell)) continue;
+      if (cell === null || this.#alignment.showedBefore(row, column)) continue;
       const key = keyOf(cell);
       news.set(key, news.has(key) ? null : row);
     }

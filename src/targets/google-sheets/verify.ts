@@ -1,4 +1,4 @@
-import type { Alignment } from './alignment.ts';
+import type { Alignment, Linked } from './alignment.ts';
 import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 
 /** What was sent to one row: columns as they stood in the look that it was decided by. */
@@ -13,11 +13,11 @@ export interface SentRow {
 }
 
 /** The ids that were sent to rows, by row. */
-export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyMap<number, string> {
+export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyMap<number, Linked> {
   return new Map(
-    sent.flatMap(({ row, isNew, cells }): [number, string][] => {
+    sent.flatMap(({ row, isNew, cells }): [number, Linked][] => {
       const id = cells.get(idColumn);
-      return isNew || typeof id !== 'string' ? [] : [[row, id.trim()]];
+      return isNew || typeof id !== 'string' ? [] : [[row, { id: id.trim(), cells }]];
     }),
   );
 }

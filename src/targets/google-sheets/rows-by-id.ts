@@ -1,0 +1,22 @@
+import { idText } from './cell-values.ts';
+import { cellAt, type Grid, isFormula } from './grid.ts';
+
+/** The id of a row; null: it has none. */
+export function idAt(grid: Grid, row: number, column: number): string | null {
+  // What a formula shows may be another row's in the next look.
+  const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
+  return id === '' ? null : id;
+}
+
+/** The rows below the headings, by their id, in their order. */
+export function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
+  const rows = new Map<string, number[]>();
+  for (let row = header + 1; row < grid.length; row++) {
+    const id = idAt(grid, row, column);
+    if (id === null) continue;
+    const known = rows.get(id);
+    if (known === undefined) rows.set(id, [row]);
+    else known.push(row);
+  }
+  return rows;
+}
