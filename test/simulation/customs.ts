@@ -85,19 +85,16 @@ export function randomSettings(
     statusColumn: random.below(2) === 0,
   };
   const format = forced ?? randomFormat(random, on);
+  const mayTrim =
+    stages === undefined &&
+    ignoredFields.length === 0 &&
+    sync.onConflict !== 'target-wins' &&
+    fields.every(({ direction }) => direction === 'two-way');
   return {
     ...settings,
     format,
     spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null,
-    portal:
-      format === 'hubspot'
-        ? randomPortal(
-            random,
-            stages === undefined &&
-              ignoredFields.length === 0 &&
-              fields.every(({ direction }) => direction === 'two-way'),
-          )
-        : null,
+    portal: format === 'hubspot' ? randomPortal(random, mayTrim) : null,
   };
 }
 
@@ -121,8 +118,9 @@ function randomSpreadsheet(random: Random): SpreadsheetSettings {
 }
 
 /**
- * What HubSpot's reference leaves open, and how many requests the portal allows. A portal that trims does not come to rest
- * with what travels only to it, or what the service does not take back from it: that is written again each night.
+ * What HubSpot's reference leaves open, and how many requests the portal allows. `mayTrim`: what a portal has trimmed travels
+ * to the service like an edit. So it is written each night anew where the service does not take it, or may not get it, and
+ * with target-wins it wins over what somebody has typed there meanwhile: limits (README).
  */
 function randomPortal(random: Random, mayTrim: boolean): PortalSettings {
   return {
