@@ -1,7 +1,8 @@
 import { Differs, same } from '../check.ts';
 import { batchOf, codesOf, describeReply, refusedWith } from './portal-client.ts';
 import type { PortalCheck } from './portal-check.ts';
-import { companiesPath, definitionOf, definitionsPath, type PortalScratch } from './portal-scratch.ts';
+import { definitionOf, option } from './definition.ts';
+import { companiesPath, definitionsPath, type PortalScratch } from './portal-scratch.ts';
 
 const text = { type: 'string', fieldType: 'text' };
 const unknown = 'leadsync_verify_that_is_not_there';
@@ -9,15 +10,15 @@ const unknown = 'leadsync_verify_that_is_not_there';
 /** As long as the names of a large portal's properties. */
 const manyNames = Array.from({ length: 200 }, (_, n) => `${unknown}_${n}`);
 
-const optionsOf = (values: readonly string[]) => values.map((value) => ({ label: value, value }));
-
 function listPath(names: readonly string[]): string {
   return `${companiesPath}?limit=1&archived=false&properties=${names.join(',')}`;
 }
 
-async function merged(scratch: PortalScratch) {
+async function merged(scratch: PortalScratch, { winnerHasValue = true } = {}) {
   const [winner, loser] = await scratch.made({ city: 'Ulm' }, { city: 'Bonn', state: 'NRW' });
   if (winner === undefined || loser === undefined) throw new Differs('no companies were made');
+  if (!winnerHasValue)
+    await scratch.post('update', [{ id: winner.id, trace: '0', properties: { [scratch.idProperty]: '' } }]);
   const reply = await scratch.ask('POST', `${companiesPath}/merge`, {
     primaryObjectId: winner.id,
     objectIdToMerge: loser.id,
@@ -78,15 +79,15 @@ export const portalChecks: readonly PortalCheck[] = [
     title: 'options: what is sent replaces the list, so the live list with one more adds one',
     async run(scratch) {
       const name = scratch.newName('options');
-      const made = { name, type: 'enumeration', fieldType: 'select', options: optionsOf(['A', 'B']) };
+      const made = { name, type: 'enumeration', fieldType: 'select', options: [option('A'), option('B')] };
       const live = await scratch.define(made);
       const path = `${definitionsPath}/${name}`;
-      const more = [...live.options, ...optionsOf(['C'])];
+      const more = [...live.options, option('C')];
       const values = async () => (await scratch.definition(name)).options.map(({ value }) => value);
       definitionOf(await scratch.ask('PATCH', path, { options: more }));
       same('options after one more', await values(), ['A', 'B', 'C']);
       same('a value of the new one is', await scratch.stored(name, 'C'), 'C');
-      definitionOf(await scratch.ask('PATCH', path, { options: optionsOf(['A']) }));
+      definitionOf(await scratch.ask('PATCH', path, { options: [option('A')] }));
       same('options after one was sent', await values(), ['A']);
       return 'A, B and C; then A alone';
     },
@@ -204,6 +205,15 @@ export const portalChecks: readonly PortalCheck[] = [
       const lost = await scratch.shown(loser.unique, ['city'], scratch.idProperty);
       same("the loser's value leads to", lost?.id ?? null, null);
       return 'its values too, filled up from the loser';
+    },
+  },
+  {
+    title: 'a merge: a unique value that only the loser has leads to what came of it',
+    async run(scratch) {
+      const { loser, id } = await merged(scratch, { winnerHasValue: false });
+      const shown = await scratch.shown(loser.unique, ['city'], scratch.idProperty);
+      same("the loser's value leads to", shown?.id ?? null, id);
+      return 'it is kept';
     },
   },
   {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { Differs, Skipped } from '../check.ts';
+import { type Definition, definitionOf, definitionsOf, kinds } from './definition.ts';
 import {
   type Batch,
   batchOf,
@@ -25,32 +25,11 @@ const listedMs = 15_000;
 /** Pages of a list that are read at most. */
 const mostPages = 200;
 
-const option = (value: string) => ({ label: value, value, hidden: false });
-
-/** The properties that checks work on, by what they are for. */
-const kinds = {
-  text: { type: 'string', fieldType: 'text' },
-  moment: { type: 'datetime', fieldType: 'date' },
-  day: { type: 'date', fieldType: 'date' },
-  number: { type: 'number', fieldType: 'number' },
-  flag: { type: 'bool', fieldType: 'booleancheckbox', options: [option('true'), option('false')] },
-  stage: { type: 'enumeration', fieldType: 'select', options: [option('New'), option('Won')] },
-} as const;
-
 export interface Input {
   readonly id: string;
   readonly properties: Readonly<Record<string, string | null>>;
   readonly trace?: string;
 }
-
-const definition = z.looseObject({
-  name: z.string(),
-  label: z.string().optional(),
-  type: z.string(),
-  hasUniqueValue: z.boolean().optional(),
-  options: z.array(z.looseObject({ value: z.string() })).default([]),
-});
-export type Definition = z.infer<typeof definition>;
 
 /** Companies and properties of its own to try things on, in a portal of somebody else. */
 export class PortalScratch {
@@ -268,19 +247,6 @@ export class PortalScratch {
 export interface Made {
   readonly id: string;
   readonly unique: string;
-}
-
-export function definitionOf(reply: PortalReply): Definition {
-  const found = definition.safeParse(reply.body);
-  if (reply.status >= 300 || !found.success) throw new Differs(`no property: ${describeReply(reply)}`);
-  return found.data;
-}
-
-function definitionsOf(reply: PortalReply): Definition[] {
-  const found = z.looseObject({ results: z.array(definition) }).safeParse(reply.body);
-  if (reply.status >= 300 || !found.success)
-    throw new Differs(`no list of properties: ${describeReply(reply)}`);
-  return found.data.results;
 }
 
 function readBody(ids: readonly string[], properties: readonly string[], idProperty?: string): object {
