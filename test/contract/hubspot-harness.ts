@@ -40,7 +40,7 @@ const properties: Readonly<Record<string, string>> = {
 const created = ['Lead ID', 'Company', 'City', 'Next follow-up', 'Sync'];
 
 /** The internal name of the property that a heading of the suite stands for; other names as they are. */
-export const propertyOf = (heading: string): string => properties[heading] ?? heading;
+const propertyOf = (heading: string): string => properties[heading] ?? heading;
 
 /** A portal of a stand-in; without limits unless they are given. */
 export async function makeHubSpotHarness(options: HubSpotSandboxOptions = {}): Promise<HubSpotHarness> {
