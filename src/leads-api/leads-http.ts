@@ -1,7 +1,8 @@
 import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
-import { Exchange, type ExchangeBounds, type ExchangeRequest, type ReplyHead } from '../http/exchange.ts';
+import { Exchange, type ExchangeBounds, type ReplyHead } from '../http/exchange.ts';
+import { jsonRequest } from '../http/json-request.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
@@ -35,7 +36,7 @@ export interface LeadsHttpOptions {
 
 export interface Call {
   readonly operation: Operation;
-  readonly method: ExchangeRequest['method'];
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** From `/v1` on, encoded. */
   readonly path: string;
   /** The body, when there is one. */
@@ -117,7 +118,9 @@ export class LeadsHttp implements AsyncDisposable {
     await this.#pause.check();
     signal.throwIfAborted();
     const started = performance.now();
-    const exchange = Exchange.start(this.#client, this.#request(call), {
+    const path = this.#address.pathPrefix + call.path;
+    const request = jsonRequest(call.method, path, this.#apiKey.reveal(), call.json);
+    const exchange = Exchange.start(this.#client, request, {
       bounds: this.#bounds,
       signal,
       clock: this.#clock,
@@ -151,24 +154,6 @@ export class LeadsHttp implements AsyncDisposable {
     if (limited === null) throw replyFault(operation, head, said);
     if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
     throw this.#pause.error(said.code);
-  }
-
-  #request({ method, path, json }: Call): ExchangeRequest {
-    const headers = {
-      authorization: `Bearer ${this.#apiKey.reveal()}`,
-      accept: 'application/json',
-      // A bound on the bytes received is a bound on the body only when nothing is compressed.
-      'accept-encoding': 'identity',
-      'user-agent': 'leadsync',
-    };
-    const fullPath = this.#address.pathPrefix + path;
-    if (json === undefined) return { method, path: fullPath, headers, body: null };
-    return {
-      method,
-      path: fullPath,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    };
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
+import { listen } from '../listen.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
 import { HubSpotService } from './hubspot-service.ts';
 import { allScopes, type PortalBehaviour, type RequestKind } from './operations.ts';
@@ -6,7 +7,7 @@ import { createPerson, type HubSpotPerson } from './person.ts';
 import { Portal } from './portal.ts';
 import { type Limits, RateLimits } from './rate-limits.ts';
 
-export type { HubSpotFault, HubSpotPerson };
+export type { HubSpotFault };
 
 /**
  * How the portal behaves. Facts are those of shared/reference/hubspot.md; what they leave open is an option here, or is
@@ -144,14 +145,4 @@ export async function startHubSpotSandbox(options: HubSpotSandboxOptions = {}): 
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', reject);
-  server.listen(port, '127.0.0.1', () => {
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : port);
-  });
-  return promise;
 }

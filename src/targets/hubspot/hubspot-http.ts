@@ -1,7 +1,8 @@
 import type { Client } from 'undici';
 import { LeadsyncError } from '../../errors.ts';
 import { decodeBody } from '../../http/decode-body.ts';
-import { Exchange, type ExchangeBounds, type ExchangeRequest } from '../../http/exchange.ts';
+import { Exchange, type ExchangeBounds } from '../../http/exchange.ts';
+import { jsonRequest } from '../../http/json-request.ts';
 import { HttpFault } from '../../http/http-fault.ts';
 import { openClient } from '../../http/open-client.ts';
 import { parseServiceAddress, type ServiceAddress } from '../../http/service-address.ts';
@@ -77,7 +78,9 @@ export class HubSpotHttp implements AsyncDisposable {
   async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
     const { clock, timeZone } = this.#options;
     this.#client ??= openClient(this.#address.origin, connectMs);
-    const exchange = Exchange.start(this.#client, this.#request(call), {
+    const path = this.#address.pathPrefix + call.path;
+    const request = jsonRequest(call.method, path, this.#token, call.json);
+    const exchange = Exchange.start(this.#client, request, {
       bounds,
       signal,
       clock,
@@ -109,23 +112,6 @@ export class HubSpotHttp implements AsyncDisposable {
       head.receivedAt,
     );
     throw hubspotFault({ status, said, retryAfterMs: waitMs }, call.kind);
-  }
-
-  #request({ method, path, json }: HubSpotCall<unknown>): ExchangeRequest {
-    const headers = {
-      authorization: `Bearer ${this.#token}`,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'leadsync',
-    };
-    const fullPath = this.#address.pathPrefix + path;
-    if (json === undefined) return { method, path: fullPath, headers, body: null };
-    return {
-      method,
-      path: fullPath,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    };
   }
 }
 
