@@ -6,20 +6,15 @@
  *
  * The command runs in a process of its own with a Postgres of its own; the stand-in and the Leads service run in this one.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 // oxlint-disable-next-line no-restricted-imports -- it stands in for Google, as in the tests
 import { type SheetsSandbox, startSheetsSandbox } from '../src/sandbox/google-sheets/sheets-sandbox.ts';
 // oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
-import type { SyncReport } from '../src/sync/report.ts';
+import { measureSync } from './measure-sync.ts';
 
-const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
 const tab = 'Leads';
 /** What Google recommends for one request (Sheets API, usage limits). */
 const mostBytes = 2_000_000;
@@ -66,7 +61,7 @@ async function night(
   fewest: number,
 ): Promise<void> {
   const from = sheets.requests.length;
-  const { report, seconds, peak } = await sync(env);
+  const { report, seconds, peak } = await measureSync(folder, env);
   if (report.status !== 'succeeded') throw new Error(`${name}: ${JSON.stringify(report)}`);
   const sent = sheets.requests.slice(from);
   const reads = sent.filter(({ kind }) => kind === 'read').length;
@@ -86,30 +81,6 @@ async function night(
     Math.round(peak / 1024),
   ];
   print(`| ${cells.join(' | ')} |`);
-}
-
-/** The command, from start to end; `peak` in kilobytes, of its process alone. */
-async function sync(env: NodeJS.ProcessEnv): Promise<{ report: SyncReport; seconds: number; peak: number }> {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, [bin, 'sync', '--json'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  const closed = once(child, 'close');
-  let peak = 0;
-  while (child.exitCode === null && child.signalCode === null) {
-    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-    peak = Math.max(peak, Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0));
-    await sleep(50);
-  }
-  await closed;
-  const seconds = (performance.now() - startedAt) / 1000;
-  return { report: JSON.parse(stdout) as SyncReport, seconds, peak };
 }
 
 /** A hundredth of the leads in the service, another hundredth in the sheet. */

@@ -18,6 +18,8 @@ import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
+import { createHubSpotTarget } from './targets/hubspot/hubspot-target.ts';
+import { createPostgresTableTarget } from './targets/postgres-table/postgres-table-target.ts';
 import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
 
@@ -56,7 +58,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const contexts = new Map<string, SyncContext>();
   const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
-    const target = openTarget(connection, config, account);
+    const target = openTarget(connection, config, account, stack);
     contexts.set(connection.name, openConnection(connection, target, pool, log, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
@@ -93,17 +95,26 @@ function openTarget(
   { name, target, fields }: ConnectionConfig,
   config: Config,
   account: GoogleAccount,
+  stack: AsyncDisposableStack,
 ): Target {
-  if (target.type === 'workbook') return createWorkbookTarget({ ...target, fields });
-  const apiUrl = `${config.googleSheetsUrl}/`;
-  return createGoogleSheetsTarget({
-    ...target,
-    fields,
-    apiUrl,
-    account,
-    clock: systemClock,
-    connection: name,
-  });
+  switch (target.type) {
+    case 'workbook':
+      return createWorkbookTarget({ ...target, fields });
+    case 'google-sheets': {
+      const apiUrl = `${config.googleSheetsUrl}/`;
+      const clock = systemClock;
+      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, connection: name });
+    }
+    case 'hubspot': {
+      const { token: accessToken } = target;
+      const apiUrl = config.hubspotUrl;
+      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock: systemClock }));
+    }
+    case 'postgres-table':
+      return createPostgresTableTarget({ ...target, fields });
+    default:
+      return target satisfies never;
+  }
 }
 
 function openConnection(

@@ -49,7 +49,8 @@ async function verify(spreadsheet: string | undefined, perMinute: number): Promi
   const checks = [...adapterChecks, ...assumptionChecks, protectedCheck(given.protected), headersCheck];
   let different = 0;
   let stopped = false;
-  process.once('SIGINT', () => {
+  // npm passes Ctrl+C on, so that it comes twice.
+  process.on('SIGINT', () => {
     stopped = true;
   });
   for (const check of checks) if (!stopped) different += (await run(check, scratch)) ? 0 : 1;

@@ -30,7 +30,8 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
       return describeRows(context, snapshot);
     }),
   );
-  if (closed.length > 0) lines.push(await test('columns', () => Promise.reject(notWritable(closed))));
+  if (closed.length > 0)
+    lines.push(await test('columns', () => Promise.reject(notWritable(closed, connection.target.type))));
   return lines;
 }
 
@@ -40,10 +41,11 @@ function describeAccount(address: string | null | undefined): string {
     : 'a workload identity without an address; share the spreadsheet with the account it acts as';
 }
 
-async function mend({ target }: SyncContext): Promise<string> {
-  return (await target.fix?.(never)) === true
-    ? `${target.name} was a copy; it is the target from now on`
-    : 'nothing had to be mended';
+async function mend({ target, connection }: SyncContext): Promise<string> {
+  if ((await target.fix?.(never)) !== true) return 'nothing had to be mended';
+  return connection.target.type === 'hubspot'
+    ? `${target.name} lacked properties or options of the mapping; they were made`
+    : `${target.name} was a copy; it is the target from now on`;
 }
 
 async function describeRows({ target, connection }: SyncContext, snapshot: TargetSnapshot): Promise<string> {
@@ -59,7 +61,8 @@ async function describeRows({ target, connection }: SyncContext, snapshot: Targe
         const cell = cells[field];
         if (typeof cell !== 'object' || cell === null) continue;
         unread += 1;
-        if (unread === 1) first = `row ${row}, ${column}: ${cell.unreadable}`;
+        const item = connection.target.type === 'hubspot' ? 'company' : 'row';
+        if (unread === 1) first = `${item} ${row}, ${column}: ${cell.unreadable}`;
       }
     }
   }
@@ -69,9 +72,12 @@ async function describeRows({ target, connection }: SyncContext, snapshot: Targe
   }
   const { statusColumn } = connection.target;
   if (statusColumn !== undefined && !hasStatus) {
-    const message = `${target.name} has no single column headed ${JSON.stringify(statusColumn)}`;
+    const isHubSpot = connection.target.type === 'hubspot';
+    const column = isHubSpot ? 'text property named' : 'single column headed';
+    const message = `${target.name} has no ${column} ${JSON.stringify(statusColumn)}`;
+    const add = isHubSpot ? 'leadsync check --fix makes it' : 'Add it (statusColumn)';
     throw new LeadsyncError('target.column-missing', message, {
-      help: 'Add it (statusColumn); until then nobody is told there how a row stands.',
+      help: `${add}; until then nobody is told there how a row stands.`,
     });
   }
   const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
@@ -80,11 +86,24 @@ async function describeRows({ target, connection }: SyncContext, snapshot: Targe
   return `${target.name}: ${rows} rows, all mapped columns are there or will be created${dates}${unreadable}`;
 }
 
-function notWritable(columns: readonly string[]): LeadsyncError {
-  const message = `Protected, wholly or in part: ${columns.join(', ')}. What is to be written there is held.`;
-  return new LeadsyncError('target.cell-not-writable', message, {
-    help: 'Let the account above edit them: Data > Protect sheets and ranges.',
-  });
+/** Why columns are closed to us, and what helps. */
+const closedBy = {
+  workbook: ['Protected', 'Let leadsync edit them.'],
+  'google-sheets': [
+    'Protected, wholly or in part',
+    'Let the account above edit them: Data > Protect sheets and ranges.',
+  ],
+  hubspot: ['Filled by HubSpot alone', 'Map other properties, or give these fields the direction to-leads.'],
+  'postgres-table': [
+    'Filled by the database alone, or without the right to UPDATE',
+    'Grant the right, or give these fields the direction to-leads.',
+  ],
+} as const;
+
+function notWritable(columns: readonly string[], type: keyof typeof closedBy): LeadsyncError {
+  const [why, help] = closedBy[type];
+  const message = `${why}: ${columns.join(', ')}. What is to be written there is held.`;
+  return new LeadsyncError('target.cell-not-writable', message, { help });
 }
 
 async function checkFolder(path: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultFields } from '../lead/mapping.ts';
 import type { Mistake } from './config-error.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';
@@ -9,6 +8,9 @@ import { connectionNamePattern, directionSchema } from './schema.ts';
 import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
 import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
+import { tableNameMistake } from './table-name.ts';
+import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
+import { tablePlace } from './target-name.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
 const lenientField = z
@@ -32,24 +34,25 @@ const lenientConnection = z.object({
       path: z.string().optional().catch(undefined),
       spreadsheet: z.string().optional().catch(undefined),
       tab: z.string().catch('Leads'),
+      token: z.string().optional().catch(undefined),
+      url: z.string().optional().catch(undefined),
+      table: z.string().optional().catch(undefined),
       sheet: z.unknown().optional(),
-      idColumn: z.string().catch('Lead ID'),
+      idColumn: z.string().optional().catch(undefined),
       statusColumn: z.string().optional().catch(undefined),
     })
-    .catch({
-      type: undefined,
-      path: undefined,
-      spreadsheet: undefined,
-      tab: 'Leads',
-      idColumn: 'Lead ID',
-      statusColumn: undefined,
-    }),
+    .catch({ tab: 'Leads' }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
 });
 const lenientFile = z.object({
   connections: z.record(z.string(), lenientConnection.optional().catch(undefined)),
 });
+
+/** Of a HubSpot property. */
+const propertyName = /^[a-z][a-z0-9_]{0,99}$/;
+const propertyAllowed =
+  'must be the internal name of a company property: a to z, 0 to 9 and _, beginning with a letter';
 
 type Lenient = z.output<typeof lenientConnection>;
 
@@ -86,7 +89,11 @@ function nameMistakes(source: Source, path: Path, name: string): readonly Mistak
 function columnMistakes(source: Source, path: Path, { target, fields }: Lenient): readonly Mistake[] {
   const mapped =
     fields === undefined
-      ? defaultFields.map(({ field, column }) => ({ use: field, column, path: [...path, 'fields'] }))
+      ? defaultFieldsOf(target.type).map(({ field, column }) => ({
+          use: field,
+          column,
+          path: [...path, 'fields'],
+        }))
       : Object.entries(fields).flatMap(([field, entry]) => {
           const place = [...path, 'fields', field];
           if (typeof entry === 'string') return [{ use: field, column: entry, path: place }];
@@ -94,7 +101,8 @@ function columnMistakes(source: Source, path: Path, { target, fields }: Lenient)
             ? []
             : [{ use: field, column: entry.column, path: [...place, 'column'] }];
         });
-  const own = [{ use: 'the id', column: target.idColumn, path: [...path, 'target', 'idColumn'] }];
+  const idColumn = target.idColumn ?? defaultIdColumn(target.type);
+  const own = [{ use: 'the id', column: idColumn, path: [...path, 'target', 'idColumn'] }];
   if (target.statusColumn !== undefined) {
     own.push({ use: 'the status', column: target.statusColumn, path: [...path, 'target', 'statusColumn'] });
   }
@@ -106,7 +114,8 @@ function columnMistakes(source: Source, path: Path, { target, fields }: Lenient)
     const earlier = first.get(key);
     if (earlier === undefined) {
       first.set(key, use.use);
-      return [];
+      const isName = target.type !== 'hubspot' || propertyName.test(use.column);
+      return isName ? [] : report(source, use.path, propertyAllowed);
     }
     return report(source, use.path, `must be a column of its own: it is the column of ${earlier} already`);
   });
@@ -128,6 +137,8 @@ function listMistakes(source: Source, path: Path, { target, fields }: Lenient): 
     const place = [...path, 'fields', field, 'values'];
     const instant = (entry.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text')) === 'instant';
     if (instant) return report(source, place, 'must be left out: an instant is not chosen from a list');
+    if (target.type === 'postgres-table')
+      return report(source, place, 'must be left out: a table has no lists to choose from');
     const csv = target.path !== undefined && !isExcelPath(target.path);
     return csv ? report(source, place, 'must be left out: a CSV file has no lists to choose from') : [];
   });
@@ -140,8 +151,8 @@ function sheetMistakes(source: Source, path: Path, { target }: Lenient): readonl
 }
 
 /** The mapped fields as far as they can be read, with their columns and types. */
-function mappedFields({ fields }: Lenient): readonly MappedField[] {
-  if (fields === undefined) return defaultFields;
+function mappedFields({ fields, target }: Lenient): readonly MappedField[] {
+  if (fields === undefined) return defaultFieldsOf(target.type);
   return Object.entries(fields).flatMap(([field, entry]) => {
     const { column, type } = typeof entry === 'string' ? { column: entry, type: undefined } : (entry ?? {});
     if (column === undefined) return [];
@@ -170,13 +181,23 @@ function sharedTargets(
 /** One name for one place, however it is written; null when it is missing or wrong. */
 function placeOf(
   source: Source,
-  { type, path, spreadsheet, tab }: Lenient['target'],
+  { type, path, spreadsheet, tab, token, url, table }: Lenient['target'],
 ): { readonly name: string; readonly own: string; readonly key: string } | null {
   if (type === 'google-sheets') {
     if (spreadsheet === undefined || spreadsheetMistake(spreadsheet) !== null) return null;
     // Titles of tabs do not differ in case alone.
     const name = `${spreadsheetId(spreadsheet)}/${tab.toLowerCase()}`;
     return { name, own: 'a tab of its own', key: 'tab' };
+  }
+  if (type === 'hubspot') {
+    return token === undefined
+      ? null
+      : { name: `hubspot:${token}`, own: 'of a portal of its own', key: 'token' };
+  }
+  if (type === 'postgres-table') {
+    if (url === undefined || table === undefined || !URL.canParse(url) || tableNameMistake(table) !== null)
+      return null;
+    return { name: tablePlace(url, table), own: 'a table of its own', key: 'table' };
   }
   if (path === undefined || targetPathMistake(path) !== null) return null;
   return { name: realTargetPath(resolve(source.folder, path)), own: 'a file of its own', key: 'path' };

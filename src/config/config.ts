@@ -35,6 +35,29 @@ interface GoogleSheetsConfig {
   readonly writesPerMinute: number;
 }
 
+interface HubSpotConfig {
+  readonly type: 'hubspot';
+  readonly token: Secret;
+  /** For links to companies. */
+  readonly portal?: number;
+  /** Internal name of a property, as are the columns of the fields and `statusColumn`. */
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+  /** The portal's IANA zone. */
+  readonly timeZone: string;
+}
+
+interface PostgresTableConfig {
+  readonly type: 'postgres-table';
+  readonly url: Secret;
+  /** `table` or `schema.table`. */
+  readonly table: string;
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+  /** IANA zone in which a date without an offset is meant. */
+  readonly timeZone: string;
+}
+
 export interface ReminderSettings {
   readonly from: string;
   readonly rules: ReminderRules;
@@ -58,7 +81,7 @@ export interface ConnectionConfig {
     /** Passed through to `GET /v1/leads`; when set, absence never means deleted. */
     readonly query: Readonly<Record<string, string>>;
   };
-  readonly target: WorkbookConfig | GoogleSheetsConfig;
+  readonly target: WorkbookConfig | GoogleSheetsConfig | HubSpotConfig | PostgresTableConfig;
   readonly fields: readonly FieldMapping[];
   readonly sync: {
     /** Cron pattern of five fields. */
@@ -88,6 +111,8 @@ export interface Config {
   readonly googleCredentials?: string;
   /** Root of the Sheets API. */
   readonly googleSheetsUrl: string;
+  /** Root of HubSpot's API. */
+  readonly hubspotUrl: string;
   /** Unset: mails are written as .eml files under dataDir/outbox. */
   readonly smtpUrl?: Secret;
   /** At most so many mails a second, which may be less than one; unset: as many as the server takes. */

@@ -26,55 +26,81 @@ export const connectionSettings = [
   },
   {
     path: 'connections.NAME.target.type',
-    meaning: 'Kind of target: workbook or google-sheets. Required.',
+    meaning: 'Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.',
   },
   {
     variable: 'TARGET',
     path: 'connections.NAME.target.path',
-    only: 'workbook',
+    only: ['workbook'],
     meaning:
-      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB.',
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
   },
   {
     path: 'connections.NAME.target.sheet',
-    only: 'workbook',
+    only: ['workbook'],
     meaning:
       'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
   },
   {
     path: 'connections.NAME.target.spreadsheet',
-    only: 'google-sheets',
+    only: ['google-sheets'],
     meaning: 'Address of a Google spreadsheet, or the id in it. Required for google-sheets.',
   },
   {
     path: 'connections.NAME.target.tab',
-    only: 'google-sheets',
+    only: ['google-sheets'],
     default: 'Leads',
     meaning: 'Name of the tab of a Google spreadsheet; made when it is missing.',
   },
   {
     path: 'connections.NAME.target.dates',
-    only: 'google-sheets',
+    only: ['google-sheets'],
     default: 'native',
     meaning:
       "How moments are written into a Google spreadsheet: native (its own dates, in the spreadsheet's time zone) or iso (text).",
   },
   {
     path: 'connections.NAME.target.readsPerMinute',
-    only: 'google-sheets',
+    only: ['google-sheets'],
     default: '60',
     meaning: 'Read requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.',
   },
   {
     path: 'connections.NAME.target.writesPerMinute',
-    only: 'google-sheets',
+    only: ['google-sheets'],
     default: '60',
     meaning: 'Write requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.',
   },
   {
+    variable: 'HUBSPOT_TOKEN',
+    path: 'connections.NAME.target.token',
+    only: ['hubspot'],
+    secret: true,
+    meaning: 'Access token of HubSpot: of a service key or a private app. Required for hubspot.',
+  },
+  {
+    path: 'connections.NAME.target.portal',
+    only: ['hubspot'],
+    meaning: 'Number of the HubSpot portal (account), for links to companies in mails. Default: no links.',
+  },
+  {
+    variable: 'POSTGRES_TABLE_URL',
+    path: 'connections.NAME.target.url',
+    only: ['postgres-table'],
+    secret: true,
+    meaning:
+      'Database of the table: postgres://user:password@host/database. Required for postgres-table. Not DATABASE_URL, which holds the state.',
+  },
+  {
+    path: 'connections.NAME.target.table',
+    only: ['postgres-table'],
+    meaning:
+      'The table, as TABLE or SCHEMA.TABLE, spelled as in the database; made when it is missing. Required for postgres-table.',
+  },
+  {
     path: 'connections.NAME.target.idColumn',
-    default: 'Lead ID',
-    meaning: "Heading of the column that holds the lead's id.",
+    meaning:
+      "Column (heading, or a HubSpot property's internal name) that holds the lead's id. Default: Lead ID; lead_id for hubspot and postgres-table.",
   },
   {
     path: 'connections.NAME.target.statusColumn',
@@ -83,14 +109,14 @@ export const connectionSettings = [
   },
   {
     path: 'connections.NAME.target.timeZone',
-    only: 'workbook',
+    only: ['workbook', 'hubspot', 'postgres-table'],
     meaning:
-      'IANA time zone of dates without an offset in a file. Default: that of sync.timeZone. A Google spreadsheet has its own.',
+      "IANA time zone of dates without an offset; for hubspot the portal's, at whose midnight its daily limit ends. Default: that of sync.timeZone. A Google spreadsheet has its own.",
   },
   {
     path: 'connections.NAME.fields.FIELD',
     meaning:
-      'Lead field and the heading of its column; order is column order. Without `fields`: the fields of the API reference.',
+      'Lead field and the heading of its column (for hubspot: the internal name of a company property); order is column order. Without `fields`: the fields of the API reference.',
   },
   {
     path: 'connections.NAME.fields.FIELD.column',
@@ -108,7 +134,7 @@ export const connectionSettings = [
   {
     path: 'connections.NAME.fields.FIELD.values',
     meaning:
-      'Offered as a list in the cells of a workbook or tab that leadsync makes, such as the stages; anything else may still be typed.',
+      'Offered as a list in the cells of a workbook or tab that leadsync makes, such as the stages; anything else may still be typed. For hubspot: the options of the property, which takes nothing else.',
   },
   {
     variable: 'SCHEDULE',

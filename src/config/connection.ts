@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import { defaultFields, type Direction, type FieldMapping } from '../lead/mapping.ts';
+import type { Direction, FieldMapping } from '../lead/mapping.ts';
 import type { ConnectionConfig, ReminderSettings } from './config.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';
 import type { ConnectionSettings } from './schema.ts';
+import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
 
 /** Sender of mails that are only written to the outbox. */
 const localSender = 'leadsync@localhost';
@@ -16,7 +17,7 @@ export function buildConnection(
 ): ConnectionConfig {
   const { leads, target, reminders } = settings;
   const { retention, ...sync } = settings.sync;
-  const fields = buildFields(settings.fields, sync.direction);
+  const fields = buildFields(settings, sync.direction);
   return {
     name,
     leads,
@@ -39,20 +40,31 @@ function buildTarget(
   timeZone: string,
 ): ConnectionConfig['target'] {
   const columns = {
-    idColumn: target.idColumn,
+    idColumn: target.idColumn ?? defaultIdColumn(target.type),
     ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
   };
   if (target.type === 'google-sheets') {
     const { type, spreadsheet, tab, dates, readsPerMinute, writesPerMinute } = target;
     return { type, spreadsheetId: spreadsheet, tab, ...columns, dates, readsPerMinute, writesPerMinute };
   }
-  return {
-    type: target.type,
-    path: resolve(folder, target.path),
-    ...(target.sheet === undefined ? {} : { sheet: target.sheet }),
-    ...columns,
-    timeZone: target.timeZone ?? timeZone,
-  };
+  const zone = target.timeZone ?? timeZone;
+  switch (target.type) {
+    case 'workbook': {
+      const { type, path, sheet } = target;
+      const place = { path: resolve(folder, path), ...(sheet === undefined ? {} : { sheet }) };
+      return { type, ...place, ...columns, timeZone: zone };
+    }
+    case 'hubspot': {
+      const { type, token, portal } = target;
+      return { type, token, ...(portal === undefined ? {} : { portal }), ...columns, timeZone: zone };
+    }
+    case 'postgres-table': {
+      const { type, url, table } = target;
+      return { type, url, table, ...columns, timeZone: zone };
+    }
+    default:
+      return target satisfies never;
+  }
 }
 
 function buildReminders(
@@ -88,8 +100,9 @@ function buildReminders(
   };
 }
 
-function buildFields(fields: ConnectionSettings['fields'], connection: Direction): readonly FieldMapping[] {
-  if (fields === undefined) return defaultFields.map((mapping) => ({ ...mapping, direction: connection }));
+function buildFields({ fields, target }: ConnectionSettings, connection: Direction): readonly FieldMapping[] {
+  if (fields === undefined)
+    return defaultFieldsOf(target.type).map((mapping) => ({ ...mapping, direction: connection }));
   return Object.entries(fields).map(([field, entry]) => {
     const written = typeof entry === 'string' ? { column: entry } : entry;
     return {

@@ -1,7 +1,7 @@
 import type { Environment } from './environment.ts';
 import { settingAround, settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
-import { fromTargetVariable } from './spreadsheet.ts';
+import { fromTargetVariable } from './target-variable.ts';
 
 /** The environment's one connection, `default`, in the form of leadsync.yaml. Its target is relative to `cwd`. */
 export function environmentSource(environment: Environment, cwd: string): Source {
@@ -13,7 +13,7 @@ export function environmentSource(environment: Environment, cwd: string): Source
           baseUrl: environment.get('LEADS_BASE_URL'),
           apiKey: environment.get('LEADS_API_KEY'),
         }),
-        target: targetOf(environment.get('TARGET')),
+        target: targetOf(environment),
         sync: present({
           schedule: environment.get('SCHEDULE'),
           timeZone: environment.get('TZ_NAME'),
@@ -28,7 +28,7 @@ export function environmentSource(environment: Environment, cwd: string): Source
     },
   };
   const variableAt: (path: Parameters<Source['locate']>[0]) => string = (path) =>
-    path[2] === 'target' ? 'TARGET' : (settingAround(path)?.variable ?? 'environment');
+    settingAround(path)?.variable ?? (path[2] === 'target' ? 'TARGET' : 'environment');
   return {
     raw,
     folder: cwd,
@@ -43,9 +43,10 @@ export function environmentSource(environment: Environment, cwd: string): Source
   };
 }
 
-function targetOf(variable: string | undefined): Readonly<Record<string, unknown>> {
-  if (variable === undefined) return { type: 'workbook' };
-  return fromTargetVariable(variable) ?? { type: 'workbook', path: variable };
+function targetOf(environment: Environment): Readonly<Record<string, unknown>> {
+  const secrets = { token: environment.get('HUBSPOT_TOKEN'), url: environment.get('POSTGRES_TABLE_URL') };
+  const variable = environment.get('TARGET');
+  return variable === undefined ? { type: 'workbook' } : present(fromTargetVariable(variable, secrets));
 }
 
 function present(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -6,35 +6,12 @@ import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
-import { secretToken, text } from './schema.ts';
-import { Secret } from './secret.ts';
+import { postgresUrl, secretToken, secretUrl, text } from './schema.ts';
 import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
 
-function secretUrl(protocols: readonly string[], example: string) {
-  const allowed = `must be an address such as ${example}; write characters such as # @ / % in the password as %23 %40 %2F %25`;
-  return text((value) => {
-    if (!URL.canParse(value)) return allowed;
-    const { protocol, username, password } = new URL(value);
-    return protocols.includes(protocol) && isDecodable(username) && isDecodable(password) ? null : allowed;
-  }).transform((value) => new Secret(value));
-}
-
-/** A `%` that is followed by no two digits of a byte, for example, is not. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const schema = z.object({
-  DATABASE_URL: secretUrl(
-    ['postgres:', 'postgresql:'],
-    'postgres://user:password@host:5432/database',
-  ).optional(),
+  DATABASE_URL: postgresUrl().optional(),
   REDIS_URL: text(
     () => 'is not supported yet by this version: unset it, jobs run on the same Postgres',
   ).optional(),
@@ -53,6 +30,7 @@ const schema = z.object({
   GOOGLE_SHEETS_URL: text(baseUrlMistake)
     .transform(normalizeBaseUrl)
     .prefault('https://sheets.googleapis.com'),
+  HUBSPOT_URL: text(baseUrlMistake).transform(normalizeBaseUrl).prefault('https://api.hubapi.com'),
   HOST: text((value) =>
     isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
       ? null
@@ -86,7 +64,7 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
   if (!parsed.success)
     return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
   const { DATABASE_URL, DATA_DIR, SMTP_URL, SMTP_RATE, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
-  const { GOOGLE_APPLICATION_CREDENTIALS: credentials, GOOGLE_SHEETS_URL } = parsed.data;
+  const { GOOGLE_APPLICATION_CREDENTIALS: credentials, GOOGLE_SHEETS_URL, HUBSPOT_URL } = parsed.data;
   return {
     settings: {
       dataDir: resolve(cwd, DATA_DIR),
@@ -95,6 +73,7 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
       ...(SMTP_RATE === undefined ? {} : { smtpRate: SMTP_RATE }),
       ...(credentials === undefined ? {} : { googleCredentials: resolve(cwd, credentials) }),
       googleSheetsUrl: GOOGLE_SHEETS_URL,
+      hubspotUrl: HUBSPOT_URL,
       http: { host: HOST, port: PORT, ...(ADMIN_TOKEN === undefined ? {} : { adminToken: ADMIN_TOKEN }) },
       logLevel: LOG_LEVEL,
     },

@@ -45,6 +45,11 @@ export const processVariables = [
     meaning: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
   },
   {
+    variable: 'HUBSPOT_URL',
+    default: 'https://api.hubapi.com',
+    meaning: "Root of HubSpot's API: another one for tests or behind a proxy.",
+  },
+  {
     variable: 'HOST',
     default: '127.0.0.1',
     meaning: "Address that the worker's HTTP port is bound to.",

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
 import { didYouMean, nearestName } from './nearest-name.ts';
-import { isKeyToCome, isOfTargetToCome, typeToComeMessage } from './not-yet.ts';
+import { isKeyToCome } from './not-yet.ts';
 import { targetTypes } from './schema.ts';
 import { homeOf, keysBelow, type Path, settingAt } from './settings-lookup.ts';
 import { mistakeAt, type Source, valueAt } from './source.ts';
@@ -16,9 +16,7 @@ export function schemaMistakes(
 ): readonly Mistake[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))];
-    return source.isKnownBad(path) || isOfTargetToCome(source.raw, path)
-      ? []
-      : issueMistakes(source, issue, path);
+    return source.isKnownBad(path) ? [] : issueMistakes(source, issue, path);
   });
 }
 
@@ -35,9 +33,7 @@ function issueMistakes(source: Source, issue: Issue, path: Path): readonly Mista
     case 'invalid_type':
       return [mistakeAt(source, path, expectation(issue.expected, value))];
     case 'invalid_value':
-      return [
-        mistakeAt(source, path, typeToComeMessage(path, value) ?? choice(issue.values.map(String), value)),
-      ];
+      return [mistakeAt(source, path, choice(issue.values.map(String), value))];
     case 'invalid_union':
       return unionMistakes(source, issue, path);
     default:
@@ -52,7 +48,7 @@ function unknownKey(source: Source, parent: Path, key: string): Mistake {
   const kind = valueAt(source.raw, [...parent, 'type']);
   const allowed = keysBelow(parent).filter((known) => {
     const only = settingAt([...parent, known])?.only;
-    return only === undefined || only === kind;
+    return only === undefined || only.some((type) => type === kind);
   });
   const hint = didYouMean(key, allowed);
   const home = hint === '' ? homeOf(key) : undefined;
@@ -68,7 +64,7 @@ function unionMistakes(source: Source, issue: z.core.$ZodIssueInvalidUnion, path
   const [branch] = meant;
   if (issue.discriminator === 'type') {
     const value = valueAt(source.raw, path);
-    return [mistakeAt(source, path, typeToComeMessage(path, value) ?? choice(targetTypes, value))];
+    return [mistakeAt(source, path, choice(targetTypes, value))];
   }
   if (meant.length === 1 && branch !== undefined) return schemaMistakes(source, branch, path);
   const message =

@@ -8,6 +8,7 @@ import { parseRetention, retentionAllowed, retentionMistake } from './retention.
 import { scheduleMistake, timeZoneMistake } from './schedule.ts';
 import { Secret } from './secret.ts';
 import { spreadsheetId, spreadsheetMistake, tabMistake } from './spreadsheet.ts';
+import { tableNameMistake } from './table-name.ts';
 import { sheetNameMistake, targetPathMistake } from './target-path.ts';
 import {
   parseQuietHours,
@@ -39,6 +40,30 @@ export function secretToken(meaning: string) {
       ? null
       : `must be ${meaning}: one line of visible ASCII characters, no blanks`,
   ).transform((value) => new Secret(value));
+}
+
+/** An address that holds a password. */
+export function secretUrl(protocols: readonly string[], example: string) {
+  const allowed = `must be an address such as ${example}; write characters such as # @ / % in the password as %23 %40 %2F %25`;
+  return text((value) => {
+    if (!URL.canParse(value)) return allowed;
+    const { protocol, username, password } = new URL(value);
+    return protocols.includes(protocol) && isDecodable(username) && isDecodable(password) ? null : allowed;
+  }).transform((value) => new Secret(value));
+}
+
+export function postgresUrl() {
+  return secretUrl(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database');
+}
+
+/** A `%` that is followed by no two digits of a byte, for example, is not. */
+function isDecodable(text_: string): boolean {
+  try {
+    decodeURIComponent(text_);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const heading = text((value) => (value.trim() === '' ? 'must be the heading of a column' : null));
@@ -83,12 +108,13 @@ const leads = z.strictObject({
     .default({}),
 });
 
+const columns = { idColumn: heading.optional(), statusColumn: heading.optional() };
+
 const workbook = z.strictObject({
   type: z.literal('workbook'),
   path: text(targetPathMistake),
   sheet: text(sheetNameMistake).optional(),
-  idColumn: heading.default('Lead ID'),
-  statusColumn: heading.optional(),
+  ...columns,
   timeZone: timeZone.optional(),
 });
 
@@ -96,16 +122,38 @@ const googleSheets = z.strictObject({
   type: z.literal('google-sheets'),
   spreadsheet: text(spreadsheetMistake).transform(spreadsheetId),
   tab: text(tabMistake).default('Leads'),
-  idColumn: heading.default('Lead ID'),
-  statusColumn: heading.optional(),
+  ...columns,
   dates: z.enum(['native', 'iso']).default('native'),
   readsPerMinute: perMinute.prefault(60),
   writesPerMinute: perMinute.prefault(60),
 });
 
-const target = z.discriminatedUnion('type', [workbook, googleSheets]);
+const portalAllowed = 'must be the number of the portal, as in the addresses of HubSpot';
+const hubspot = z.strictObject({
+  type: z.literal('hubspot'),
+  token: secretToken('the access token of HubSpot'),
+  portal: z
+    .union([
+      z.int(portalAllowed).min(1, portalAllowed),
+      text((value) => (/^[1-9]\d{0,14}$/.test(value) ? null : portalAllowed)),
+    ])
+    .transform(Number)
+    .optional(),
+  ...columns,
+  timeZone: timeZone.optional(),
+});
 
-export const targetTypes: readonly string[] = ['workbook', 'google-sheets'];
+const postgresTable = z.strictObject({
+  type: z.literal('postgres-table'),
+  url: postgresUrl(),
+  table: text(tableNameMistake),
+  ...columns,
+  timeZone: timeZone.optional(),
+});
+
+const target = z.discriminatedUnion('type', [workbook, googleSheets, hubspot, postgresTable]);
+
+export const targetTypes: readonly string[] = ['workbook', 'google-sheets', 'hubspot', 'postgres-table'];
 
 /** What Excel takes as a list written into the cell's rule: no commas, 255 characters in all. */
 const listValues = z

@@ -2,6 +2,8 @@ import { connectionSettings } from './connection-settings.ts';
 import { processVariables } from './process-variables.ts';
 import { reminderSettings } from './reminder-settings.ts';
 
+type TargetType = 'workbook' | 'google-sheets' | 'hubspot' | 'postgres-table';
+
 /** One setting: what the README lists, the editor's schema explains, and the loader knows a key by. */
 export interface Setting {
   /** Environment variable. Secrets are also taken from the file that `<variable>_FILE` names. */
@@ -12,8 +14,8 @@ export interface Setting {
   readonly default?: string;
   readonly meaning: string;
   readonly secret?: true;
-  /** The kind of target that alone has it. */
-  readonly only?: 'workbook' | 'google-sheets';
+  /** The kinds of target that alone have it. */
+  readonly only?: readonly TargetType[];
 }
 
 /** Every setting, once. Process-wide ones have no path; those without a variable exist in the file only. */

@@ -1,7 +1,6 @@
 const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)(?:[/?#]|$)/;
 /** Of what "File > Share > Publish to web" gives: the `e` in it is no id. */
 const publishedAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/e\//;
-const variableForm = /^google-sheets:([^/]*)(?:\/(.*))?$/is;
 
 /** What is wrong with the name of a spreadsheet, or null: its id, or the address of it in a browser. */
 export function spreadsheetMistake(written: string): string | null {
@@ -23,11 +22,4 @@ export function tabMistake(name: string): string | null {
   return name.trim() !== '' && name.length <= 100 && !/\p{Cc}/u.test(name)
     ? null
     : 'must be the name of a tab: 1 to 100 characters in one line';
-}
-
-/** `google-sheets:SPREADSHEET_ID/TAB`, as TARGET names it, as settings of leadsync.yaml; null for any other target. */
-export function fromTargetVariable(value: string): Readonly<Record<string, string>> | null {
-  const [, spreadsheet, tab] = variableForm.exec(value) ?? [];
-  if (spreadsheet === undefined) return null;
-  return { type: 'google-sheets', spreadsheet, ...(tab === undefined || tab === '' ? {} : { tab }) };
 }

@@ -1,15 +1,16 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-const supported = 'supported: a path ending in .xlsx, .xlsm or .csv, or google-sheets:SPREADSHEET_ID/TAB';
+const supported =
+  'supported: a path ending in .xlsx, .xlsm or .csv, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
 
 /** What is wrong with the target's path, or null. */
 export function targetPathMistake(path: string): string | null {
   if (path.includes('\0')) return 'must not contain a NUL character';
-  if (/^hubspot:/i.test(path)) {
-    return `is not supported yet by this version; ${supported}`;
-  }
-  return /[^/\\]\.(csv|xls[xm])$/i.test(path) ? null : `is no target of a known kind; ${supported}`;
+  const ofOtherKind = /^(google-sheets|hubspot|postgres-table):/i.test(path);
+  return !ofOtherKind && /[^/\\]\.(csv|xls[xm])$/i.test(path)
+    ? null
+    : `is no target of a known kind; ${supported}`;
 }
 
 /** Whether the path is that of an Excel workbook, which has sheets. */

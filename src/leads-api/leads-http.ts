@@ -1,16 +1,21 @@
-import { Client } from 'undici';
+import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
+import { decodeBody } from '../http/decode-body.ts';
+import { Exchange, type ExchangeBounds, type ReplyHead } from '../http/exchange.ts';
+import { jsonRequest } from '../http/json-request.ts';
+import { HttpFault } from '../http/http-fault.ts';
+import { openClient } from '../http/open-client.ts';
+import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Throttle } from '../sync/leads-port.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
-import { decodeBody } from './decode-body.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import { Exchange, type ExchangeBounds, type ExchangeRequest, type ReplyHead } from './exchange.ts';
+import { leadsAddress } from './leads-address.ts';
 import { LeadsApiError } from './leads-api-error.ts';
+import { lostReply } from './lost-reply.ts';
 import { Pause } from './pause.ts';
 import { type Operation, replyFault } from './reply-fault.ts';
-import { parseServiceAddress, type ServiceAddress } from './service-address.ts';
 
 export interface LeadsHttpOptions {
   /** https, or http to this machine; may carry a path prefix. */
@@ -31,7 +36,7 @@ export interface LeadsHttpOptions {
 
 export interface Call {
   readonly operation: Operation;
-  readonly method: ExchangeRequest['method'];
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** From `/v1` on, encoded. */
   readonly path: string;
   /** The body, when there is one. */
@@ -68,7 +73,7 @@ export class LeadsHttp implements AsyncDisposable {
 
   constructor(options: LeadsHttpOptions) {
     const { timeouts = {} } = options;
-    this.#address = parseServiceAddress(options.baseUrl);
+    this.#address = leadsAddress(options.baseUrl);
     this.#apiKey = options.apiKey;
     if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
       throw new LeadsApiError('leads.bad-key', 'The key is empty or has a character that no key has.', {
@@ -83,12 +88,7 @@ export class LeadsHttp implements AsyncDisposable {
       bodyBytes,
     };
     this.#pause = new Pause(options.throttle, this.#clock);
-    // One connection, HTTP/1.1, nothing pipelined: undici then never sends a request a second time by itself.
-    this.#client = new Client(this.#address.origin, {
-      allowH2: false,
-      pipelining: 1,
-      connect: { timeout: timeouts.connectMs ?? 10_000 },
-    });
+    this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
   }
 
   /** Requests that began to be written so far. */
@@ -98,7 +98,13 @@ export class LeadsHttp implements AsyncDisposable {
 
   /** At most one attempt, when all earlier ones have ended. Throws what `LeadsPort` lists, or the signal's reason. */
   ask(call: Call, signal: AbortSignal): Promise<Answer> {
-    return this.#turns.run(signal, () => this.#attempt(call, signal));
+    return this.#turns.run(signal, async () => {
+      try {
+        return await this.#attempt(call, signal);
+      } catch (error) {
+        throw error instanceof HttpFault ? lostReply(error, this.#address.origin) : error;
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -112,8 +118,9 @@ export class LeadsHttp implements AsyncDisposable {
     await this.#pause.check();
     signal.throwIfAborted();
     const started = performance.now();
-    const exchange = Exchange.start(this.#client, this.#request(call), {
-      origin: this.#address.origin,
+    const path = this.#address.pathPrefix + call.path;
+    const request = jsonRequest(call.method, path, this.#apiKey.reveal(), call.json);
+    const exchange = Exchange.start(this.#client, request, {
       bounds: this.#bounds,
       signal,
       clock: this.#clock,
@@ -147,24 +154,6 @@ export class LeadsHttp implements AsyncDisposable {
     if (limited === null) throw replyFault(operation, head, said);
     if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
     throw this.#pause.error(said.code);
-  }
-
-  #request({ method, path, json }: Call): ExchangeRequest {
-    const headers = {
-      authorization: `Bearer ${this.#apiKey.reveal()}`,
-      accept: 'application/json',
-      // A bound on the bytes received is a bound on the body only when nothing is compressed.
-      'accept-encoding': 'identity',
-      'user-agent': 'leadsync',
-    };
-    const fullPath = this.#address.pathPrefix + path;
-    if (json === undefined) return { method, path: fullPath, headers, body: null };
-    return {
-      method,
-      path: fullPath,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    };
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */

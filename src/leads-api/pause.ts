@@ -1,7 +1,7 @@
 import type { Clock } from '../sync/clock.ts';
 import type { Throttle } from '../sync/leads-port.ts';
 import { backoffMs, retryAfterMs } from '../retry-after.ts';
-import type { ReplyHead } from './exchange.ts';
+import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 
 /** Added to every wait: what clocks and timers may differ by, so that no request is early. */

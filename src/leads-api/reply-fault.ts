@@ -1,5 +1,5 @@
 import type { ErrorBody } from './error-body.ts';
-import type { ReplyHead } from './exchange.ts';
+import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 
 /** The five endpoints (API reference, section 4). */

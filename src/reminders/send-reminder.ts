@@ -162,10 +162,30 @@ export interface ReminderFacts {
   readonly now: number;
 }
 
-/** What people call a target, the name of a file or of a tab, and where they find it. */
-function placeOf(target: ConnectionConfig['target']): { readonly target: string; readonly url?: string } {
-  if (target.type === 'workbook') return { target: basename(target.path) };
-  return { target: target.tab, url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit` };
+/**
+ * What people call a target, and where they find the row: a number in what has numbered rows, the address of what has
+ * one. `row`: as the target counts, a company's record id in HubSpot.
+ */
+function placeOf(target: ConnectionConfig['target'], row: number | null): ReminderContent['row'] {
+  switch (target.type) {
+    case 'workbook':
+      return { target: basename(target.path), row };
+    case 'google-sheets':
+      return {
+        target: target.tab,
+        url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit`,
+        row,
+      };
+    case 'hubspot': {
+      if (target.portal === undefined || row === null) return { target: 'HubSpot', row: null };
+      const url = `https://app.hubspot.com/contacts/${target.portal}/record/0-2/${row}`;
+      return { target: 'HubSpot', url, row: null };
+    }
+    case 'postgres-table':
+      return { target: `table ${target.table}`, row: null };
+    default:
+      return target satisfies never;
+  }
 }
 
 /** The mail about a follow-up, with its calendar entry when the settings ask for one. */
@@ -178,7 +198,7 @@ export function composeFor(
     lead: { id: leadId, cells },
     fields: connection.fields,
     timeZone: settings.rules.timeZone,
-    row: { ...placeOf(connection.target), row: facts.row },
+    row: placeOf(connection.target, facts.row),
     leadUrl: settings.leadUrl,
     templates,
   });

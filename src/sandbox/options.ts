@@ -7,7 +7,7 @@ export interface SandboxClock {
 }
 
 /** What is fixed when the sandbox starts. */
-export interface SandboxStart {
+interface SandboxStart {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;

@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { LeadsyncError } from '../errors.ts';
 import { LeadTable } from './lead-table.ts';
-import { defaultOptions, type SandboxBehaviour, type SandboxOptions, type SandboxStart } from './options.ts';
+import { listen } from './listen.ts';
+import { defaultOptions, type SandboxBehaviour, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import type { LogEntry, SandboxStats } from './records.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -48,7 +49,9 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
       if (!response.headersSent) response.writeHead(500).end(`The sandbox failed: ${String(error)}`);
     });
   });
-  const port = await listen(server, all);
+  const port = await listen(server, all.port, all.host).catch((cause: unknown) => {
+    throw unavailable(all.host, all.port, cause);
+  });
 
   const close = async (): Promise<void> => {
     stopped.abort();
@@ -75,20 +78,13 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
   };
 }
 
-async function listen(server: Server, { host, port }: Pick<SandboxStart, 'host' | 'port'>): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', (cause) => {
-    const help = 'Choose another port, or 0 for any that is free.';
-    reject(
-      new LeadsyncError('sandbox.port-unavailable', `The sandbox cannot listen on ${host}, port ${port}.`, {
-        help,
-        cause,
-      }),
-    );
-  });
-  server.listen(port, host, () => {
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : port);
-  });
-  return promise;
+function unavailable(host: string, port: number, cause: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'sandbox.port-unavailable',
+    `The sandbox cannot listen on ${host}, port ${port}.`,
+    {
+      help: 'Choose another port, or 0 for any that is free.',
+      cause,
+    },
+  );
 }

@@ -42,7 +42,7 @@ export async function insertActions(
   await db.query(
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
        precondition, state, plan_line)
-     select $1, $2, * from unnest($3::text[], $4::text[], $5::int[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::bigint[], $6::text[], $7::json[], $8::jsonb[], $9::text[],
        $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[])`,
     [
       run.id,

@@ -28,7 +28,7 @@ export async function approve(
   const batch = randomUUID();
   await db.query(
     `insert into approvals (batch, connection, plan_id, line, precondition, kind, lead_id, row_number)
-     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::int[])`,
+     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])`,
     [
       batch,
       connection,

@@ -48,7 +48,7 @@ export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewH
   const items = [...new Map(newItems.map((item) => [keyOf(item), item])).values()];
   await db.query(
     `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)
-     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::jsonb[],
+     select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::jsonb[],
        $11::jsonb[], $12::jsonb[])
      on conflict (connection, lead_id, row_key, field) do update set
        last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,

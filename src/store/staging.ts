@@ -66,7 +66,7 @@ export async function stageRows(
 ): Promise<void> {
   await db.query(
     `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status)
-     select $1, * from unnest($2::int[], $3::int[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::text[])`,
+     select $1, * from unnest($2::int[], $3::bigint[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::text[])`,
     [
       runId,
       rows.map((_, index) => from + index),

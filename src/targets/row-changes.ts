@@ -49,8 +49,8 @@ export interface RowRules<Place> {
   readonly hasStatus: boolean;
   /** Whether a person has filled a cell in a column that is neither mapped nor the id's nor the status's. */
   readonly hasOwnCells: (place: Place) => boolean;
-  /** Why a text cannot be kept in a cell of this format, as a sentence; null when it can. */
-  readonly notStorable: (text: string) => string | null;
+  /** Why a text cannot be kept in a cell of this format, or of this field, as a sentence; null when it can. */
+  readonly notStorable: (text: string, field: string) => string | null;
   /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
   readonly notWritable?: (write: RowWrite<Place>) => string | null;
 }
@@ -252,7 +252,7 @@ export class RowChanges<Place> {
         const message = `The column of the field ${field} is missing or there twice. Nothing was written.`;
         return { status: 'put-off', code: 'target.column-missing', message };
       }
-      const reason = this.#rules.notStorable(value);
+      const reason = this.#rules.notStorable(value, field);
       if (reason !== null) {
         return {
           status: 'held',

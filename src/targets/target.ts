@@ -102,7 +102,8 @@ export type RowChange =
  * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
  * looks again (`row.changed`, `row.gone`, `row.exists`, `row.duplicated`, `target.column-missing`). `held`: this change
  * can never be written as it is (`target.value-not-storable`, `target.no-status-column`), or not where it belongs
- * (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`).
+ * (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`; `row.archived`: a person has deleted it, and
+ * it can be restored).
  */
 export type RowOutcome =
   | { readonly key: string; readonly status: 'done' }
@@ -118,7 +119,7 @@ export type RowOutcome =
  *
  * | code | retry | when |
  * |---|---|---|
- * | target.busy | later | a person has it open (an editor's lock file), or another writer holds our lock |
+ * | target.busy | later | a person has it open (an editor's lock file), another writer holds our lock, or a record is locked |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
  * | target.tab-renamed | never | the sheet has another title now (which is named) |
  * | target.copied | never | a copy of a file that is kept in step already |
@@ -132,6 +133,9 @@ export type RowOutcome =
  * | target.unavailable | now, later | no reply, or one that says nothing; a write may have taken effect |
  * | target.unauthenticated, target.forbidden | never | the key is not accepted, or not for this; whom to give access |
  * | target.not-found, target.trashed | never | the file does not exist, or lies in the trash |
+ * | target.refused | never | the service cannot do what was asked, or will not |
+ * | target.bad-url | never | the address of the service cannot be used |
+ * | target.closed | never | the object was disposed |
  * | target.full | never | the service holds no more rows |
  * | target.too-large | never | more than can be taken in at once |
  */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { createCsvTarget, type CsvTargetOptions } from '../../src/targets/workbook/csv-target.ts';
-import { contractFields, type TargetHarness } from './target-harness.ts';
+import { contractFields, type LocalHarness } from './target-harness.ts';
 
-export interface CsvHarness extends TargetHarness {
+export interface CsvHarness extends LocalHarness {
   readonly folder: string;
   readonly path: string;
   /** The file's text, byte order mark included. */

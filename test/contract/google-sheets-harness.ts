@@ -14,9 +14,9 @@ import {
   createGoogleSheetsTarget,
   type GoogleSheetsTarget,
 } from '../../src/targets/google-sheets/google-sheets-target.ts';
-import { contractFields, type Table, type TargetHarness } from './target-harness.ts';
+import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
 
-export interface GoogleSheetsHarness extends TargetHarness {
+export interface GoogleSheetsHarness extends LocalHarness {
   readonly sandbox: SheetsSandbox;
   readonly tab: string;
   target(options?: Partial<GoogleSheetsOptions>): GoogleSheetsTarget;

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FieldMapping } from '../../src/lead/mapping.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../../src/targets/target.ts';
@@ -10,10 +10,45 @@ export type Table = readonly (readonly string[])[];
 export interface TargetHarness extends AsyncDisposable {
   /** A new adapter object on the same place, as another process would have it. Zone: Europe/Berlin; id: `Lead ID`. */
   target(options?: { readonly fields?: readonly FieldMapping[]; readonly statusColumn?: string }): Target;
-  /** Makes or changes the content as a person does, at once; the function gets the table as it is. */
-  edit(change: (table: Table) => Table): void;
+  /** Makes or changes the content as a person does, in one step; the function gets the table as it is. */
+  edit(change: (table: Table) => Table): void | Promise<void>;
   /** What a person sees now; null when there is nothing. */
+  show(): Table | null | Promise<Table | null>;
+}
+
+/** A place that a person can change while the adapter is in the middle of something. */
+export interface LocalHarness extends TargetHarness {
+  edit(change: (table: Table) => Table): void;
   show(): Table | null;
+}
+
+/**
+ * What a kind of target cannot be put into, so that the tests of it are not registered:
+ *
+ * - `loose-headings`: its columns have exact names and no order, as the properties of a CRM;
+ * - `double-headings`: it refuses a second column of the same name;
+ * - `headings-without-id`: without the id column there is no target yet, whatever else is there;
+ * - `copies`: it refuses a second row with the same id;
+ * - `free-text-dates`: the column of a date holds dates only;
+ * - `own-cells-emptied`: a row with cells of its own is never emptied of ours, it is left and held instead;
+ * - `row-numbers`: its rows are not numbered from a row of headings.
+ */
+export type Inability =
+  | 'loose-headings'
+  | 'double-headings'
+  | 'headings-without-id'
+  | 'copies'
+  | 'free-text-dates'
+  | 'own-cells-emptied'
+  | 'row-numbers';
+
+export type Inabilities = ReadonlySet<Inability>;
+
+/** Gives `test`, or for what the target cannot be put into a function that registers nothing. */
+export function testsFor(
+  cannot: Inabilities,
+): (needed: Inability) => (title: string, body: () => Promise<void>) => void {
+  return (needed) => (cannot.has(needed) ? () => {} : test);
 }
 
 const field = (name: string, column: string, type: 'text' | 'instant' = 'text'): FieldMapping => ({
@@ -123,13 +158,13 @@ export function interruptedSignal(
 export type MakeHarness = () => Promise<TargetHarness>;
 
 /** Runs a test on a target with these rows, headings first. */
-export async function withRows(
-  makeHarness: MakeHarness,
+export async function withRows<Harness extends TargetHarness>(
+  makeHarness: () => Promise<Harness>,
   rows: Table,
-  body: (harness: TargetHarness) => Promise<void>,
+  body: (harness: Harness) => Promise<void>,
 ): Promise<void> {
   await using harness = await makeHarness();
-  harness.edit(() => rows);
+  await harness.edit(() => rows);
   await body(harness);
 }
 
@@ -137,9 +172,9 @@ export async function withRows(
 export async function written(harness: TargetHarness, changes: readonly RowChange[]): Promise<string[]> {
   const outcomes = await harness.target({ statusColumn: 'Sync' }).write(changes, never());
   expect(outcomes.map((outcome) => outcome.key)).toEqual(changes.map((change) => change.key));
-  const shown = harness.show();
+  const shown = await harness.show();
   expect(await harness.target({ statusColumn: 'Sync' }).write(changes, never())).toEqual(outcomes);
-  expect(harness.show()).toEqual(shown);
+  expect(await harness.show()).toEqual(shown);
   return outcomes.map(verdict);
 }
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Temporal } from 'temporal-polyfill';
 import { createXlsxTarget } from '../../src/targets/workbook/xlsx-target.ts';
-import { contractFields, type Table, type TargetHarness } from './target-harness.ts';
+import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
 
-export interface XlsxHarness extends TargetHarness {
+export interface XlsxHarness extends LocalHarness {
   readonly folder: string;
   readonly path: string;
   /** The parts of the workbook as texts. */

@@ -1,11 +1,14 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
+import type { HubSpotFault } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
 import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
-import type { Moment, SpreadsheetSettings } from './spreadsheet.ts';
+import type { Moment } from './online-table.ts';
+import type { PortalSettings } from './portal.ts';
+import type { SpreadsheetSettings } from './spreadsheet.ts';
 
 export interface Customs {
   /** Chances of what people do, in relation to each other. */
@@ -53,13 +56,19 @@ export interface Settings {
   readonly statusColumn: boolean;
   readonly format: Format;
   readonly spreadsheet: SpreadsheetSettings | null;
+  readonly portal: PortalSettings | null;
 }
 
-export const formats = ['csv', 'xlsx', 'google-sheets'] as const;
+export const formats = ['csv', 'xlsx', 'google-sheets', 'hubspot'] as const;
 export type Format = (typeof formats)[number];
 
 /** `forced`: the format, whatever chance would say. */
-export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced: Format | null): Settings {
+export function randomSettings(
+  random: Random,
+  on: ReadonlySet<Trouble>,
+  forced: Format | null,
+  { stages, ignoredFields = [] }: Partial<SandboxOptions> = {},
+): Settings {
   const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
     ? {
         onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
@@ -76,7 +85,17 @@ export function randomSettings(random: Random, on: ReadonlySet<Trouble>, forced:
     statusColumn: random.below(2) === 0,
   };
   const format = forced ?? randomFormat(random, on);
-  return { ...settings, format, spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null };
+  const mayTrim =
+    stages === undefined &&
+    ignoredFields.length === 0 &&
+    sync.onConflict !== 'target-wins' &&
+    fields.every(({ direction }) => direction === 'two-way');
+  return {
+    ...settings,
+    format,
+    spreadsheet: format === 'google-sheets' ? randomSpreadsheet(random) : null,
+    portal: format === 'hubspot' ? randomPortal(random, mayTrim) : null,
+  };
 }
 
 function randomFormat(random: Random, on: ReadonlySet<Trouble>): Format {
@@ -95,6 +114,22 @@ function randomSpreadsheet(random: Random): SpreadsheetSettings {
       { allowed: 60, ours: 60 },
       { allowed: 25, ours: 60 },
     ]),
+  };
+}
+
+/**
+ * What HubSpot's reference leaves open, and how many requests the portal allows. `mayTrim`: what a portal has trimmed travels
+ * to the service like an edit. So it is written each night anew where the service does not take it, or may not get it, and
+ * with target-wins it wins over what somebody has typed there meanwhile: limits (README).
+ */
+function randomPortal(random: Random, mayTrim: boolean): PortalSettings {
+  return {
+    order: random.pick(['shuffled', 'input']),
+    partial: random.pick(['207', '200']),
+    traceIds: random.below(4) > 0,
+    trim: random.below(3) === 0 && mayTrim,
+    limits: random.pick([null, { tenSeconds: 100, daily: 250_000 }, { tenSeconds: 15, daily: 250_000 }]),
+    followUp: random.pick(['datetime', 'datetime', 'string']),
   };
 }
 
@@ -139,6 +174,21 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
 /** What people also do in a spreadsheet that all have open at once. */
 export function inSpreadsheet({ weights }: Customs): Customs {
   return { weights: { ...weights, 'insert-below': 0.7, 'blank-row': 0.3, 'move-column': 0.5 } };
+}
+
+/** In a CRM an id is there once, and nothing has a place that it could be moved from. */
+export function inPortal({ weights }: Customs): Customs {
+  return { weights: { ...weights, 'copy-with-id': 0, sort: 0 } };
+}
+
+/** What somebody can do in a portal between two requests of a write. */
+export function atOnceInPortal({ weights }: Customs, { kind }: Moment): Customs {
+  const { 'edit-row': edits, 'delete-row': deletes } = weights;
+  return {
+    weights: { ...none, 'edit-row': edits, 'delete-row': deletes, 'insert-row': 1 },
+    isHasty: true,
+    isInGap: kind === 'gap',
+  };
 }
 
 /**
@@ -220,6 +270,35 @@ export function randomSheetsFaults(random: Random): SheetsFaultRates | null {
   // Most of what matters is a write that was carried out and whose reply was lost.
   const faults = kinds.filter(() => random.below(2) === 0);
   return { each: random.float() * 0.08, faults: [{ kind: 'reset-after' }, ...faults] };
+}
+
+/** Chances of what goes wrong with each request to HubSpot. */
+export interface HubSpotFaultRates {
+  readonly each: number;
+  readonly faults: readonly [HubSpotFault, ...HubSpotFault[]];
+}
+
+export function randomHubSpotFaults(random: Random): HubSpotFaultRates | null {
+  if (random.below(3) === 0) return null;
+  const kinds: readonly HubSpotFault[] = [
+    { status: 429 },
+    { status: 429, policy: 'TEN_SECONDLY_ROLLING' },
+    { status: 429, policy: 'SECONDLY', retryAfter: random.pick(['0', '1', '30', 'garbage']) },
+    { status: 429, policy: 'DAILY' },
+    { status: 423 },
+    { status: 477, retryAfter: '20' },
+    { status: 500 },
+    { status: 502, after: true },
+    { status: 503 },
+    { status: 524, after: true },
+    { kind: 'reset' },
+    { kind: 'reset-after' },
+    { kind: 'html' },
+    { kind: 'not-json' },
+    { kind: 'short' },
+  ];
+  const faults = kinds.filter(() => random.below(3) === 0);
+  return { each: random.float() * 0.1, faults: [{ kind: 'reset-after' }, ...faults] };
 }
 
 export function randomFaults(random: Random): string {

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { readInstant } from '../../src/lead/instant.ts';
 import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import type { Table } from './table.ts';
 import type { Side } from './words.ts';
 import type { World } from './world.ts';
 
@@ -21,7 +22,7 @@ const nobody = '?';
 export async function judge(world: World, people: People, pool: pg.Pool): Promise<string[]> {
   const faults: string[] = [];
   const leads = world.sandbox.leads.list();
-  const rows = rowsOfGrid((await world.table.grid()) ?? []);
+  const rows = rowsOfGrid((await world.table.grid()) ?? [], world.table);
   const { rows: held } = await pool.query<HeldRow>(
     `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held`,
   );
@@ -173,9 +174,9 @@ async function judgeReminders(pool: pg.Pool): Promise<string[]> {
   );
 }
 
-function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[]) {
+function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[], table: Table) {
   const rows = records.map((record, index) => ({
-    number: index + 2,
+    number: table.numberOf?.(index) ?? index + 2,
     row: Object.fromEntries(headings.map((heading, column) => [heading, record[column] ?? ''])),
   }));
   // Where a row of a workbook was removed its place is empty.
@@ -223,7 +224,7 @@ async function lostEdits(world: World, people: People, pool: pg.Pool): Promise<s
   );
   const kept = new Set(people.replaced);
   // Into the very cell, between the look and the write: a limit (sheets-gaps.ts).
-  for (const token of world.spreadsheet?.gaps.typed ?? []) kept.add(token);
+  for (const token of world.online?.typed ?? []) kept.add(token);
   for (const text of [
     JSON.stringify(world.sandbox.leads.list()),
     JSON.stringify((await world.table.grid()) ?? []),

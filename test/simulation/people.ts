@@ -78,7 +78,7 @@ export class People {
           const old = record[at] ?? '';
           if (this.#isRetyped(record, headings)) return;
           const value = this.#words.value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
-          if (value === null) return;
+          if (value === null || !this.#canType(field, value)) return;
           this.#forget(old);
           this.#forgetEarlier(record[headings.indexOf('Company')] ?? '', field);
           record[at] = value;
@@ -245,6 +245,13 @@ export class People {
     if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records]);
   }
 
+  /** What cannot be typed is looked for nowhere. */
+  #canType(field: Field, value: string): boolean {
+    if (this.#table.takes?.(field, value) !== false) return true;
+    this.#forget(value);
+    return false;
+  }
+
   #field(): Field {
     return this.#random.pick(fieldNames);
   }
@@ -261,6 +268,7 @@ export class People {
     for (const field of fieldNames) {
       if (field === 'companyName' || this.#random.below(3) === 0) continue;
       const value = this.#words.value(field, name, side) ?? '';
+      if (side === 'sheet' && !this.#canType(field, value)) continue;
       record[field] = value;
       this.#note(side, name, field, value);
     }

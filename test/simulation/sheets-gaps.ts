@@ -1,3 +1,4 @@
+import type { Moment } from './online-table.ts';
 import { tokensOf } from './tokens.ts';
 
 /** What one process is about in the spreadsheet. */
@@ -51,12 +52,8 @@ export class SheetsGaps {
     this.#works.set(process, { ...work, phase, began: this.#moves() });
   }
 
-  /**
-   * How close a person comes who acts before this request: `gap`, between a look and the write that was decided by it;
-   * `hasty`, between a write and the look after it; null, neither. `isMoved`: rows or columns were moved since the write
-   * began.
-   */
-  closeness(process: object, method: string): { kind: 'gap' | 'hasty' | null; isMoved: boolean } {
+  /** How close a person comes who acts before this request. */
+  closeness(process: object, method: string): Moment {
     const { phase = 'open', began = 0 } = this.#works.get(process) ?? {};
     const isMoved = this.#moves() > began;
     if (phase === 'looked' || (phase === 'sent' && isWrite(method))) return { kind: 'gap', isMoved };

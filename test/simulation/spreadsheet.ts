@@ -8,8 +8,11 @@ import {
 } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
+import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
+import { atOnce, type Customs, inSpreadsheet, randomSheetsFaults } from './customs.ts';
 import type { Life } from './life.ts';
+import type { Moment, OnlineTable } from './online-table.ts';
 import { SheetsGaps } from './sheets-gaps.ts';
 import { SheetsTable } from './sheets-table.ts';
 import type { SimClock } from './sim-clock.ts';
@@ -22,20 +25,17 @@ export interface SpreadsheetSettings {
   readonly quota: { readonly allowed: number; readonly ours: number };
 }
 
-/** See `SheetsGaps.closeness`. */
-export type Moment = ReturnType<SheetsGaps['closeness']>;
-
 type SheetsConfig = Extract<ConnectionConfig['target'], { type: 'google-sheets' }>;
 
 const tab = 'Leads';
 
 /** A spreadsheet in which people work, and processes that live one after the other, or at once. */
-export class Spreadsheet implements AsyncDisposable {
+export class Spreadsheet implements OnlineTable {
   readonly table: SheetsTable;
-  readonly gaps: SheetsGaps;
   readonly config: SheetsConfig;
+  readonly #gaps: SheetsGaps;
   /** What goes wrong with the next request. */
-  fault: () => SheetsFault | null = () => null;
+  #fault: () => SheetsFault | null = () => null;
   readonly #sandbox: SheetsSandbox;
   readonly #clock: SimClock;
   readonly #keyFile: string;
@@ -49,9 +49,9 @@ export class Spreadsheet implements AsyncDisposable {
     this.#keyFile = keyFile;
     this.config = config;
     this.table = new SheetsTable(sandbox, tab, (text) => {
-      if (this.#now?.kind === 'gap') this.gaps.types(text);
+      if (this.#now?.kind === 'gap') this.#gaps.types(text);
     });
-    this.gaps = new SheetsGaps(() => this.table.moves);
+    this.#gaps = new SheetsGaps(() => this.table.moves);
     sandbox.before = ({ method }) => this.#carryOut(method);
   }
 
@@ -78,12 +78,43 @@ export class Spreadsheet implements AsyncDisposable {
     return new Spreadsheet(sandbox, config, clock, keyFile);
   }
 
-  /** While a request is about to be carried out: what a person comes between. */
   get now(): Moment | null {
     return this.#now;
   }
 
-  /** The target as one process has it: with a quota and an account of its own. */
+  get typed(): ReadonlySet<string> {
+    return this.#gaps.typed;
+  }
+
+  ends(life: Life): void {
+    this.#gaps.ends(life);
+  }
+
+  takeReasons(): readonly string[] {
+    return this.#gaps.takeReasons();
+  }
+
+  fail(random: Random): string | null {
+    const rates = randomSheetsFaults(random);
+    if (rates === null) return null;
+    const { each, faults } = rates;
+    this.#fault = () => (random.float() < each ? random.pick(faults) : null);
+    return `${each.toFixed(3)} ${JSON.stringify(faults)}`;
+  }
+
+  recover(): void {
+    this.#fault = () => null;
+  }
+
+  habits(customs: Customs): Customs {
+    return inSpreadsheet(customs);
+  }
+
+  atOnce(customs: Customs, moment: Moment): Customs {
+    return atOnce(customs, moment);
+  }
+
+  /** With a quota and an account of its own. */
   target(life: Life, { name, fields }: Pick<ConnectionConfig, 'name' | 'fields'>): Target {
     const clock = { now: () => this.#clock.now(), random: () => this.#clock.random() };
     const account = openGoogleAccount(this.#keyFile);
@@ -98,10 +129,10 @@ export class Spreadsheet implements AsyncDisposable {
     });
     const work = async <T>(operation: 'open' | 'write', run: () => Promise<T>): Promise<T> => {
       this.#working = life;
-      this.gaps.begins(life, operation);
+      this.#gaps.begins(life, operation);
       try {
         const result = await run();
-        if (operation === 'write') this.gaps.settles(life);
+        if (operation === 'write') this.#gaps.settles(life);
         return result;
       } finally {
         this.#working = null;
@@ -122,13 +153,13 @@ export class Spreadsheet implements AsyncDisposable {
   async #carryOut(method: string): Promise<SheetsFault | undefined> {
     const life = this.#working;
     if (life === null) return undefined;
-    this.#now = this.gaps.closeness(life, method);
+    this.#now = this.#gaps.closeness(life, method);
     const end = await life.request(method);
     this.#now = null;
     if (end === 'lost') return { kind: 'reset' };
-    const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.fault();
+    const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.#fault();
     const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');
-    if (isCarriedOut) this.gaps.carriesOut(life, method, fault === null);
+    if (isCarriedOut) this.#gaps.carriesOut(life, method, fault === null);
     return fault ?? undefined;
   }
 

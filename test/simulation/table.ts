@@ -10,6 +10,10 @@ export interface Table {
   write(grid: readonly (readonly string[])[]): Promise<void>;
   /** `to` counts as before the move: the column comes to lie before it. */
   moveColumn?(from: number, to: number): void;
+  /** How a record of the last `grid` is named, by its index; else its number is that of the row. */
+  numberOf?(index: number): number;
+  /** Whether this can be typed into a field; else everything can. */
+  takes?(field: string, text: string): boolean;
   /** Changes when anybody has written. */
   digest(): string;
 }

@@ -21,6 +21,8 @@ import { Crash, type Fate, Life, type Surroundings } from './life.ts';
 import { Sessions } from './sessions.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
+import type { OnlineTable } from './online-table.ts';
+import { openPortal, type PortalSettings, propertyOf } from './portal.ts';
 import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
@@ -39,6 +41,7 @@ export interface WorldOptions {
   readonly statusColumn: boolean;
   readonly format: Format;
   readonly spreadsheet: SpreadsheetSettings | null;
+  readonly portal: PortalSettings | null;
   readonly trace: (event: string) => void;
   readonly heard: (operation: string) => void;
 }
@@ -63,7 +66,7 @@ export class World implements AsyncDisposable {
   readonly table: Table;
   readonly connection: ConnectionConfig;
   /** Null: the table is a file. */
-  readonly spreadsheet: Spreadsheet | null;
+  readonly online: OnlineTable | null;
   readonly witness: Witness;
   readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
@@ -71,15 +74,15 @@ export class World implements AsyncDisposable {
   private constructor(
     sandbox: Sandbox,
     connection: ConnectionConfig,
-    spreadsheet: Spreadsheet | null,
+    online: OnlineTable | null,
     options: WorldOptions,
     stack: AsyncDisposableStack,
   ) {
     this.sandbox = sandbox;
     this.connection = connection;
-    this.spreadsheet = spreadsheet;
+    this.online = online;
     const path = pathOf(connection);
-    this.table = spreadsheet?.table ?? (path.endsWith('.csv') ? new CsvTable(path) : new XlsxTable(path));
+    this.table = online?.table ?? (path.endsWith('.csv') ? new CsvTable(path) : new XlsxTable(path));
     this.witness = new Witness(Object.keys(options.query).length > 0);
     this.#options = options;
     this.#stack = stack;
@@ -92,10 +95,9 @@ export class World implements AsyncDisposable {
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
     const columns = { idColumn: 'Lead ID', ...(options.statusColumn && { statusColumn: 'Status' }) };
-    const spreadsheet =
-      options.spreadsheet === null
-        ? null
-        : stack.use(await Spreadsheet.open(options.spreadsheet, columns, options.clock, folder));
+    const online = await openOnline(options, columns, folder);
+    if (online !== null) stack.use(online);
+    const fields = options.fields.length > 0 ? options.fields : defaultFields;
     const connection: ConnectionConfig = {
       name: 'main',
       leads: {
@@ -104,13 +106,16 @@ export class World implements AsyncDisposable {
         pageSize: 100,
         query: options.query,
       },
-      target: spreadsheet?.config ?? {
+      target: online?.config ?? {
         type: 'workbook',
         path: join(folder, `leads.${options.format}`),
         timeZone: 'UTC',
         ...columns,
       },
-      fields: options.fields.length > 0 ? options.fields : defaultFields,
+      fields:
+        options.portal === null
+          ? fields
+          : fields.map((mapping) => ({ ...mapping, column: propertyOf(mapping.field) })),
       sync: {
         schedule: '0 2 * * *',
         timeZone: 'UTC',
@@ -128,7 +133,7 @@ export class World implements AsyncDisposable {
       retentionDays: 90,
       reminders: reminderConnection('main').reminders,
     };
-    return new World(sandbox, connection, spreadsheet, options, stack.move());
+    return new World(sandbox, connection, online, options, stack.move());
   }
 
   /** Processes that work on the run at once until it ends one way or another. */
@@ -154,7 +159,7 @@ export class World implements AsyncDisposable {
         try {
           return await this.#live(life, plan.name);
         } finally {
-          this.spreadsheet?.gaps.ends(life);
+          this.online?.ends(life);
           await life.end();
         }
       }),
@@ -205,14 +210,14 @@ export class World implements AsyncDisposable {
 
   #target(life: Life): Target {
     const { target, fields } = this.connection;
-    if (this.spreadsheet !== null) return this.spreadsheet.target(life, this.connection);
-    if (target.type !== 'workbook') throw new Error('a spreadsheet that is not there');
+    if (this.online !== null) return this.online.target(life, this.connection);
+    if (target.type !== 'workbook') throw new Error('a table that is not there');
     return createWorkbookTarget({ ...target, fields });
   }
 
   /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
   openInEditor(): boolean {
-    if (this.spreadsheet !== null || existsSync(this.#lock)) return false;
+    if (this.online !== null || existsSync(this.#lock)) return false;
     writeFileSync(this.#lock, ',anna,desk,,;');
     return true;
   }
@@ -239,6 +244,15 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
+}
+
+async function openOnline(
+  { spreadsheet, portal, clock, random }: WorldOptions,
+  columns: { readonly idColumn: string; readonly statusColumn?: string },
+  folder: string,
+): Promise<OnlineTable | null> {
+  if (portal !== null) return openPortal(portal, columns.statusColumn !== undefined, clock, random);
+  return spreadsheet === null ? null : Spreadsheet.open(spreadsheet, columns, clock, folder);
 }
 
 /** Of a file; empty for what is none. */

@@ -268,14 +268,44 @@ describe('mistakes in the file', () => {
       [at(4, `${a}.target.sheet`, '1 to 31 characters', '"a/b"')],
     ],
     [
-      'a target of a later version',
-      connection('', '{ type: hubspot, object: companies }'),
-      [at(4, `${a}.target.type`, 'not supported yet by this version', '"hubspot"')],
+      'a company without a token, and with columns that are no properties',
+      connection(
+        '    fields:\n      city: City\n      stage: { column: lead stage }',
+        '{ type: hubspot, object: companies, idColumn: Lead ID, portal: EU1 }',
+      ),
+      [
+        at(4, `${a}.target.token`, 'is missing: Access token of HubSpot'),
+        at(4, `${a}.target.portal`, 'the number of the portal', '"EU1"'),
+        at(4, `${a}.target.object`, 'allowed here: type, token, portal, idColumn, statusColumn, timeZone'),
+        at(4, `${a}.target.idColumn`, 'internal name of a company property', '"Lead ID"'),
+        at(6, `${a}.fields.city`, 'internal name of a company property', '"City"'),
+        at(7, `${a}.fields.stage.column`, 'internal name of a company property', '"lead stage"'),
+      ],
+    ],
+    [
+      'a table of no name, in a database of another kind, with a list',
+      connection(
+        '    fields:\n      stage: { column: stage, values: [new] }',
+        '{ type: postgres-table, url: "mysql://u:geheim@h/d", table: a.b.c, tab: x }',
+      ),
+      [
+        at(4, `${a}.target.url`, 'must be an address such as postgres://', '[secret]'),
+        at(4, `${a}.target.table`, 'TABLE or SCHEMA.TABLE', '"a.b.c"'),
+        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, timeZone'),
+        at(6, `${a}.fields.stage.values`, 'a table has no lists', 'a list'),
+      ],
     ],
     [
       'a target of no kind',
       connection('', '{ type: workbok, path: a.xls }'),
-      [at(4, `${a}.target.type`, 'one of workbook, google-sheets; did you mean "workbook"?', '"workbok"')],
+      [
+        at(
+          4,
+          `${a}.target.type`,
+          'one of workbook, google-sheets, hubspot, postgres-table; did you mean "workbook"?',
+          '"workbok"',
+        ),
+      ],
     ],
     [
       'a path of no kind',

@@ -35,6 +35,10 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
     `import type { createLeadsClient } from '../leads-api/leads-client.ts';`,
     `import type { TargetPort } from '../targets/target.ts';`,
   ],
+  'src/http/bad.ts': [
+    `import { LeadsApiError } from '../leads-api/leads-api-error.ts';`,
+    `import { LeadsyncError } from '../errors.ts';`,
+  ],
   'src/leads-api/bad.ts': [
     `import { createThrottle } from '../store/throttles.ts';`,
     `import { advanceRun } from '../sync/run.ts';`,
@@ -82,7 +86,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     `import { insertRun } from '../store/runs.ts';`,
   ],
   'src/store/good.ts': [`import type { Throttle } from '../sync/leads-port.ts';`],
-  'src/leads-api/good.ts': [`import type { LeadsPort } from '../sync/leads-port.ts';`],
+  'src/http/good.ts': [`import type { Clock } from '../sync/clock.ts';`],
+  'src/leads-api/good.ts': [
+    `import type { LeadsPort } from '../sync/leads-port.ts';`,
+    `import { Exchange } from '../http/exchange.ts';`,
+  ],
   'src/targets/workbook/good.ts': [
     `import type { TargetPort } from '../target.ts';`,
     `import { sameCell } from '../../lead/value.ts';`,

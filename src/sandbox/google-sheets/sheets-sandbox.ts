@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
+import { listen } from '../listen.ts';
 import { createPerson, type SheetsPerson } from './person.ts';
 import { type SheetsFault } from './sheets-fault.ts';
 import { SheetsService } from './sheets-service.ts';
@@ -111,14 +112,4 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', reject);
-  server.listen(port, '127.0.0.1', () => {
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : port);
-  });
-  return promise;
 }

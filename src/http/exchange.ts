@@ -1,6 +1,6 @@
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../sync/clock.ts';
-import { LeadsApiError } from './leads-api-error.ts';
+import { HttpFault } from './http-fault.ts';
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -32,15 +32,13 @@ const errorBodyBytes = 64 * 1024;
  * One request and its reply on an undici client: exactly one attempt. undici itself sends a request again only when it
  * was pipelined behind another or goes over HTTP/2; the owner of the client turns both off, and a second start is
  * refused here all the same.
- * `head` and `body` reject with `leads.unreachable` when nothing was sent, `leads.unavailable` when the reply failed
- * afterwards, `leads.too-large`, or with the signal's reason as it is. The body of a reply that is not 2xx never fails:
- * it is what was there of it.
+ * `head` and `body` reject with a HttpFault, or with the signal's reason as it is. The body of a reply that is not 2xx
+ * never fails: it is what was there of it.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #head = Promise.withResolvers<ReplyHead>();
   readonly #body = Promise.withResolvers<Buffer>();
   readonly #bounds: ExchangeBounds;
-  readonly #origin: string;
   readonly #onSent: () => void;
   readonly #clock: Clock;
   readonly #release: () => void;
@@ -55,7 +53,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     client: Client,
     request: ExchangeRequest,
     options: {
-      readonly origin: string;
       readonly bounds: ExchangeBounds;
       readonly signal: AbortSignal;
       readonly onSent: () => void;
@@ -78,7 +75,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private constructor(options: Parameters<typeof Exchange.start>[2]) {
     const { bounds, signal } = options;
     this.#bounds = bounds;
-    this.#origin = options.origin;
     this.#onSent = options.onSent;
     this.#clock = options.clock;
     const onAbort = (): void => this.#fail(signal.reason);
@@ -167,13 +163,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #failTooLarge(): void {
-    this.#fail(
-      new LeadsApiError(
-        'leads.too-large',
-        `The Leads service sent more than ${this.#bounds.bodyBytes} bytes for one reply; the rest was not read.`,
-        { status: this.#status, help: 'Is the base URL right? For a list, a smaller pageSize helps.' },
-      ),
-    );
+    const reason = `more than ${this.#bounds.bodyBytes} bytes`;
+    this.#fail(new HttpFault('too-large', reason, { status: this.#status }));
   }
 
   #fail(error: unknown): void {
@@ -191,25 +182,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Whether a request was begun decides, not the kind of error: before that the service has certainly not acted. */
-  #translate(error: unknown): LeadsApiError {
-    const reason = describe(error);
-    const cause = withoutData(error);
-    if (this.#controller === null) {
-      return new LeadsApiError(
-        'leads.unreachable',
-        `No connection to the Leads service at ${this.#origin} (${reason}). Nothing was sent.`,
-        {
-          retry: 'now',
-          cause,
-          help: 'Check the base URL, the network and the certificate; it is tried again.',
-        },
-      );
-    }
-    return new LeadsApiError(
-      'leads.unavailable',
-      `The Leads service at ${this.#origin} did not send a complete reply (${reason}). It may have acted on the request.`,
-      { retry: 'now', cause, status: this.#status === 0 ? null : this.#status, help: 'It is tried again.' },
-    );
+  #translate(error: unknown): HttpFault {
+    const kind = this.#controller === null ? 'unreachable' : 'unfinished';
+    const status = this.#status === 0 ? null : this.#status;
+    return new HttpFault(kind, describe(error), { status, cause: withoutData(error) });
   }
 }
 

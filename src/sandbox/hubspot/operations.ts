@@ -1,0 +1,91 @@
+import { batchArchive, batchRead, batchWrite } from './batches.ts';
+import { listCompanies } from './list-companies.ts';
+import { mergeCompanies } from './merge-companies.ts';
+import type { Portal } from './portal.ts';
+import * as properties from './property-requests.ts';
+import { searchCompanies } from './search-companies.ts';
+import type { Reply } from './send-reply.ts';
+
+/** In which of several ways the portal behaves; see HubSpotSandboxOptions. */
+export interface PortalBehaviour {
+  readonly order: 'shuffled' | 'input';
+  readonly partial: '207' | '200';
+  readonly traceIds: boolean;
+  readonly trim: boolean;
+  readonly merge: 'new-record' | 'primary';
+  readonly mergedInBin: boolean;
+  /** From 0 (included) to 1 (not included). */
+  readonly random: () => number;
+}
+
+/** A request that has reached what it asks for. */
+export interface ApiCall {
+  readonly portal: Portal;
+  readonly behaviour: PortalBehaviour;
+  readonly query: Readonly<Record<string, string>>;
+  /** Of the path: what a property is called. */
+  readonly name: string;
+  readonly body: unknown;
+}
+
+export type RequestKind =
+  | 'list'
+  | 'archived-list'
+  | 'batch-read'
+  | 'update'
+  | 'upsert'
+  | 'create'
+  | 'archive'
+  | 'properties'
+  | 'search'
+  | 'other';
+
+/** Something the API can be asked. Its function throws ApiFault. */
+export interface Operation {
+  readonly kind: RequestKind;
+  readonly scope: string;
+  readonly act: (call: ApiCall) => Reply;
+}
+
+const companies = '/crm/objects/2026-09/companies';
+const definitions = '/crm/properties/2026-09/companies';
+
+const records = { read: 'crm.objects.companies.read', write: 'crm.objects.companies.write' };
+const schemas = { read: 'crm.schemas.companies.read', write: 'crm.schemas.companies.write' };
+
+/** The scopes that a token can have here. */
+export const allScopes: readonly string[] = [...Object.values(records), ...Object.values(schemas)];
+
+const operations = new Map<string, Operation>([
+  [`GET ${companies}`, { kind: 'list', scope: records.read, act: listCompanies }],
+  [`POST ${companies}/batch/read`, { kind: 'batch-read', scope: records.read, act: batchRead }],
+  [`POST ${companies}/batch/archive`, { kind: 'archive', scope: records.write, act: batchArchive }],
+  ...(['create', 'update', 'upsert'] as const).map((verb): [string, Operation] => [
+    `POST ${companies}/batch/${verb}`,
+    { kind: verb, scope: records.write, act: (call) => batchWrite(call, verb) },
+  ]),
+  [`POST ${companies}/search`, { kind: 'search', scope: records.read, act: searchCompanies }],
+  [`POST ${companies}/merge`, { kind: 'other', scope: records.write, act: mergeCompanies }],
+  [`GET ${definitions}`, { kind: 'properties', scope: schemas.read, act: properties.listProperties }],
+  [`POST ${definitions}`, { kind: 'properties', scope: schemas.write, act: properties.createProperty }],
+  [`GET ${definitions}/groups`, { kind: 'properties', scope: schemas.read, act: properties.listGroups }],
+  [`POST ${definitions}/groups`, { kind: 'properties', scope: schemas.write, act: properties.createGroup }],
+]);
+
+const one: Readonly<Record<string, Operation>> = {
+  GET: { kind: 'properties', scope: schemas.read, act: properties.getProperty },
+  PATCH: { kind: 'properties', scope: schemas.write, act: properties.changeProperty },
+  DELETE: { kind: 'properties', scope: schemas.write, act: properties.archiveProperty },
+};
+
+/** What a request asks for, and the name at the end of its path; null: there is no such thing. */
+export function findOperation(method: string, url: URL): { operation: Operation; name: string } | null {
+  const operation = operations.get(`${method} ${url.pathname}`);
+  if (operation !== undefined) {
+    const bin = operation.kind === 'list' && url.searchParams.get('archived') === 'true';
+    return { operation: bin ? { ...operation, kind: 'archived-list' } : operation, name: '' };
+  }
+  const name = new RegExp(`^${definitions}/([^/]+)$`).exec(url.pathname)?.[1];
+  const ofOne = one[method];
+  return name === undefined || ofOne === undefined ? null : { operation: ofOne, name };
+}

@@ -1,0 +1,173 @@
+import { defineProperty, type Property, usualProperties } from './property.ts';
+
+/** A company. `values` holds what is filled; of archived properties too. */
+export interface Company {
+  readonly id: string;
+  readonly values: ReadonlyMap<string, string>;
+  /** Epoch ms; null: not in the recycle bin. */
+  readonly archivedAt: number | null;
+}
+
+/** A rule that an admin made for a property's values. */
+interface Rule {
+  readonly property: string;
+  readonly allows: (value: string) => boolean;
+  readonly message: string;
+}
+
+/** What the search knows of a company: how it was at some time. */
+interface Version {
+  /** Epoch ms. */
+  readonly at: number;
+  /** null: it was archived or gone. */
+  readonly company: Company | null;
+}
+
+/** The state of a portal: its companies with the recycle bin, properties, groups and rules. */
+export class Portal {
+  readonly properties = new Map<string, Property>();
+  /** Label by name. */
+  readonly groups = new Map([['companyinformation', 'Company information']]);
+  readonly rules: Rule[] = [];
+  /** By id, ascending; the recycle bin's too. */
+  readonly companies = new Map<string, Company>();
+  readonly #clock: { now(): number };
+  readonly #searchLagMs: number;
+  /** Ids of live companies by the value of a unique property. */
+  readonly #unique = new Map<string, Map<string, string>>();
+  /** New ids by the ids of companies that were merged. */
+  readonly #heirs = new Map<string, string>();
+  readonly #versions = new Map<string, Version[]>();
+  /** Above what 32 bits hold. */
+  #lastId = 41_000_000_000;
+
+  constructor(clock: { now(): number }, searchLagMs: number) {
+    this.#clock = clock;
+    this.#searchLagMs = searchLagMs;
+    for (const property of usualProperties(clock.now())) this.properties.set(property.name, property);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** A property that is in use. */
+  property(name: string): Property | undefined {
+    const property = this.properties.get(name);
+    return property?.archived === true ? undefined : property;
+  }
+
+  /** Makes or replaces a property. */
+  putProperty(given: Parameters<typeof defineProperty>[0]): Property {
+    const property = defineProperty(given);
+    this.properties.set(property.name, property);
+    return property;
+  }
+
+  /** A company that is not archived. The id of one that was merged leads to what it became. */
+  live(id: string): Company | undefined {
+    const heir = this.#heirs.get(id);
+    if (heir !== undefined) return this.live(heir);
+    const company = this.companies.get(id);
+    return company?.archivedAt === null ? company : undefined;
+  }
+
+  /** The live company that has this value in a unique property. */
+  holder(property: string, value: string): Company | undefined {
+    const id = this.#unique.get(property)?.get(value);
+    return id === undefined ? undefined : this.companies.get(id);
+  }
+
+  /** A new company; `source` is what hs_object_source shows. */
+  create(values: ReadonlyMap<string, string>, source: 'INTEGRATION' | 'CRM_UI'): Company {
+    const id = String(++this.#lastId);
+    const own = new Map([
+      ['lifecyclestage', 'lead'],
+      ['hs_object_id', id],
+      ['hs_object_source', source],
+      ['createdate', new Date(this.now()).toISOString()],
+    ]);
+    return this.#put({ id, values: own, archivedAt: null }, values);
+  }
+
+  /** Sets values; '' takes one away. */
+  change(company: Company, values: ReadonlyMap<string, string>): Company {
+    return this.#put(company, values);
+  }
+
+  archive(company: Company): void {
+    this.#put({ ...company, archivedAt: this.now() });
+  }
+
+  restore(company: Company): void {
+    this.#put({ ...company, archivedAt: null });
+  }
+
+  purge(company: Company): void {
+    this.#setUnique(company, false);
+    this.companies.delete(company.id);
+    this.#remember(company.id, null);
+  }
+
+  /**
+   * Makes one company of two: by HubSpot's changelog a new one, to which both old ids lead from now on. The winner's
+   * values count, the loser's where it has none. `keepWinner`: it stays, as before 2025. `intoBin`: what was merged away
+   * can be seen in the recycle bin.
+   */
+  merge(winner: Company, loser: Company, options: { keepWinner: boolean; intoBin: boolean }): Company {
+    const values = new Map([...loser.values, ...winner.values]);
+    const merged = [winner.values.get('hs_merged_object_ids'), winner.id, loser.id];
+    for (const company of options.keepWinner ? [loser] : [winner, loser]) {
+      this.archive(company);
+      if (!options.intoBin) this.purge(company);
+    }
+    for (const name of ['hs_object_id', 'createdate']) values.delete(name);
+    values.set('hs_merged_object_ids', merged.filter((id) => id !== undefined).join(';'));
+    const heir = options.keepWinner ? this.change(winner, values) : this.create(values, 'CRM_UI');
+    for (const { id } of [winner, loser]) if (id !== heir.id) this.#heirs.set(id, heir.id);
+    return heir;
+  }
+
+  /** The companies as the search sees them: as they were some time ago, in the order of their ids. */
+  indexed(): Company[] {
+    return [...this.#versions.values()].flatMap((versions) => this.#seen(versions)?.company ?? []);
+  }
+
+  #put(company: Company, changes: ReadonlyMap<string, string> = new Map()): Company {
+    const before = this.companies.get(company.id);
+    if (before !== undefined) this.#setUnique(before, false);
+    const values = new Map(company.values);
+    for (const [name, value] of changes) {
+      if (value === '') values.delete(name);
+      else values.set(name, value);
+    }
+    values.set('hs_lastmodifieddate', new Date(this.now()).toISOString());
+    const after = { ...company, values };
+    this.companies.set(after.id, after);
+    if (after.archivedAt === null) this.#setUnique(after, true);
+    this.#remember(after.id, after.archivedAt === null ? after : null);
+    return after;
+  }
+
+  #setUnique({ id, values }: Company, present: boolean): void {
+    for (const [name, value] of values) {
+      if (this.properties.get(name)?.hasUniqueValue !== true) continue;
+      const ids = this.#unique.get(name) ?? new Map<string, string>();
+      this.#unique.set(name, ids);
+      if (present) ids.set(value, id);
+      else if (ids.get(value) === id) ids.delete(value);
+    }
+  }
+
+  #remember(id: string, company: Company | null): void {
+    const versions = this.#versions.get(id) ?? [];
+    const seen = this.#seen(versions);
+    const recent = versions.slice(seen === undefined ? 0 : versions.indexOf(seen));
+    this.#versions.set(id, [...recent, { at: this.now(), company }]);
+  }
+
+  #seen(versions: readonly Version[]): Version | undefined {
+    const until = this.now() - this.#searchLagMs;
+    return versions.findLast(({ at }) => at <= until);
+  }
+}

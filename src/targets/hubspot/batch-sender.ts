@@ -1,0 +1,165 @@
+import { changed, type CompanyTable, leadIdOf } from './company-table.ts';
+import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
+import { HubSpotFault } from './hubspot-fault.ts';
+import type { BatchReply, ErrorReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
+import {
+  type Fate,
+  fateOfError,
+  fatesOf,
+  isAboutProperties,
+  namesRecords,
+  rereadFate,
+} from './input-fates.ts';
+import type { PlannedInput } from './write-plan.ts';
+
+/**
+ * Sends inputs in batches and finds out what became of each. A batch that is refused as a whole is halved until those that
+ * are refused stand alone. `refused` remembers them, so that a repetition, such as after a limit, does not send them again.
+ */
+export class BatchSender {
+  readonly #api: HubSpotApi;
+  readonly #refused = new Map<string, Fate>();
+
+  constructor(api: HubSpotApi) {
+    this.#api = api;
+  }
+
+  /** What a portal refuses may have been put right. */
+  forget(): void {
+    this.#refused.clear();
+  }
+
+  /**
+   * As many fates as inputs. Throws the fault of a request that does not concern single inputs, and `target.changed` when
+   * a property is not there any more.
+   */
+  async send(
+    inputs: readonly PlannedInput[],
+    table: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<PlannedInput, Fate>> {
+    const fates = new Map<PlannedInput, Fate>();
+    const fresh = inputs.filter((input) => {
+      const known = this.#refused.get(keyOf(input));
+      if (known !== undefined) fates.set(input, known);
+      return known === undefined;
+    });
+    for (const kind of ['update', 'upsert', 'archive'] as const) {
+      const ofKind = fresh.filter((input) => input.kind === kind);
+      for (const batch of batchesOf(ofKind)) await this.#sendBatch(batch, table, fates, signal);
+    }
+    return fates;
+  }
+
+  async #sendBatch(
+    inputs: readonly PlannedInput[],
+    table: CompanyTable,
+    fates: Map<PlannedInput, Fate>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const settle = (input: PlannedInput, fate: Fate): void => {
+      fates.set(input, fate);
+      if (fate.kind === 'refused') this.#refused.set(keyOf(input), fate);
+    };
+    let reply: BatchReply;
+    try {
+      reply = await this.#request(inputs, table, signal);
+    } catch (error) {
+      const said = refusal(error);
+      const [only, ...others] = inputs;
+      if (said === null || only === undefined) throw error;
+      if (isAboutProperties(said)) throw propertyGone();
+      if (others.length === 0) {
+        settle(only, fateOfError(said, only));
+        return;
+      }
+      const half = Math.ceil(inputs.length / 2);
+      await this.#sendBatch(inputs.slice(0, half), table, fates, signal);
+      await this.#sendBatch(inputs.slice(half), table, fates, signal);
+      return;
+    }
+    if (reply.errors.some(isAboutProperties)) throw propertyGone();
+    const { known, unknown, unattributed } = fatesOf(inputs, reply, table);
+    for (const [input, fate] of known) settle(input, fate);
+    if (unknown.length > 0) await this.#readAgain(unknown, unattributed, table, settle, signal);
+  }
+
+  #request(
+    inputs: readonly PlannedInput[],
+    { idProperty }: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<BatchReply> {
+    const traced = inputs.map(({ id, properties }, index) => ({
+      id,
+      properties,
+      objectWriteTraceId: String(index),
+    }));
+    switch (inputs[0]?.kind) {
+      case 'upsert':
+        return this.#api.batchUpsert(
+          traced.map((input) => ({ ...input, idProperty })),
+          signal,
+        );
+      case 'archive':
+        return this.#api.batchArchive(
+          inputs.map(({ id }) => id),
+          signal,
+        );
+      default:
+        return this.#api.batchUpdate(traced, signal);
+    }
+  }
+
+  async #readAgain(
+    inputs: readonly PlannedInput[],
+    unattributed: SaidFault | null,
+    table: CompanyTable,
+    settle: (input: PlannedInput, fate: Fate) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const byLead = inputs[0]?.kind === 'upsert';
+    const { results } = await this.#api.batchRead(
+      inputs.map(({ id }) => id),
+      table.wanted,
+      byLead ? table.idProperty : null,
+      signal,
+    );
+    // By the lead, since one that was merged shows itself by another record id.
+    const found = new Map(results.map((company) => [leadIdOf(company, table), company]));
+    const byId = new Map(results.map((company) => [company.id, company]));
+    const companyOf = ({ id, leadId }: PlannedInput): ShownCompany | undefined =>
+      (byLead ? undefined : byId.get(id)) ?? found.get(leadId);
+    const lacking = inputs.flatMap((input) => {
+      const company = companyOf(input);
+      const names = company === undefined ? [] : Object.keys(input.properties);
+      return names.filter((name) => company?.properties[name] === undefined);
+    });
+    if (lacking.length > 0) await this.#assertThere(lacking, signal);
+    for (const input of inputs) settle(input, rereadFate(input, companyOf(input), unattributed, table));
+  }
+
+  async #assertThere(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const there = new Set((await this.#api.properties(signal)).map(({ name }) => name));
+    if (!names.every((name) => there.has(name))) throw propertyGone();
+  }
+}
+
+export function batchesOf<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / mostInputs);
+  return Array.from({ length: count }, (_, at) => items.slice(at * mostInputs, (at + 1) * mostInputs));
+}
+
+/** What is said against a batch because of its inputs; null for any other fault. */
+function refusal(error: unknown): ErrorReply | null {
+  if (!(error instanceof HubSpotFault) || error.said === null) return null;
+  const isForInputs = error.code === 'target.refused' || (error.status === 404 && namesRecords(error.said));
+  return isForInputs ? error.said : null;
+}
+
+function propertyGone(): Error {
+  return changed('A property of the mapping is not in HubSpot any more, or not yet.');
+}
+
+function keyOf({ kind, id, properties }: PlannedInput): string {
+  return JSON.stringify([kind, id, properties]);
+}

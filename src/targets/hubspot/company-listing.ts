@@ -1,0 +1,95 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { Clock } from '../../sync/clock.ts';
+import type { HubSpotApi } from './hubspot-api.ts';
+import { HubSpotFault } from './hubspot-fault.ts';
+import type { ShownCompany } from './hubspot-replies.ts';
+
+/** What was read longer ago is read again. */
+const mostAgeMs = 10 * 60_000;
+
+/**
+ * Reads the list of companies to its end, or of those in the recycle bin. When a page fails, those before it are kept for
+ * ten minutes and the next `read` goes on after them: with a limit in the middle a long list would otherwise never end.
+ */
+export class CompanyListing {
+  readonly #api: HubSpotApi;
+  readonly #clock: Clock;
+  readonly #archived: boolean;
+  #begun: Begun | null = null;
+
+  constructor(api: HubSpotApi, clock: Clock, archived: boolean) {
+    this.#api = api;
+    this.#clock = clock;
+    this.#archived = archived;
+  }
+
+  /** Those companies that are to be kept, each once, by record id, with these properties. */
+  async read(
+    properties: readonly string[],
+    keeps: (company: ShownCompany) => boolean,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ShownCompany>> {
+    const key = JSON.stringify(properties);
+    const kept = this.#begun;
+    const isFresh = kept?.key === key && Math.abs(this.#clock.now() - kept.at) <= mostAgeMs;
+    const begun = isFresh ? kept : this.#begin(key);
+    try {
+      await this.#goOn(begun, properties, keeps, signal);
+    } catch (error) {
+      if (begun !== kept || !isRefused(error)) throw error;
+      // A cursor that is no longer known: from the beginning.
+      await this.#goOn(this.#begin(key), properties, keeps, signal);
+    }
+    const companies = this.#begun?.companies ?? new Map<string, ShownCompany>();
+    this.#begun = null;
+    return companies;
+  }
+
+  #begin(key: string): Begun {
+    this.#begun = { key, at: 0, after: null, cursors: new Set(), companies: new Map() };
+    return this.#begun;
+  }
+
+  async #goOn(
+    begun: Begun,
+    properties: readonly string[],
+    keeps: (company: ShownCompany) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    do {
+      const position = { archived: this.#archived, after: begun.after };
+      const { companies, after } = await this.#api.list(properties, position, signal);
+      if (after !== null && begun.cursors.has(after)) {
+        this.#begun = null;
+        throw repeatedCursor();
+      }
+      // One that comes twice was changed meanwhile: the later counts.
+      for (const company of companies) {
+        if (keeps(company)) begun.companies.set(company.id, company);
+        else begun.companies.delete(company.id);
+      }
+      begun.after = after;
+      begun.at = this.#clock.now();
+      if (after !== null) begun.cursors.add(after);
+    } while (begun.after !== null);
+  }
+}
+
+interface Begun {
+  readonly key: string;
+  /** Epoch ms of the last page; 0 before the first. */
+  at: number;
+  /** Cursor of the next page; null: the first. */
+  after: string | null;
+  readonly cursors: Set<string>;
+  readonly companies: Map<string, ShownCompany>;
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof HubSpotFault && error.code === 'target.refused';
+}
+
+function repeatedCursor(): LeadsyncError {
+  const message = 'HubSpot gave a cursor twice while its companies were listed, so the list has no end.';
+  return new LeadsyncError('target.unavailable', message, { retry: 'now' });
+}

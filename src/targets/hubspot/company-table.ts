@@ -1,0 +1,106 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { PresentRow } from '../row-changes.ts';
+import type { TargetSnapshot } from '../target.ts';
+import { type HubSpotOptions, optInProperty } from './hubspot-options.ts';
+import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
+import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
+
+/** The companies of a portal as a table: which of the mapped properties are there, and what they can hold. */
+export interface CompanyTable {
+  /** All that are not archived, by name. */
+  readonly properties: ReadonlyMap<string, PropertyDefinition>;
+  /** By lead field, only those whose property is there. */
+  readonly fields: ReadonlyMap<string, MappedProperty>;
+  readonly idProperty: string;
+  /** Null when there is none, or it cannot hold a text of ours. */
+  readonly statusProperty: string | null;
+  /** Names of what is read of each company; all of them are there. */
+  readonly wanted: readonly string[];
+  readonly missing: TargetSnapshot['missing'];
+  /** Names of mapped properties that HubSpot alone fills. */
+  readonly closed: readonly string[];
+  readonly timeZone: string;
+}
+
+/** A company that is a row, or may be one of those that ask for a lead. */
+export type CompanyRow = PresentRow<ShownCompany>;
+
+/**
+ * Finds the mapped properties. Null: the id's is not there, so the target does not exist yet.
+ * @throws LeadsyncError `target.id-column-missing` when two companies could have one id.
+ */
+export function locateProperties(
+  found: readonly PropertyDefinition[],
+  options: HubSpotOptions,
+): CompanyTable | null {
+  const properties = new Map(found.map((property) => [property.name, property]));
+  const id = properties.get(options.idColumn);
+  if (id === undefined) return null;
+  if (id.hasUniqueValue !== true) throw idNotUnique(options.idColumn);
+  const fields = new Map<string, MappedProperty>();
+  const missing: { field: string; message: string }[] = [];
+  for (const { field, column, type } of options.fields) {
+    const property = properties.get(column);
+    if (property !== undefined) fields.set(field, { type, property });
+    else missing.push({ field, message: missingMessage(column) });
+  }
+  const status = options.statusColumn === undefined ? undefined : properties.get(options.statusColumn);
+  const statusProperty = status?.type === 'string' && !isReadOnly(status) ? status.name : null;
+  const mapped = [...fields.values()].map(({ property }) => property);
+  const optIn = properties.has(optInProperty) ? [optInProperty] : [];
+  const names = [id.name, ...mapped.map(({ name }) => name), ...optIn];
+  return {
+    properties,
+    fields,
+    idProperty: id.name,
+    statusProperty,
+    wanted: [...new Set(statusProperty === null ? names : [...names, statusProperty])],
+    missing,
+    closed: mapped.filter(isReadOnly).map(({ name }) => name),
+    timeZone: options.timeZone,
+  };
+}
+
+/** A company as a row; null for one that is none: without an id, and not asking for a lead or with nothing for one. */
+export function companyRow(company: ShownCompany, table: CompanyTable): CompanyRow | null {
+  const leadId = leadIdOf(company, table);
+  if (leadId === null && company.properties[optInProperty] !== 'true') return null;
+  const cells = [...table.fields].map(
+    ([field, mapped]) =>
+      [field, cellOf(company.properties[mapped.property.name], mapped, table.timeZone)] as const,
+  );
+  if (leadId === null && cells.every(([, cell]) => cell === null)) return null;
+  const status = table.statusProperty === null ? null : (company.properties[table.statusProperty] ?? null);
+  return { leadId, cells: Object.fromEntries(cells), status, place: company };
+}
+
+/** Null for a company without one. */
+export function leadIdOf({ properties }: ShownCompany, { idProperty }: CompanyTable): string | null {
+  const leadId = (properties[idProperty] ?? '').trim();
+  return leadId === '' ? null : leadId;
+}
+
+/** Whether a reply shows every property that was asked for: HubSpot leaves out one that is no longer there. */
+export function isWhole(company: ShownCompany, names: readonly string[]): boolean {
+  return names.every((name) => company.properties[name] !== undefined);
+}
+
+/** Oldest first: record ids are numbers that only grow. */
+export function inOrder(companies: Iterable<ShownCompany>): ShownCompany[] {
+  return [...companies].toSorted((a, b) => Number(a.id) - Number(b.id));
+}
+
+export function changed(what: string): LeadsyncError {
+  return new LeadsyncError('target.changed', `${what} It is looked at anew.`, { retry: 'now' });
+}
+
+function missingMessage(column: string): string {
+  return `HubSpot's companies have no property ${JSON.stringify(column)}; the field is left out. leadsync check --fix creates it.`;
+}
+
+function idNotUnique(name: string): LeadsyncError {
+  const message = `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
+  return new LeadsyncError('target.id-column-missing', message, {
+    help: 'Name another property as idColumn: one that has "Require unique values" switched on, or one that is not there yet (leadsync check --fix creates it).',
+  });
+}

@@ -1,0 +1,176 @@
+import { HubSpotHttp } from './hubspot-http.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
+import {
+  type BatchReply,
+  type CompanyPage,
+  type PropertyDefinition,
+  readBatch,
+  readNames,
+  readPage,
+  readProperties,
+  readProperty,
+} from './hubspot-replies.ts';
+
+/** HubSpot's dated API; each is supported for 18 months. */
+const apiVersion = '2026-09';
+const companiesPath = `/crm/objects/${apiVersion}/companies`;
+const propertiesPath = `/crm/properties/${apiVersion}/companies`;
+
+/** HubSpot takes no more inputs in one batch, and gives no more records in one page. */
+export const mostInputs = 100;
+
+export interface UpdateInput {
+  readonly id: string;
+  readonly objectWriteTraceId: string;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+export interface UpsertInput extends UpdateInput {
+  /** The unique property that `id` is a value of. */
+  readonly idProperty: string;
+}
+
+export interface NewProperty {
+  readonly name: string;
+  readonly label: string;
+  readonly type: string;
+  readonly fieldType: string;
+  readonly groupName: string;
+  readonly hasUniqueValue?: boolean;
+  readonly options?: readonly unknown[];
+}
+
+/** The endpoints for companies; each call is one request. Faults: see `HubSpotHttp`. */
+export class HubSpotApi implements AsyncDisposable {
+  readonly #http: HubSpotHttp;
+
+  constructor(options: HubSpotOptions) {
+    this.#http = new HubSpotHttp(options);
+  }
+
+  /** Requests that began to be sent so far. */
+  get requests(): number {
+    return this.#http.requests;
+  }
+
+  /** One page of all companies, or of those in the recycle bin. */
+  list(
+    properties: readonly string[],
+    { archived, after }: { readonly archived: boolean; readonly after: string | null },
+    signal: AbortSignal,
+  ): Promise<CompanyPage> {
+    const query = new URLSearchParams({
+      limit: String(mostInputs),
+      properties: properties.join(','),
+      archived: String(archived),
+      ...(after !== null && { after }),
+    });
+    const path = `${companiesPath}?${query.toString().replaceAll('+', '%20').replaceAll('%2C', ',')}`;
+    return this.#http.ask(
+      { kind: 'read', method: 'GET', path, read: readPage, wanted: 'a page of companies' },
+      signal,
+    );
+  }
+
+  /** At most 100 companies by record id, or by `idProperty`. Those that are not there are not among the results. */
+  batchRead(
+    ids: readonly string[],
+    properties: readonly string[],
+    idProperty: string | null,
+    signal: AbortSignal,
+  ): Promise<BatchReply> {
+    const json = {
+      inputs: ids.map((id) => ({ id })),
+      properties,
+      propertiesWithHistory: [],
+      ...(idProperty !== null && { idProperty }),
+    };
+    return this.#batch('read', 'read', json, signal);
+  }
+
+  batchUpdate(inputs: readonly UpdateInput[], signal: AbortSignal): Promise<BatchReply> {
+    return this.#batch('update', 'write', { inputs }, signal);
+  }
+
+  batchUpsert(inputs: readonly UpsertInput[], signal: AbortSignal): Promise<BatchReply> {
+    return this.#batch('upsert', 'write', { inputs }, signal);
+  }
+
+  /** Into the recycle bin. The reply is empty when all are there. */
+  async batchArchive(ids: readonly string[], signal: AbortSignal): Promise<BatchReply> {
+    const json = { inputs: ids.map((id) => ({ id })) };
+    const path = `${companiesPath}/batch/archive`;
+    return this.#http.ask(
+      {
+        kind: 'write',
+        method: 'POST',
+        path,
+        json,
+        read: (body) => readBatch(body === null ? { results: [] } : body),
+        wanted: 'nothing',
+      },
+      signal,
+    );
+  }
+
+  properties(signal: AbortSignal): Promise<readonly PropertyDefinition[]> {
+    return this.#http.ask(
+      {
+        kind: 'read',
+        method: 'GET',
+        path: propertiesPath,
+        read: readProperties,
+        wanted: 'a list of properties',
+      },
+      signal,
+    );
+  }
+
+  property(name: string, signal: AbortSignal): Promise<PropertyDefinition> {
+    const path = `${propertiesPath}/${encodeURIComponent(name)}`;
+    return this.#http.ask(
+      { kind: 'read', method: 'GET', path, read: readProperty, wanted: 'a property' },
+      signal,
+    );
+  }
+
+  createProperty(property: NewProperty, signal: AbortSignal): Promise<PropertyDefinition> {
+    const call = { kind: 'write', method: 'POST', path: propertiesPath } as const;
+    return this.#http.ask({ ...call, json: property, read: readProperty, wanted: 'a property' }, signal);
+  }
+
+  /** Replaces the whole list of options. */
+  changeOptions(name: string, options: readonly unknown[], signal: AbortSignal): Promise<PropertyDefinition> {
+    const path = `${propertiesPath}/${encodeURIComponent(name)}`;
+    const call = { kind: 'write', method: 'PATCH', path, json: { options } } as const;
+    return this.#http.ask({ ...call, read: readProperty, wanted: 'a property' }, signal);
+  }
+
+  groups(signal: AbortSignal): Promise<readonly string[]> {
+    const path = `${propertiesPath}/groups`;
+    return this.#http.ask(
+      { kind: 'read', method: 'GET', path, read: readNames, wanted: 'a list of property groups' },
+      signal,
+    );
+  }
+
+  createGroup(name: string, label: string, signal: AbortSignal): Promise<unknown> {
+    const call = { kind: 'write', method: 'POST', path: `${propertiesPath}/groups` } as const;
+    return this.#http.ask(
+      { ...call, json: { name, label, displayOrder: -1 }, read: (body) => body ?? null, wanted: 'a group' },
+      signal,
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#http[Symbol.asyncDispose]();
+  }
+
+  #batch(what: string, kind: 'read' | 'write', json: unknown, signal: AbortSignal): Promise<BatchReply> {
+    const path = `${companiesPath}/batch/${what}`;
+    return this.#http.ask(
+      { kind, method: 'POST', path, json, read: readBatch, wanted: 'the results of a batch' },
+      signal,
+    );
+  }
+}

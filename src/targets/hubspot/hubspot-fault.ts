@@ -1,0 +1,152 @@
+import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
+import type { HttpFault } from '../../http/http-fault.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { ErrorReply, SaidFault } from './hubspot-replies.ts';
+
+/** A write without a reply may still be carried out: whoever looked at once would not see it, and write it again. */
+const lateWriteMs = 10_000;
+/** The least time that HubSpot wants a locked record to be left alone. */
+const lockedMs = 2_000;
+const migrationMs = 60_000;
+
+const scopes =
+  'crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read and crm.schemas.companies.write';
+
+/** What was asked for: only a write can have taken effect. */
+export type RequestKind = 'read' | 'write';
+
+interface HubSpotFaultOptions extends LeadsyncErrorOptions {
+  /** HTTP status of the reply; absent: there was none. */
+  readonly status?: number;
+  readonly said?: ErrorReply;
+  readonly words?: string | null;
+}
+
+/** A fault of one request to HubSpot. */
+export class HubSpotFault extends LeadsyncError {
+  readonly status: number | null;
+  readonly said: ErrorReply | null;
+  /** What HubSpot said, shortened; null: nothing that can be shown. For people alone. */
+  readonly words: string | null;
+
+  constructor(code: string, message: string, options: HubSpotFaultOptions = {}) {
+    super(code, message, options);
+    this.name = 'HubSpotFault';
+    this.status = options.status ?? null;
+    this.said = options.said ?? null;
+    this.words = options.words ?? null;
+  }
+}
+
+export interface RefusedReply {
+  readonly status: number;
+  readonly said: ErrorReply;
+  /** Of the header, if it says something sensible. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * What a reply other than 2xx and 429 means, by its status alone (HubSpot, error handling):
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | target.busy | later | 423: a record is locked |
+ * | target.unavailable | now for a read, later for a write or when the reply says so | 5xx, 408, 477 (the account moves) |
+ * | target.unauthenticated | never | 401 |
+ * | target.forbidden | never | 403 |
+ * | target.not-found | never | 404 of the API itself |
+ * | target.refused | never | any other 3xx and 4xx: the request as it is can never be done |
+ */
+export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind: RequestKind): HubSpotFault {
+  const words = wordsOf(said);
+  const number =
+    said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
+  const named = `(${status}${number})${words === null ? '.' : `: ${words}`}`;
+  const reply = { status, said, words };
+  if (status === 423) {
+    return new HubSpotFault('target.busy', `HubSpot has locked a record for now ${named}`, {
+      ...reply,
+      retry: 'later',
+      retryAfterMs: Math.max(lockedMs, retryAfterMs ?? 0),
+    });
+  }
+  if (status === 477) {
+    return new HubSpotFault('target.unavailable', `HubSpot is moving the account's data ${named}`, {
+      ...reply,
+      retry: 'later',
+      retryAfterMs: retryAfterMs ?? migrationMs,
+    });
+  }
+  if (status >= 500 || status === 408) {
+    return new HubSpotFault(
+      'target.unavailable',
+      `HubSpot could not serve the request ${named}${effect(kind)}`,
+      {
+        ...reply,
+        ...again(kind, retryAfterMs),
+      },
+    );
+  }
+  if (status === 401) {
+    return new HubSpotFault('target.unauthenticated', `HubSpot does not accept the access token ${named}`, {
+      ...reply,
+      help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
+    });
+  }
+  if (status === 403) {
+    return new HubSpotFault('target.forbidden', `The access token may not do this in HubSpot ${named}`, {
+      ...reply,
+      help: `Give the key these scopes: ${scopes}.`,
+    });
+  }
+  if (status === 404) {
+    return new HubSpotFault('target.not-found', `HubSpot does not know this address ${named}`, {
+      ...reply,
+      help: 'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
+    });
+  }
+  return new HubSpotFault('target.refused', `HubSpot refuses the request ${named}`, reply);
+}
+
+/** `target.unavailable` or `target.too-large`: no complete reply came. */
+export function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
+  const { kind: how, message: reason, cause } = fault;
+  if (how === 'too-large') {
+    return new HubSpotFault(
+      'target.too-large',
+      `HubSpot sent ${reason} for one reply; the rest was not read.`,
+    );
+  }
+  if (how === 'unreachable') {
+    const message = `HubSpot cannot be reached (${visibleText(reason, 100)}). Nothing was sent.`;
+    return new HubSpotFault('target.unavailable', message, {
+      retry: 'now',
+      cause,
+      help: 'Check the network and the address of the API.',
+    });
+  }
+  const message = `HubSpot did not send a complete reply (${visibleText(reason, 100)}).${effect(kind)}`;
+  return new HubSpotFault('target.unavailable', message, { cause, ...again(kind, null) });
+}
+
+/** A 2xx that cannot be understood: a proxy's page, or a body that is cut. */
+export function senselessReply(status: number, kind: RequestKind, wanted: string): HubSpotFault {
+  const message = `HubSpot answered ${status}, but not with ${wanted}.${effect(kind)}`;
+  return new HubSpotFault('target.unavailable', message, { status, ...again(kind, null) });
+}
+
+/** What HubSpot says against something, in its own words; the useful part is in the details. */
+export function wordsOf(said: SaidFault): string | null {
+  const messages = said.details.flatMap(({ message }) => message ?? []);
+  const text = messages.length > 0 ? messages.join(' ') : (said.message ?? said.category ?? '');
+  return text.trim() === '' ? null : visibleText(text, 300);
+}
+
+function again(kind: RequestKind, askedMs: number | null): LeadsyncErrorOptions {
+  const waitMs = askedMs ?? (kind === 'write' ? lateWriteMs : null);
+  return waitMs === null ? { retry: 'now' } : { retry: 'later', retryAfterMs: waitMs };
+}
+
+function effect(kind: RequestKind): string {
+  return kind === 'write' ? ' The write may have taken effect; the next try looks first.' : '';
+}

@@ -1,0 +1,138 @@
+import type { Client } from 'undici';
+import { LeadsyncError } from '../../errors.ts';
+import { decodeBody } from '../../http/decode-body.ts';
+import { Exchange, type ExchangeBounds } from '../../http/exchange.ts';
+import { jsonRequest } from '../../http/json-request.ts';
+import { HttpFault } from '../../http/http-fault.ts';
+import { openClient } from '../../http/open-client.ts';
+import { parseServiceAddress, type ServiceAddress } from '../../http/service-address.ts';
+import { retryAfterMs } from '../../retry-after.ts';
+import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
+import { readError } from './hubspot-replies.ts';
+import { type RateLimits, rateLimitsOf } from './rate-limits.ts';
+
+export interface HubSpotCall<Reply> {
+  readonly kind: RequestKind;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** From the root on, encoded. */
+  readonly path: string;
+  readonly json?: unknown;
+  /** The parsed body (null: there is none; undefined: no JSON) as what is wanted; null when it is not that. */
+  readonly read: (json: unknown) => Reply | null;
+  /** What `read` wants, for the message. */
+  readonly wanted: string;
+}
+
+/** Ms, and bytes. A batch of 100 companies of 65,536 characters in each of some properties is tens of MB. */
+const connectMs = 10_000;
+const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 64 * 1024 * 1024 };
+
+/**
+ * Requests to HubSpot: each is exactly one attempt, alone with its token within this process, counted, and not sent when
+ * the limits forbid it. Every reply that is none of what was wanted is thrown as LeadsyncError (see `hubspotFault`).
+ */
+export class HubSpotHttp implements AsyncDisposable {
+  requests = 0;
+  readonly #options: HubSpotOptions;
+  readonly #token: string;
+  readonly #address: ServiceAddress;
+  readonly #limits: RateLimits;
+  #client: Client | null = null;
+  #isClosed = false;
+
+  /** Throws `target.bad-url`, or `target.unauthenticated` for a token that no header can carry. */
+  constructor(options: HubSpotOptions) {
+    this.#options = options;
+    this.#token = options.accessToken.reveal();
+    this.#address = hubspotAddress(options.apiUrl);
+    if (!/^[\x21-\x7e]+$/.test(this.#token)) {
+      throw new LeadsyncError(
+        'target.unauthenticated',
+        'The access token for HubSpot is empty or has a character that no token has.',
+        { help: 'Copy it again, without spaces, quotes and line breaks.' },
+      );
+    }
+    this.#limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
+  }
+
+  ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
+    return this.#limits.turns.run(signal, async () => {
+      if (this.#isClosed)
+        throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
+      this.#limits.check();
+      signal.throwIfAborted();
+      try {
+        return await this.#attempt(call, signal);
+      } catch (error) {
+        throw error instanceof HttpFault ? lostReply(error, call.kind) : error;
+      }
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#client?.destroy();
+  }
+
+  async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
+    const { clock, timeZone } = this.#options;
+    this.#client ??= openClient(this.#address.origin, connectMs);
+    const path = this.#address.pathPrefix + call.path;
+    const request = jsonRequest(call.method, path, this.#token, call.json);
+    const exchange = Exchange.start(this.#client, request, {
+      bounds,
+      signal,
+      clock,
+      onSent: () => {
+        this.requests += 1;
+      },
+    });
+    const head = await exchange.head;
+    this.#limits.note(head, timeZone);
+    const encoding = head.headers['content-encoding'];
+    const body = await decodeBody(
+      await exchange.body,
+      typeof encoding === 'string' ? encoding : undefined,
+      bounds.bodyBytes,
+    );
+    const json = parseJson(body.replaceAll(this.#token, '[secret]'));
+    const { status } = head;
+    if (status < 300) {
+      const reply = call.read(json);
+      if (reply === null) throw senselessReply(status, call.kind, call.wanted);
+      return reply;
+    }
+    const said = readError(json);
+    if (status === 429) throw this.#limits.refused(head, said.policyName, timeZone);
+    const date = head.headers['date'];
+    const waitMs = retryAfterMs(
+      head.headers['retry-after'],
+      typeof date === 'string' ? date : undefined,
+      head.receivedAt,
+    );
+    throw hubspotFault({ status, said, retryAfterMs: waitMs }, call.kind);
+  }
+}
+
+function hubspotAddress(apiUrl: string): ServiceAddress {
+  const address = parseServiceAddress(apiUrl);
+  if (!('mistake' in address)) return address;
+  const { mistake, host } = address;
+  const why =
+    mistake === 'unencrypted'
+      ? `http://${host} is not encrypted, and is not this machine`
+      : 'it is no plain https URL';
+  throw new LeadsyncError('target.bad-url', `The address of HubSpot's API cannot be used: ${why}.`, {
+    help: 'Use https://api.hubapi.com.',
+  });
+}
+
+function parseJson(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

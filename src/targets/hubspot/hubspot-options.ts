@@ -1,0 +1,17 @@
+import type { Secret } from '../../config/secret.ts';
+import type { Clock } from '../../sync/clock.ts';
+import type { ColumnMapping } from '../columns.ts';
+
+/** A `column` of the mapping is a property's internal name. */
+export interface HubSpotOptions extends ColumnMapping {
+  /** `https://api.hubapi.com`, or a stand-in's address. */
+  readonly apiUrl: string;
+  /** Of a service key or a private app. */
+  readonly accessToken: Secret;
+  /** IANA name of the portal's zone: that of `date` properties and of the midnight at which the daily limit ends. */
+  readonly timeZone: string;
+  readonly clock: Clock;
+}
+
+/** The property by which a person asks for a lead for a company that has none. */
+export const optInProperty = 'lead_sync';

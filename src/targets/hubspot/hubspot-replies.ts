@@ -1,0 +1,145 @@
+import { z } from 'zod';
+
+/**
+ * Bodies of HubSpot's CRM API, version 2026-09, as loosely as can be worked with: only what is used, unknown fields
+ * ignored, everything that documentation or recordings disagree on optional.
+ */
+
+const value = z.union([z.string(), z.number(), z.boolean()]).transform(String).nullish();
+const id = z.union([z.string().regex(/^\d+$/), z.number()]).transform(String);
+const cursor = z.union([z.string().min(1), z.number()]).transform(String);
+
+const company = z.object({
+  id,
+  properties: z.record(z.string(), value),
+  archived: z.boolean().nullish(),
+  objectWriteTraceId: z.string().nullish(),
+});
+const page = z.object({
+  results: z.array(company),
+  paging: z.object({ next: z.object({ after: cursor }).nullish() }).nullish(),
+});
+
+const texts = z.union([z.array(z.unknown()), z.unknown()]).transform((found) => {
+  const list = Array.isArray(found) ? found : [found];
+  return list
+    .filter((each): each is string | number => ['string', 'number'].includes(typeof each))
+    .map(String);
+});
+const detail = z.object({
+  category: z.string().nullish().catch(null),
+  code: z.string().nullish().catch(null),
+  message: z.string().nullish().catch(null),
+  context: z.record(z.string(), texts).nullish().catch(null),
+});
+const fault = detail.extend({ errors: z.array(detail).nullish().catch(null) });
+const batch = z.object({
+  results: z.array(company).nullish(),
+  errors: z.array(fault).nullish(),
+});
+const errorBody = fault.extend({
+  correlationId: z.string().nullish().catch(null),
+  policyName: z.string().nullish().catch(null),
+});
+
+const property = z.object({
+  name: z.string().min(1),
+  type: z.string(),
+  fieldType: z.string().nullish(),
+  hasUniqueValue: z.boolean().nullish(),
+  calculated: z.boolean().nullish(),
+  archived: z.boolean().nullish(),
+  modificationMetadata: z.looseObject({ readOnlyValue: z.boolean().nullish() }).nullish(),
+  /** Kept whole: they are sent back when one is added. */
+  options: z.array(z.looseObject({ value: z.string() })).nullish(),
+});
+const named = z.object({ results: z.array(z.object({ name: z.string() })) });
+
+/** A company as a reply shows it: of its properties those that were asked for, null where there is none. */
+export interface ShownCompany {
+  readonly id: string;
+  readonly properties: Readonly<Record<string, string | null | undefined>>;
+  readonly traceId: string | null;
+}
+
+export interface CompanyPage {
+  readonly companies: readonly ShownCompany[];
+  /** Cursor of the next page; null: this is the last one. */
+  readonly after: string | null;
+}
+
+/** What a reply says against one input, or against all. */
+export interface SaidFault {
+  readonly category: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** By name, such as `objectWriteTraceId`, `ids`, `id`; always as lists. */
+  readonly context: Readonly<Record<string, readonly string[]>>;
+  /** Of each property that is concerned. */
+  readonly details: readonly SaidFault[];
+}
+
+export interface BatchReply {
+  readonly results: readonly ShownCompany[];
+  readonly errors: readonly SaidFault[];
+}
+
+export interface ErrorReply extends SaidFault {
+  readonly correlationId: string | null;
+  readonly policyName: string | null;
+}
+
+export type PropertyDefinition = z.infer<typeof property>;
+
+/** Null when it is no page: an object without a list of results is never an end. */
+export function readPage(json: unknown): CompanyPage | null {
+  const found = page.safeParse(json);
+  if (!found.success) return null;
+  return { companies: found.data.results.map(shown), after: found.data.paging?.next?.after ?? null };
+}
+
+/** Null when it shows neither results nor errors. */
+export function readBatch(json: unknown): BatchReply | null {
+  const found = batch.safeParse(json);
+  if (!found.success || (found.data.results ?? found.data.errors ?? null) === null) return null;
+  return { results: (found.data.results ?? []).map(shown), errors: (found.data.errors ?? []).map(said) };
+}
+
+/** Of any body, also of one that is no JSON. */
+export function readError(json: unknown): ErrorReply {
+  const { data = {} } = errorBody.safeParse(json);
+  return {
+    ...said(data),
+    correlationId: data.correlationId ?? null,
+    policyName: data.policyName ?? null,
+  };
+}
+
+/** Properties that are not archived; null when it is no list of them. */
+export function readProperties(json: unknown): readonly PropertyDefinition[] | null {
+  const found = z.object({ results: z.array(property) }).safeParse(json);
+  return found.success ? found.data.results.filter(({ archived }) => archived !== true) : null;
+}
+
+export function readProperty(json: unknown): PropertyDefinition | null {
+  return property.safeParse(json).data ?? null;
+}
+
+/** Names of a list of things; null when it is none. */
+export function readNames(json: unknown): readonly string[] | null {
+  return named.safeParse(json).data?.results.map(({ name }) => name) ?? null;
+}
+
+function shown({ id, properties, objectWriteTraceId }: z.infer<typeof company>): ShownCompany {
+  return { id, properties, traceId: objectWriteTraceId || null };
+}
+
+function said({ category, code, message, context, errors }: Partial<z.infer<typeof fault>>): SaidFault {
+  return {
+    category: category ?? null,
+    code: code ?? null,
+    message: message ?? null,
+    context: context ?? {},
+    details: (errors ?? []).map(said),
+  };
+}

@@ -1,0 +1,246 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { batchesOf, BatchSender } from './batch-sender.ts';
+import { CompanyListing } from './company-listing.ts';
+import {
+  changed,
+  companyRow,
+  type CompanyRow,
+  type CompanyTable,
+  inOrder,
+  isWhole,
+  leadIdOf,
+  locateProperties,
+} from './company-table.ts';
+import { HubSpotApi } from './hubspot-api.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
+import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
+import type { Fate } from './input-fates.ts';
+import { addMissingOptions, createMissing } from './property-setup.ts';
+import { inRecycleBin, outcomesOf, type Verdict, withOwnCells } from './write-outcomes.ts';
+import {
+  countProperties,
+  decideChanges,
+  hasOwn,
+  inputsOf,
+  ownProperties,
+  type PlannedInput,
+  putBack,
+} from './write-plan.ts';
+
+export type { HubSpotOptions };
+export type HubSpotTarget = Target & Required<Pick<Target, 'fix'>> & AsyncDisposable;
+
+/** A target that is the companies of a HubSpot portal. Nothing is sent before the first call. */
+export function createHubSpotTarget(options: HubSpotOptions): HubSpotTarget {
+  return new CompaniesTarget(options);
+}
+
+/** Rows that are given at once. */
+const rowsPerBatch = 1_000;
+
+class CompaniesTarget implements HubSpotTarget {
+  readonly name = 'hubspot:companies';
+  readonly batchSize = 1_000;
+  readonly #options: HubSpotOptions;
+  readonly #api: HubSpotApi;
+  readonly #listing: CompanyListing;
+  readonly #binListing: CompanyListing;
+  readonly #sender: BatchSender;
+  /** As the last look at the properties found them; null: look again. */
+  #table: CompanyTable | null = null;
+  /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
+  #asking: readonly string[] | null = null;
+  /** Record ids of companies that have blanks around the lead's id, by that id: HubSpot does not find them by it. */
+  #untidy: ReadonlyMap<string, string> = new Map();
+  /** Lead ids in the recycle bin, as of the first new row since `open`. */
+  #binned: Set<string> | null = null;
+
+  constructor(options: HubSpotOptions) {
+    this.#options = options;
+    this.#api = new HubSpotApi(options);
+    this.#listing = new CompanyListing(this.#api, options.clock, false);
+    this.#binListing = new CompanyListing(this.#api, options.clock, true);
+    this.#sender = new BatchSender(this.#api);
+  }
+
+  get requests(): number {
+    return this.#api.requests;
+  }
+
+  async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+    this.#table = null;
+    this.#binned = null;
+    if (create) this.#sender.forget();
+    const found = await this.#api.properties(signal);
+    const known = locateProperties(found, this.#options);
+    if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
+    const table = known ?? (await this.#create(found, signal));
+    const rows = await this.#readRows(table, signal);
+    this.#table = table;
+    return {
+      missing: table.missing,
+      created: known === null,
+      closed: table.closed,
+      rows: inBatches(rows.map((row) => targetRow(row, table))),
+    };
+  }
+
+  async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
+    if (changes.length === 0) return [];
+    try {
+      const table = await this.#knownTable(signal);
+      const decisions = decideChanges(changes, await this.#look(changes, table, signal), table);
+      const inputs = inputsOf(decisions, table);
+      const left = new Map<PlannedInput, Verdict>([
+        ...(await this.#inBin(inputs, table, signal)),
+        ...(await this.#withOwn(inputs, table, signal)),
+      ]);
+      const sent = inputs.filter((input) => !left.has(input));
+      const fates = await this.#sender.send(sent, table, signal);
+      // What was written over would be on no record: only what is done is.
+      await this.#sender.send(putBack(fates), table, signal);
+      for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(leadId);
+      return outcomesOf(
+        changes,
+        decisions.outcomes,
+        new Map<PlannedInput, Fate | Verdict>([...left, ...fates]),
+        table,
+      );
+    } catch (error) {
+      if (error instanceof LeadsyncError && error.code === 'target.changed') this.#table = null;
+      throw error;
+    }
+  }
+
+  async fix(signal: AbortSignal): Promise<boolean> {
+    const found = await this.#api.properties(signal);
+    // Throws where creating what is missing would not help.
+    locateProperties(found, this.#options);
+    this.#table = null;
+    const created = await createMissing(this.#api, this.#options, found, signal);
+    const added = await addMissingOptions(this.#api, this.#options, [...found, ...created], signal);
+    return created.length > 0 || added;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#api[Symbol.asyncDispose]();
+  }
+
+  async #create(found: readonly PropertyDefinition[], signal: AbortSignal): Promise<CompanyTable> {
+    const created = await createMissing(this.#api, this.#options, found, signal);
+    const table = locateProperties([...found, ...created], this.#options);
+    if (table === null) throw changed(`HubSpot did not create the property ${this.#options.idColumn}.`);
+    return table;
+  }
+
+  async #knownTable(signal: AbortSignal): Promise<CompanyTable> {
+    this.#table ??= locateProperties(await this.#api.properties(signal), this.#options);
+    if (this.#table !== null) return this.#table;
+    throw changed(`HubSpot's companies have no property ${this.#options.idColumn}. Nothing was written.`);
+  }
+
+  /** All companies that are rows. Takes note of those that ask for a lead. */
+  async #readRows(table: CompanyTable, signal: AbortSignal): Promise<CompanyRow[]> {
+    const companies = await this.#listing.read(
+      table.wanted,
+      (company) => companyRow(company, table) !== null || !isWhole(company, table.wanted),
+      signal,
+    );
+    await this.#assertWhole(companies.values(), table, signal);
+    const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
+    this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    this.#untidy = new Map(
+      rows.flatMap(({ leadId, place }) =>
+        leadId === null || place.properties[table.idProperty] === leadId ? [] : [[leadId, place.id]],
+      ),
+    );
+    return rows;
+  }
+
+  /** A property that somebody removed while companies were read must not look as if all of them had been emptied. */
+  async #assertWhole(
+    companies: Iterable<ShownCompany>,
+    { wanted }: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if ([...companies].every((company) => isWhole(company, wanted))) return;
+    const names = new Set((await this.#api.properties(signal)).map(({ name }) => name));
+    if (!wanted.every((name) => names.has(name)))
+      throw changed('A property of the mapping is not in HubSpot any more.');
+  }
+
+  /** The companies that the changes are about, as they are now. */
+  async #look(
+    changes: readonly RowChange[],
+    table: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<readonly CompanyRow[]> {
+    const found = new Map<string, ShownCompany>();
+    const read = async (ids: Iterable<string>, idProperty: string | null): Promise<void> => {
+      for (const batch of batchesOf([...new Set(ids)])) {
+        const { results } = await this.#api.batchRead(batch, table.wanted, idProperty, signal);
+        for (const company of results) found.set(company.id, company);
+      }
+    };
+    const leadIds = changes.map(({ leadId }) => leadId?.trim() ?? '').filter((leadId) => leadId !== '');
+    await read(leadIds, table.idProperty);
+    await read(
+      leadIds.flatMap((leadId) => this.#untidy.get(leadId) ?? []),
+      null,
+    );
+    const isAsking = changes.some(({ kind, leadId }) => kind === 'link' || leadId === null);
+    if (isAsking) {
+      if (this.#asking === null) await this.#readRows(table, signal);
+      await read(this.#asking ?? [], null);
+    }
+    await this.#assertWhole(found.values(), table, signal);
+    const rows = inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
+    if (isAsking) this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    return rows;
+  }
+
+  /** The new ones whose company a person has deleted: an upsert would make another. */
+  async #inBin(
+    inputs: readonly PlannedInput[],
+    table: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<[PlannedInput, Verdict][]> {
+    const added = inputs.filter(({ kind }) => kind === 'upsert');
+    if (added.length === 0) return [];
+    const binned = (this.#binned ??= await this.#readBin(table, signal));
+    return added.flatMap((input) => (binned.has(input.leadId) ? [[input, inRecycleBin]] : []));
+  }
+
+  async #readBin(table: CompanyTable, signal: AbortSignal): Promise<Set<string>> {
+    const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
+    const archived = await this.#binListing.read([table.idProperty], hasId, signal);
+    return new Set([...archived.values()].flatMap((company) => leadIdOf(company, table) ?? []));
+  }
+
+  /** Those to be removed that have more than what is ours. */
+  async #withOwn(
+    inputs: readonly PlannedInput[],
+    table: CompanyTable,
+    signal: AbortSignal,
+  ): Promise<[PlannedInput, Verdict][]> {
+    const removed = inputs.filter(({ kind }) => kind === 'archive');
+    const own = ownProperties(table);
+    const filled = new Set<string>();
+    for (const batch of batchesOf(removed)) {
+      const ids = batch.map(({ id }) => id);
+      const { results } = await this.#api.batchRead(ids, [...own, ...countProperties], null, signal);
+      for (const company of results) if (hasOwn(company, own)) filled.add(company.id);
+    }
+    return removed.flatMap((input) => (filled.has(input.id) ? [[input, withOwnCells]] : []));
+  }
+}
+
+function targetRow({ leadId, cells, status, place }: CompanyRow, table: CompanyTable): TargetRow {
+  const shown = table.statusProperty === null ? null : (status ?? '');
+  return { row: Number(place.id), leadId, cells, status: shown };
+}
+
+async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
+  for (let at = 0; at < rows.length; at += rowsPerBatch) yield rows.slice(at, at + rowsPerBatch);
+}

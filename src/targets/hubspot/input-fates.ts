@@ -1,0 +1,132 @@
+import { type Cell, sameButSpelling, sameCell } from '../../lead/value.ts';
+import type { CompanyTable } from './company-table.ts';
+import { wordsOf } from './hubspot-fault.ts';
+import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
+import { cellOf } from './property-values.ts';
+import type { PlannedInput } from './write-plan.ts';
+
+/**
+ * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property; another spelling of
+ * it (case, spaces) counts as stored, and travels to the lead like an edit, unless it is what was there before. `missed`: it does
+ * not show what was sent, and nobody said why. `words`: HubSpot's, shortened.
+ */
+export type Fate =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'altered'; readonly shown: ReadonlyMap<string, Cell> }
+  | { readonly kind: 'refused'; readonly words: string | null }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'missed' };
+
+/** The fates that a reply tells; of the rest `unattributed` is what HubSpot said without saying of whom. */
+export interface ReplyFates {
+  readonly known: ReadonlyMap<PlannedInput, Fate>;
+  readonly unknown: readonly PlannedInput[];
+  readonly unattributed: SaidFault | null;
+}
+
+/** By status nothing is decided: a batch that failed in part may come as a success. The n-th input has the trace id n. */
+export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, table: CompanyTable): ReplyFates {
+  const known = new Map<PlannedInput, Fate>();
+  const unattributed: SaidFault[] = [];
+  for (const error of reply.errors) {
+    const concerned = inputs.filter((input, index) => isAbout(error, input, String(index)));
+    if (concerned.length === 0) unattributed.push(error);
+    for (const input of concerned) known.set(input, fateOfError(error, input));
+  }
+  const byKey = new Map(inputs.map((input) => [input.id, input]));
+  for (const result of reply.results) {
+    const input = inputOf(result, inputs, byKey, table);
+    if (input === undefined || known.has(input)) continue;
+    const fate = shownFate(result, input, table);
+    if (fate !== null) known.set(input, fate);
+  }
+  // An archive has no results: whoever is not complained of is archived.
+  const rest = inputs.filter((input) => !known.has(input));
+  if (unattributed.length === 0) {
+    for (const input of rest) if (input.kind === 'archive') known.set(input, { kind: 'stored' });
+  }
+  return {
+    known,
+    unknown: rest.filter((input) => !known.has(input)),
+    unattributed: unattributed[0] ?? null,
+  };
+}
+
+/** The fate of an input of which the reply said nothing, by how the company shows itself now; undefined: it does not. */
+export function rereadFate(
+  input: PlannedInput,
+  company: ShownCompany | undefined,
+  unattributed: SaidFault | null,
+  table: CompanyTable,
+): Fate {
+  const refused: Fate | null =
+    unattributed === null ? null : { kind: 'refused', words: wordsOf(unattributed) };
+  if (input.kind === 'archive')
+    return company === undefined ? { kind: 'stored' } : (refused ?? { kind: 'missed' });
+  if (company === undefined)
+    return input.kind === 'update' ? { kind: 'gone' } : (refused ?? { kind: 'missed' });
+  // What is left out there though the property is there is empty.
+  const empty = Object.fromEntries(Object.keys(input.properties).map((name) => [name, null]));
+  const shown = { ...company, properties: { ...empty, ...company.properties } };
+  const fate = shownFate(shown, input, table);
+  return fate?.kind === 'stored' ? fate : (refused ?? { kind: 'missed' });
+}
+
+/** HubSpot's own code for a property that is not there (any more). */
+export function isAboutProperties(error: SaidFault): boolean {
+  return error.code === 'PROPERTY_DOESNT_EXIST' || error.details.some(isAboutProperties);
+}
+
+/** By what a reply to the request as a whole says of a record that is not there. */
+export function namesRecords({ category, context, details }: SaidFault): boolean {
+  const named = [...(context['ids'] ?? []), ...(context['id'] ?? [])];
+  return (category === 'OBJECT_NOT_FOUND' && named.length > 0) || details.some(namesRecords);
+}
+
+export function fateOfError(error: SaidFault, { kind }: PlannedInput): Fate {
+  if (error.category === 'OBJECT_NOT_FOUND')
+    return kind === 'archive' ? { kind: 'stored' } : { kind: 'gone' };
+  return { kind: 'refused', words: wordsOf(error) };
+}
+
+function isAbout({ context }: SaidFault, { id }: PlannedInput, traceId: string): boolean {
+  const traces = context['objectWriteTraceId'];
+  if (traces !== undefined && traces.length > 0) return traces.includes(traceId);
+  return [...(context['ids'] ?? []), ...(context['id'] ?? [])].includes(id);
+}
+
+function inputOf(
+  result: ShownCompany,
+  inputs: readonly PlannedInput[],
+  byKey: ReadonlyMap<string, PlannedInput>,
+  { idProperty }: CompanyTable,
+): PlannedInput | undefined {
+  const isByLead = inputs[0]?.kind === 'upsert';
+  if (result.traceId !== null) {
+    const input = inputs[Number(result.traceId)];
+    // One that was merged in that moment shows itself as another, which may be another lead's.
+    return isByLead || input?.id === result.id ? input : undefined;
+  }
+  return byKey.get(isByLead ? (result.properties[idProperty] ?? '').trim() : result.id);
+}
+
+/** Null when the company is shown without all that was sent. */
+function shownFate({ properties }: ShownCompany, input: PlannedInput, table: CompanyTable): Fate | null {
+  const altered = new Map<string, Cell>();
+  for (const [name, sent] of Object.entries(input.properties)) {
+    const text = properties[name];
+    if (text === undefined) return null;
+    const shown = cell(text, name, table);
+    const wanted = cell(sent, name, table);
+    const before = input.before?.[name];
+    const isNew =
+      name !== table.idProperty && (before === undefined || !sameCell(shown, cell(before, name, table)));
+    if (!sameCell(shown, wanted) && !(isNew && sameButSpelling(shown, wanted))) altered.set(name, shown);
+  }
+  return altered.size === 0 ? { kind: 'stored' } : { kind: 'altered', shown: altered };
+}
+
+function cell(text: string | null, name: string, { fields, timeZone }: CompanyTable): Cell {
+  const mapped = [...fields.values()].find(({ property }) => property.name === name);
+  return mapped === undefined ? text : cellOf(text, mapped, timeZone);
+}

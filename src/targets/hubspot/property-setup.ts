@@ -1,0 +1,120 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { FieldMapping } from '../../lead/mapping.ts';
+import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
+import { HubSpotFault } from './hubspot-fault.ts';
+import { type HubSpotOptions, optInProperty } from './hubspot-options.ts';
+import type { PropertyDefinition } from './hubspot-replies.ts';
+
+const groupName = 'leadsync';
+
+/**
+ * The properties that the mapping needs, as they are made when they are not there. That of the id comes last: until it is
+ * there nothing was made, and whoever was interrupted goes on.
+ */
+function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
+  const text = { type: 'string', fieldType: 'text' };
+  const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
+  const wanted = [
+    {
+      ...named(optInProperty),
+      type: 'bool',
+      fieldType: 'booleancheckbox',
+      options: [option('true', 'Yes', 0), option('false', 'No', 1)],
+    },
+    ...status,
+    ...fields.map((mapping) => ({ ...named(mapping.column), ...kindOf(mapping) })),
+    { ...named(idColumn), ...text, hasUniqueValue: true },
+  ];
+  return [...new Map(wanted.map((property) => [property.name, property])).values()];
+}
+
+/** Creates what is missing, group included, and gives it back. What others create meanwhile is as good. */
+export async function createMissing(
+  api: HubSpotApi,
+  options: HubSpotOptions,
+  found: readonly PropertyDefinition[],
+  signal: AbortSignal,
+): Promise<readonly PropertyDefinition[]> {
+  const there = new Set(found.map(({ name }) => name));
+  const missing = wantedProperties(options).filter(({ name }) => !there.has(name));
+  if (missing.length === 0) return [];
+  if (!(await api.groups(signal)).includes(groupName)) {
+    await unlessThere(
+      () => api.createGroup(groupName, 'leadsync', signal),
+      () => Promise.resolve(null),
+    );
+  }
+  const created: PropertyDefinition[] = [];
+  for (const property of missing) {
+    // What the reply shows counts: for some moments a list of properties need not show a new one.
+    const made = await unlessThere(
+      () => api.createProperty(property, signal),
+      () => api.property(property.name, signal),
+    );
+    created.push(made);
+  }
+  return created;
+}
+
+/**
+ * Adds the options that the configuration names and HubSpot's list lacks. HubSpot replaces the list as a whole, so it is
+ * read again right before. Returns whether any was added.
+ */
+export async function addMissingOptions(
+  api: HubSpotApi,
+  { fields }: HubSpotOptions,
+  found: readonly PropertyDefinition[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let added = false;
+  for (const { column, values = [] } of fields) {
+    const property = found.find(({ name, type }) => name === column && type === 'enumeration');
+    if (property === undefined || optionsLacking(property, values).length === 0) continue;
+    const live = await api.property(column, signal);
+    const lacking = optionsLacking(live, values);
+    if (live.type !== 'enumeration' || lacking.length === 0) continue;
+    const options = live.options ?? [];
+    const more = lacking.map((value, index) => option(value, value, options.length + index));
+    const changed = await api.changeOptions(column, [...options, ...more], signal);
+    if (optionsLacking(changed, lacking).length > 0) throw notAdded(column);
+    added = true;
+  }
+  return added;
+}
+
+function optionsLacking({ options }: PropertyDefinition, values: readonly string[]): string[] {
+  const live = new Set((options ?? []).map(({ value }) => value));
+  return values.filter((value) => !live.has(value));
+}
+
+function kindOf({ type, values = [] }: FieldMapping): Pick<NewProperty, 'type' | 'fieldType' | 'options'> {
+  if (type === 'instant') return { type: 'datetime', fieldType: 'date' };
+  if (values.length === 0) return { type: 'string', fieldType: 'text' };
+  const options = values.map((value, index) => option(value, value, index));
+  return { type: 'enumeration', fieldType: 'select', options };
+}
+
+function named(name: string): Pick<NewProperty, 'name' | 'label' | 'groupName'> {
+  const words = name.replaceAll('_', ' ');
+  return { name, label: words.slice(0, 1).toUpperCase() + words.slice(1), groupName };
+}
+
+function option(value: string, label: string, displayOrder: number) {
+  return { value, label, displayOrder, hidden: false };
+}
+
+async function unlessThere<T>(create: () => Promise<T>, existing: () => Promise<T>): Promise<T> {
+  try {
+    return await create();
+  } catch (error) {
+    // OBJECT_ALREADY_EXISTS comes with 409.
+    if (error instanceof HubSpotFault && error.status === 409) return existing();
+    throw error;
+  }
+}
+
+function notAdded(name: string): LeadsyncError {
+  return new LeadsyncError('target.refused', `HubSpot did not add the options to the property ${name}.`, {
+    help: 'Add them in HubSpot: Settings, Properties.',
+  });
+}

@@ -1,0 +1,102 @@
+import { Temporal } from 'temporal-polyfill';
+import { readInstant } from '../../lead/instant.ts';
+import type { Cell, FieldType, Value } from '../../lead/value.ts';
+import type { PropertyDefinition } from './hubspot-replies.ts';
+
+/** A mapped field together with the property it is kept in. */
+export interface MappedProperty {
+  readonly type: FieldType;
+  readonly property: PropertyDefinition;
+}
+
+/** HubSpot keeps no more characters in one value. */
+const mostCharacters = 65_536;
+
+/** A list in a message is not longer. */
+const mostOptions = 20;
+
+/** What a property's text means. HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is understood too. */
+export function cellOf(text: string | null | undefined, mapped: MappedProperty, timeZone: string): Cell {
+  if (text === null || text === undefined || text === '') return null;
+  if (mapped.type === 'text') return text;
+  return readMoment(text, mapped.property.type, timeZone) ?? { unreadable: text };
+}
+
+function readMoment(text: string, type: string, timeZone: string): string | null {
+  const hasEpoch = type === 'date' || type === 'datetime';
+  const moment = hasEpoch && /^-?\d{1,16}$/.test(text) ? new Date(Number(text)) : null;
+  if (moment !== null && Number.isNaN(moment.getTime())) return null;
+  if (type !== 'date') return moment?.toISOString() ?? readInstant(text, timeZone);
+  // The day is what is kept: midnight UTC is how it travels.
+  const day = (moment?.toISOString() ?? text).replace(/T00:00:00(\.000)?Z$/, '');
+  return readInstant(day, timeZone);
+}
+
+/** The text to send: empty for none. Only for a value that `notStorable` has nothing against. */
+export function storedText(value: Value, mapped: MappedProperty, timeZone: string): string {
+  if (value === null || value === '') return '';
+  if (mapped.type === 'instant' && mapped.property.type === 'date') return dayOf(value, timeZone) ?? value;
+  return value;
+}
+
+/** Why a value cannot be kept in a property, as a sentence; null when nothing is known against it. */
+export function notStorable(value: string, mapped: MappedProperty, timeZone: string): string | null {
+  const { property } = mapped;
+  if (isReadOnly(property))
+    return `HubSpot fills the property ${property.name} by itself, nothing can be written to it.`;
+  if (!value.isWellFormed()) return 'The text has half a character, which cannot be sent.';
+  if (value.length > mostCharacters)
+    return `HubSpot keeps at most ${mostCharacters} characters in a property, this text has ${value.length}.`;
+  switch (property.type) {
+    case 'enumeration':
+      return notAnOption(value, property);
+    case 'date':
+      return notADay(value, mapped, timeZone);
+    case 'datetime':
+      return readInstant(value, 'UTC') === value
+        ? null
+        : `The property ${property.name} holds a date and a time. Map a text property.`;
+    case 'number':
+      return String(Number(value)) === value && Number.isFinite(Number(value))
+        ? null
+        : `The property ${property.name} holds a number, and would show another text. Map a text property.`;
+    case 'bool':
+      return value === 'true' || value === 'false'
+        ? null
+        : `The property ${property.name} holds true or false. Map a text property.`;
+    default:
+      return null;
+  }
+}
+
+/** Whether HubSpot, and nobody else, decides what a property shows. */
+export function isReadOnly({ calculated, modificationMetadata }: PropertyDefinition): boolean {
+  return calculated === true || modificationMetadata?.readOnlyValue === true;
+}
+
+/** Options are compared by value, with their case; those of a checkbox list are joined by semicolons. */
+function notAnOption(value: string, { name, fieldType, options }: PropertyDefinition): string | null {
+  const allowed = new Set((options ?? []).map((option) => option.value));
+  // Of a property whose options live elsewhere, such as users, none is listed.
+  if (allowed.size === 0) return null;
+  const chosen = fieldType === 'checkbox' ? value.split(';') : [value];
+  if (chosen.every((each) => allowed.has(each))) return null;
+  const listed = [...allowed].slice(0, mostOptions).map((each) => JSON.stringify(each));
+  const more = allowed.size > mostOptions ? `, and ${allowed.size - mostOptions} more` : '';
+  return `${JSON.stringify(value)} is none of the options of the property ${name}, with upper and lower case: ${listed.join(', ')}${more}. Add it in HubSpot, or under \`values\` of the field and run leadsync check --fix.`;
+}
+
+function notADay(value: string, { type, property }: MappedProperty, timeZone: string): string | null {
+  if (type === 'instant')
+    return dayOf(value, timeZone) === null
+      ? `The property ${property.name} holds no time. Map a datetime property.`
+      : null;
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && readInstant(value, 'UTC') === `${value}T00:00:00.000Z`;
+  return isDay ? null : `The property ${property.name} holds a date as YYYY-MM-DD. Map a text property.`;
+}
+
+/** The day of which an instant is exactly the start in the zone; null when it is within one. */
+function dayOf(instant: string, timeZone: string): string | null {
+  const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  return readInstant(day, timeZone) === instant ? day : null;
+}

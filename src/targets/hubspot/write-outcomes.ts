@@ -1,0 +1,108 @@
+import { showCell } from '../../lead/value.ts';
+import { withoutStop } from '../../errors.ts';
+import type { RowChange, RowOutcome } from '../target.ts';
+import type { CompanyTable } from './company-table.ts';
+import type { Fate } from './input-fates.ts';
+import type { PlannedInput } from './write-plan.ts';
+
+/** Why a change is not done. */
+export type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'>;
+
+/** Instead of an input that was not sent at all. */
+export const inRecycleBin: Verdict = {
+  status: 'held',
+  code: 'row.archived',
+  message:
+    "The company of this lead lies in HubSpot's recycle bin since somebody deleted or merged it: restore it there, or delete it for good. It is not created again.",
+};
+export const withOwnCells: Verdict = {
+  status: 'held',
+  code: 'row.has-own-cells',
+  message:
+    'The company has values of its own in HubSpot, or contacts, deals or notes. It was left as it is; delete it there if nobody needs it.',
+};
+
+/**
+ * The outcomes of a plan by what became of its inputs. A change of the status of a company without id is done whatever
+ * became of it: the next run tells it again.
+ */
+export function outcomesOf(
+  changes: readonly RowChange[],
+  planned: readonly RowOutcome[],
+  fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
+  table: CompanyTable,
+): readonly RowOutcome[] {
+  const byLead = Map.groupBy(fates.keys(), ({ leadId }) => leadId.trim());
+  return changes.map((change, index): RowOutcome => {
+    const outcome = planned[index];
+    if (outcome === undefined) throw new Error('a change without outcome');
+    const leadId = change.leadId?.trim() ?? '';
+    if (outcome.status !== 'done' || leadId === '') return outcome;
+    const verdicts = (byLead.get(leadId) ?? []).flatMap((input) => {
+      const fate = fates.get(input);
+      return fate === undefined ? [] : (verdictOf(change, input, fate, table) ?? []);
+    });
+    const [verdict] = verdicts;
+    return verdict === undefined ? outcome : { key: change.key, ...verdict };
+  });
+}
+
+function verdictOf(
+  change: RowChange,
+  { kind }: PlannedInput,
+  fate: Fate | Verdict,
+  table: CompanyTable,
+): Verdict | null {
+  if ('status' in fate) return fate;
+  switch (fate.kind) {
+    case 'stored':
+      return null;
+    case 'altered': {
+      const concerned = [...fate.shown].filter(([name]) => propertiesOf(change, table).has(name));
+      if (concerned.length === 0) return null;
+      const shown = concerned.map(([name, cell]) => `${name} shows ${showCell(cell)}`).join(', ');
+      const after = kind === 'update' ? ' It shows again what it did before.' : '';
+      return held(`HubSpot keeps something else than what was written: ${shown}.${after}`);
+    }
+    case 'refused': {
+      const words = fate.words === null ? '.' : `: ${withoutStop(fate.words)}.`;
+      return held(
+        kind === 'upsert'
+          ? `HubSpot refused the new company${words} It was not added.`
+          : `HubSpot refused the change of the company${words} It was left as it is.`,
+      );
+    }
+    case 'gone':
+      return {
+        status: 'put-off',
+        code: 'row.gone',
+        message:
+          'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
+      };
+    case 'missed':
+      return {
+        status: 'put-off',
+        code: 'row.changed',
+        message: 'The company does not show what was written. The next run looks again.',
+      };
+    default:
+      return fate satisfies never;
+  }
+}
+
+/** Names of what a change wants to write. */
+function propertiesOf(change: RowChange, table: CompanyTable): ReadonlySet<string> {
+  const fields = 'values' in change ? Object.keys(change.values) : [];
+  const names = fields.flatMap((field) => table.fields.get(field)?.property.name ?? []);
+  const hasId = change.kind === 'append' || change.kind === 'link' || change.kind === 'unlink';
+  const hasStatus = 'text' in change || ('status' in change && change.status !== undefined);
+  return new Set([
+    ...names,
+    ...(hasId ? [table.idProperty] : []),
+    ...(hasStatus && table.statusProperty !== null ? [table.statusProperty] : []),
+  ]);
+}
+
+function held(message: string): Verdict {
+  return { status: 'held', code: 'target.value-not-storable', message };
+}

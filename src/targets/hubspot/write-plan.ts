@@ -1,0 +1,118 @@
+import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
+import type { RowChange } from '../target.ts';
+import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
+import { optInProperty } from './hubspot-options.ts';
+import type { ShownCompany } from './hubspot-replies.ts';
+import type { Fate } from './input-fates.ts';
+import { isReadOnly, notStorable, storedText } from './property-values.ts';
+
+/** What is to be sent for one company; at most one for each. */
+export interface PlannedInput {
+  readonly kind: 'update' | 'upsert' | 'archive';
+  /** The record id; of an upsert the lead's. */
+  readonly id: string;
+  readonly leadId: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** Of an update: what those properties showed before. */
+  readonly before?: Readonly<Record<string, string>>;
+}
+
+/** Decides what becomes of the changes, by the companies as they are now. Own cells of a company are looked at later. */
+export function decideChanges(
+  changes: readonly RowChange[],
+  rows: Iterable<CompanyRow>,
+  table: CompanyTable,
+): RowDecisions<ShownCompany> {
+  const { fields, timeZone } = table;
+  const plan = new RowChanges<ShownCompany>(changes, {
+    fields: new Set(fields.keys()),
+    hasStatus: table.statusProperty !== null,
+    // Looked at later, and only of those that would be removed.
+    hasOwnCells: () => false,
+    notStorable: (value, field) => {
+      const mapped = fields.get(field);
+      return mapped === undefined ? null : notStorable(value, mapped, timeZone);
+    },
+    notWritable: ({ values }) => {
+      const closed = Object.keys(values)
+        .flatMap((field) => fields.get(field)?.property ?? [])
+        .find(isReadOnly);
+      return closed === undefined ? null : `HubSpot fills the property ${closed.name} by itself.`;
+    },
+  });
+  for (const row of rows) plan.see(row);
+  return plan.decide();
+}
+
+/** The inputs that the decisions come to, those that would change nothing left out. */
+export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTable): PlannedInput[] {
+  const written = decisions.writes.flatMap((write): PlannedInput[] => {
+    const leadId = write.leadId ?? leadIdOf(write.place, table) ?? '';
+    const { id } = write.place;
+    if (write.remove) return [{ kind: 'archive', id, leadId, properties: {} }];
+    const properties = changedProperties(write, table);
+    if (Object.keys(properties).length === 0) return [];
+    const before = Object.keys(properties).map((name) => [name, write.place.properties[name] ?? ''] as const);
+    return [{ kind: 'update', id, leadId, properties, before: Object.fromEntries(before) }];
+  });
+  const added = decisions.appends.map(({ leadId: given, values, status }): PlannedInput => {
+    const leadId = given.trim();
+    const filled = Object.entries(propertiesOf(values, table)).filter(([, text]) => text !== '');
+    const properties: Record<string, string> = { [table.idProperty]: leadId, ...Object.fromEntries(filled) };
+    if (status !== null && status !== '' && table.statusProperty !== null)
+      properties[table.statusProperty] = status;
+    return { kind: 'upsert', id: leadId, leadId, properties };
+  });
+  return [...written, ...added];
+}
+
+/** What gives the companies of which HubSpot keeps something else than was sent what they showed before. */
+export function putBack(fates: ReadonlyMap<PlannedInput, Fate>): PlannedInput[] {
+  return [...fates].flatMap(([{ before, ...input }, fate]): PlannedInput[] => {
+    if (before === undefined || fate.kind !== 'altered') return [];
+    const properties = [...fate.shown.keys()].map((name) => [name, before[name] ?? ''] as const);
+    return [{ ...input, properties: Object.fromEntries(properties) }];
+  });
+}
+
+/** Names of what a person can fill in a company besides what is ours. */
+export function ownProperties({ properties, wanted }: CompanyTable): string[] {
+  const ours = new Set([...wanted, optInProperty, 'lifecyclestage']);
+  return [...properties.values()].flatMap((property) =>
+    ours.has(property.name) || /^(hs|hubspot)_/.test(property.name) || isReadOnly(property)
+      ? []
+      : property.name,
+  );
+}
+
+/** Counts that HubSpot keeps of what hangs on a company. */
+export const countProperties: readonly string[] = [
+  'num_associated_contacts',
+  'num_associated_deals',
+  'num_notes',
+];
+
+/** Whether a company that was read with `ownProperties` and `countProperties` has anything of its own. */
+export function hasOwn({ properties }: ShownCompany, own: readonly string[]): boolean {
+  return (
+    own.some((name) => (properties[name] ?? '') !== '') ||
+    countProperties.some((name) => Number(properties[name] ?? 0) > 0)
+  );
+}
+
+function changedProperties(write: RowWrite<ShownCompany>, table: CompanyTable): Record<string, string> {
+  return {
+    ...propertiesOf(write.values, table),
+    ...(write.leadId !== null && { [table.idProperty]: write.leadId }),
+    ...(write.unlink && { [table.idProperty]: '' }),
+    ...(write.status !== null && table.statusProperty !== null && { [table.statusProperty]: write.status }),
+  };
+}
+
+function propertiesOf(values: RowWrite<ShownCompany>['values'], { fields, timeZone }: CompanyTable) {
+  const entries = Object.entries(values).flatMap(([field, value]) => {
+    const mapped = fields.get(field);
+    return mapped === undefined ? [] : [[mapped.property.name, storedText(value, mapped, timeZone)] as const];
+  });
+  return Object.fromEntries(entries);
+}

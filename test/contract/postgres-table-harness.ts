@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { Secret } from '../../src/config/secret.ts';
+import { createPostgresTableTarget } from '../../src/targets/postgres-table/postgres-table-target.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { contractFields, type Inability, type Table, type TargetHarness } from './target-harness.ts';
+
+export interface PostgresTableHarness extends TargetHarness {
+  readonly url: string;
+  /** A person at psql, in one session. */
+  query(sql: string): Promise<(string | null)[][]>;
+}
+
+/** Names of columns are unique; there is no row of headings that would be the first. */
+export const postgresTableCannot: readonly Inability[] = ['double-headings', 'row-numbers'];
+
+const { escapeIdentifier, escapeLiteral } = pg;
+
+/** A table `leads` in a database of its own, whose rows a column of numbers keeps in order that the suite never sees. */
+export async function makePostgresTableHarness(
+  momentType: 'text' | 'timestamptz' = 'text',
+): Promise<PostgresTableHarness> {
+  const database = await createTestDatabase({ migrated: false });
+  const person = new pg.Client({ connectionString: database.url });
+  await person.connect();
+  const query = async (sql: string) =>
+    (await person.query<(string | null)[]>({ text: sql, rowMode: 'array' })).rows;
+  const show = async (): Promise<Table | null> => {
+    const columns = await query(
+      `select column_name, data_type from information_schema.columns where table_name = 'leads' order by ordinal_position`,
+    );
+    if (columns.length === 0) return null;
+    const shown = columns.filter(([column]) => column !== 'position');
+    const texts = shown.map(([column, type]) =>
+      type?.startsWith('timestamp') === true
+        ? `coalesce(to_char(${escapeIdentifier(column ?? '')} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '')`
+        : `coalesce(${escapeIdentifier(column ?? '')}::text, '')`,
+    );
+    const order = shown.length < columns.length ? 'order by position' : '';
+    const rows = await query(`select ${texts.join()} from leads ${order}`);
+    return [shown, ...rows].map((row, index) =>
+      index === 0
+        ? shown.map(([column]) => column ?? '')
+        : row.map((text) => (typeof text === 'string' ? text : '')),
+    );
+  };
+  return {
+    url: database.url,
+    query,
+    show,
+    target: (options = {}) =>
+      createPostgresTableTarget({
+        url: new Secret(database.url),
+        table: 'leads',
+        fields: contractFields,
+        idColumn: 'Lead ID',
+        timeZone: 'Europe/Berlin',
+        ...options,
+      }),
+    edit: async (change) => {
+      const [head = [], ...rows] = change((await show()) ?? []);
+      const columns = head.map((heading) => {
+        const isMoment = heading.toLowerCase() === 'next follow-up';
+        return `${escapeIdentifier(heading)} ${isMoment ? momentType : 'text'}`;
+      });
+      const values = rows.map(
+        (row) => `(${row.map((text) => (text === '' ? 'null' : escapeLiteral(text))).join()})`,
+      );
+      const names = head.map((heading) => escapeIdentifier(heading)).join();
+      const inserted = values.length === 0 ? '' : `insert into leads (${names}) values ${values.join()};`;
+      await person.query(
+        `begin; drop table if exists leads; create table leads (${columns.join()}, position serial primary key); ${inserted} commit`,
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await person.end();
+      await database.drop();
+    },
+  };
+}

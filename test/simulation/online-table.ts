@@ -1,0 +1,39 @@
+import type { ConnectionConfig } from '../../src/config/config.ts';
+import type { Random } from '../../src/sandbox/random.ts';
+import type { Target } from '../../src/targets/target.ts';
+import type { Customs } from './customs.ts';
+import type { Life } from './life.ts';
+import type { Table } from './table.ts';
+
+/**
+ * How close to a write a person acts: `gap`, between a look and the write that was decided by it; `hasty`, before anybody
+ * has seen what was written; null, neither. `isMoved`: rows or columns were moved since the write began.
+ */
+export interface Moment {
+  readonly kind: 'gap' | 'hasty' | null;
+  readonly isMoved: boolean;
+}
+
+/** A table that a service keeps, in which people work at any time: also between two requests of one operation. */
+export interface OnlineTable extends AsyncDisposable {
+  readonly table: Table;
+  readonly config: ConnectionConfig['target'];
+  /** While a request is about to be carried out: what a person comes between. */
+  readonly now: Moment | null;
+  /** Unique values that were typed where they may have been written over without being seen: a limit. */
+  readonly typed: ReadonlySet<string>;
+  /** The target as one process has it, with quotas of its own. */
+  target(life: Life, connection: Pick<ConnectionConfig, 'name' | 'fields'>): Target;
+  /** The process is gone. */
+  ends(life: Life): void;
+  /** Why cells may be wrong since the last call: limits. */
+  takeReasons(): readonly string[];
+  /** Chooses what goes wrong with requests from now on; gives what is to be told of it, null: nothing goes wrong. */
+  fail(random: Random): string | null;
+  /** Nothing goes wrong any more. */
+  recover(): void;
+  /** What people also do there, or do not. */
+  habits(customs: Customs): Customs;
+  /** What somebody can do there in the tenths of a second between two requests: one thing. */
+  atOnce(customs: Customs, moment: Moment): Customs;
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { targetName } from '../../src/config/target-name.ts';
+
+const url = 'postgres://anna:geheim@db.example.com:5433/crm';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'leadsync-config-'));
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+test.each([
+  ['postgres-table:leads', 'leads', 'public.leads'],
+  ['Postgres-Table:Sales team.Open leads', 'Sales team.Open leads', 'Sales team.Open leads'],
+])('TARGET=%s', async (TARGET, table, name) => {
+  const env = { LEADS_BASE_URL: 'https://x', LEADS_API_KEY: 'k', TARGET, POSTGRES_TABLE_URL: url };
+  const [connection] = (await loadConfig({ env, cwd })).connections;
+  expect(JSON.parse(JSON.stringify(connection?.target))).toEqual({
+    type: 'postgres-table',
+    url: '[secret]',
+    table,
+    idColumn: 'lead_id',
+    timeZone: 'UTC',
+  });
+  expect(connection?.target.type === 'postgres-table' && connection.target.url.reveal()).toBe(url);
+  expect(connection?.fields.map(({ column }) => column)).toEqual([
+    'company_name',
+    'segment',
+    'city',
+    'region',
+    'stage',
+    'next_follow_up_at',
+  ]);
+  expect(connection && targetName(connection.target)).toBe(`postgres-table:db.example.com:5433/crm/${name}`);
+});
+
+const connection = (name: string, target: string): string =>
+  `  ${name}:\n    leads: { baseUrl: https://x, apiKey: k }\n    target: { type: postgres-table, ${target} }\n`;
+
+async function mistakesOf(content: string) {
+  await writeFile(join(cwd, 'leadsync.yaml'), `connections:\n${content}`);
+  const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
+  return error.mistakes.map(({ path, message, found }) => [path, message, found]);
+}
+
+test('two connections on one table, whoever logs in', async () => {
+  const content = [
+    connection('a', `url: "${url}", table: leads`),
+    connection('b', 'url: "postgresql://ben@db.example.com:5433/crm", table: public.leads'),
+    connection('c', `url: "${url}", table: other`),
+  ];
+  expect(await mistakesOf(content.join(''))).toEqual([
+    [
+      'connections.b.target.table',
+      'must be a table of its own: connection a writes to the same one',
+      '"public.leads"',
+    ],
+  ]);
+});
+
+test.each(['""', '.leads', 'a.b.c', `"${'x'.repeat(64)}"`])('the table %s', async (table) => {
+  expect(await mistakesOf(connection('a', `url: "${url}", table: ${table}`))).toEqual([
+    ['connections.a.target.table', 'must be the name of a table: TABLE or SCHEMA.TABLE', expect.any(String)],
+  ]);
+});
