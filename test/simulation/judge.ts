@@ -38,6 +38,13 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     ...rowsOf.keys(),
     ...people.edits.map(({ entity }) => entity),
   ]);
+  // Typed into a row that was being added when its columns were moved: it stays in a row of its own (README).
+  const nameless = held.filter(({ code }) => code === 'row.company-name-empty');
+  const apart = new Set(
+    (rowsOf.get(nobody) ?? []).flatMap((own) =>
+      isHeldRow(own, nameless) ? Object.values(own.row).flatMap(tokensOf) : [],
+    ),
+  );
   for (const entity of entities) {
     const own = leadsOf.get(entity) ?? [];
     const ownRows = rowsOf.get(entity) ?? [];
@@ -97,7 +104,7 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
         faults.push(`${key}: lead ${lead.id} has ${sees}, row ${number} ${other}`);
         continue;
       }
-      if (!people.doubled.has(entity)) faults.push(...judgeWords(world, people, key, isHeld, left));
+      if (!people.doubled.has(entity)) faults.push(...judgeWords(world, people, key, isHeld, left, apart));
       if (isHeld) people.settled.delete(key);
       else people.settled.set(key, left);
     }
@@ -187,8 +194,18 @@ function directionOf({ connection }: World, field: Field): string {
   return connection.fields.find((mapping) => mapping.field === field)?.direction ?? 'two-way';
 }
 
-/** Whether what was typed tonight into one field came to what it had to: `left` is what is shown now. */
-function judgeWords(world: World, people: People, key: string, isHeld: boolean, left: string): string[] {
+/**
+ * Whether what was typed tonight into one field came to what it had to: `left` is what is shown now; `apart`: what stands in
+ * a held row of its own.
+ */
+function judgeWords(
+  world: World,
+  people: People,
+  key: string,
+  isHeld: boolean,
+  left: string,
+  apart: ReadonlySet<string>,
+): string[] {
   const [entity = '', name] = key.split('.');
   const field = fieldNames.find((one) => one === name) ?? 'companyName';
   if (directionOf(world, field) !== 'two-way') return [];
@@ -214,6 +231,7 @@ function judgeWords(world: World, people: People, key: string, isHeld: boolean, 
   // A service with stages gives a new lead the first one.
   if (isHeld || (field === 'stage' && left === 'new' && (web === '' || sheet === ''))) return [];
   if (left === web || left === sheet || people.heldFields.has(key)) return [];
+  if (sheet !== null && tokensOf(sheet).some((token) => apart.has(token))) return [];
   return [`${key} shows ${JSON.stringify(left)}, but the last word was ${JSON.stringify([web, sheet])}`];
 }
 
