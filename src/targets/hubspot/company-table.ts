@@ -27,7 +27,7 @@ export type CompanyRow = PresentRow<ShownCompany>;
 
 /**
  * Finds the mapped properties. Null: the id's is not there, so the target does not exist yet.
- * @throws LeadsyncError `target.id-column-missing` when two companies could have one id.
+ * @throws LeadsyncError `target.id-column-missing` when two companies could have one id, or none can get one from us.
  */
 export function locateProperties(
   found: readonly PropertyDefinition[],
@@ -36,7 +36,7 @@ export function locateProperties(
   const properties = new Map(found.map((property) => [property.name, property]));
   const id = properties.get(options.idColumn);
   if (id === undefined) return null;
-  if (id.hasUniqueValue !== true) throw idNotUnique(options.idColumn);
+  if (id.hasUniqueValue !== true || isReadOnly(id)) throw noIdProperty(options.idColumn, isReadOnly(id));
   const fields = new Map<string, MappedProperty>();
   const missing: { field: string; message: string }[] = [];
   for (const { field, column, type } of options.fields) {
@@ -98,8 +98,10 @@ function missingMessage(column: string): string {
   return `HubSpot's companies have no property ${JSON.stringify(column)}; the field is left out. leadsync check --fix creates it.`;
 }
 
-function idNotUnique(name: string): LeadsyncError {
-  const message = `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
+function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
+  const message = isClosed
+    ? `HubSpot fills the property ${JSON.stringify(name)} by itself, so it cannot hold the ids of leads. Nothing was changed.`
+    : `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, {
     help: 'Name another property as idColumn: one that has "Require unique values" switched on, or one that is not there yet (leadsync check --fix creates it).',
   });
