@@ -98,6 +98,14 @@ function missingMessage(column: string): string {
   return `HubSpot's companies have no property ${JSON.stringify(column)}; the field is left out. leadsync check --fix creates it.`;
 }
 
+/** Nobody knows any more which company is which lead's. */
+export function idArchived(name: string): LeadsyncError {
+  const message = `The property ${JSON.stringify(name)}, which holds the ids of leads, is archived in HubSpot. Nothing was changed.`;
+  return new LeadsyncError('target.id-column-missing', message, {
+    help: 'Restore it there: Settings, Properties, Archived properties. leadsync check --fix does the same.',
+  });
+}
+
 function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
   const message = isClosed
     ? `HubSpot fills the property ${JSON.stringify(name)} by itself, so it cannot hold the ids of leads. Nothing was changed.`

@@ -136,6 +136,15 @@ export class HubSpotApi implements AsyncDisposable {
     );
   }
 
+  /** Names of the properties that somebody has archived; HubSpot keeps them for a time. */
+  archivedProperties(signal: AbortSignal): Promise<readonly string[]> {
+    const path = `${propertiesPath}?archived=true`;
+    return this.#http.ask(
+      { kind: 'read', method: 'GET', path, read: readNames, wanted: 'a list of properties' },
+      signal,
+    );
+  }
+
   property(name: string, signal: AbortSignal): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
     return this.#http.ask(

@@ -7,6 +7,7 @@ import {
   companyRow,
   type CompanyRow,
   type CompanyTable,
+  idArchived,
   inOrder,
   isWhole,
   leadIdOf,
@@ -77,6 +78,7 @@ class CompaniesTarget implements HubSpotTarget {
     if (create) this.#sender.forget();
     const found = await this.#api.properties(signal);
     const known = locateProperties(found, this.#options);
+    if (known === null) await this.#assertNew(signal);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
     const table = known ?? (await this.#create(found, signal));
     const rows = await this.#readRows(table, purpose ?? null, signal);
@@ -128,6 +130,12 @@ class CompaniesTarget implements HubSpotTarget {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#api[Symbol.asyncDispose]();
+  }
+
+  /** Without the ids of its companies a portal looks empty: every lead would get a second company. */
+  async #assertNew(signal: AbortSignal): Promise<void> {
+    const { idColumn } = this.#options;
+    if ((await this.#api.archivedProperties(signal)).includes(idColumn)) throw idArchived(idColumn);
   }
 
   async #create(found: readonly PropertyDefinition[], signal: AbortSignal): Promise<CompanyTable> {
