@@ -9,7 +9,7 @@ import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
 import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
 import { tableNameMistake } from './table-name.ts';
-import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
+import { defaultFieldsOf, defaultIdColumn, optInProperty } from './target-defaults.ts';
 import { tablePlace } from './target-name.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
@@ -53,6 +53,8 @@ const lenientFile = z.object({
 const propertyName = /^[a-z][a-z0-9_]{0,99}$/;
 const propertyAllowed =
   'must be the internal name of a company property: a to z, 0 to 9 and _, beginning with a letter';
+
+const optInMistake = `must be another property: by ${optInProperty} a person asks for a lead`;
 
 type Lenient = z.output<typeof lenientConnection>;
 
@@ -114,8 +116,9 @@ function columnMistakes(source: Source, path: Path, { target, fields }: Lenient)
     const earlier = first.get(key);
     if (earlier === undefined) {
       first.set(key, use.use);
-      const isName = target.type !== 'hubspot' || propertyName.test(use.column);
-      return isName ? [] : report(source, use.path, propertyAllowed);
+      if (target.type !== 'hubspot') return [];
+      if (use.column === optInProperty) return report(source, use.path, optInMistake);
+      return propertyName.test(use.column) ? [] : report(source, use.path, propertyAllowed);
     }
     return report(source, use.path, `must be a column of its own: it is the column of ${earlier} already`);
   });

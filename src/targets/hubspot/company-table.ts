@@ -1,7 +1,8 @@
+import { optInProperty } from '../../config/target-defaults.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { PresentRow } from '../row-changes.ts';
 import type { TargetSnapshot } from '../target.ts';
-import { type HubSpotOptions, optInProperty } from './hubspot-options.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 

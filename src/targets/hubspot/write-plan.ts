@@ -1,7 +1,7 @@
+import { optInProperty } from '../../config/target-defaults.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
 import type { RowChange } from '../target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
-import { optInProperty } from './hubspot-options.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
