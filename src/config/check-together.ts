@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { optInProperty } from '../lead/opt-in-property.ts';
 import type { Mistake } from './config-error.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';
@@ -9,7 +10,7 @@ import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
 import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
 import { tableNameMistake } from './table-name.ts';
-import { defaultFieldsOf, defaultIdColumn, optInProperty } from './target-defaults.ts';
+import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
 import { tablePlace } from './target-name.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 

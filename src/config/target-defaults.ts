@@ -1,8 +1,5 @@
 import { defaultFields, type FieldMapping } from '../lead/mapping.ts';
 
-/** The property by which a person in HubSpot asks for a lead for a company that has none; nothing is mapped to it. */
-export const optInProperty = 'lead_sync';
-
 /** Columns of the default mapping in targets whose columns are not headings for people, by lead field. */
 const columnNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A company has a name, a city and a state already; the others are made.

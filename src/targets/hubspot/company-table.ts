@@ -1,5 +1,5 @@
-import { optInProperty } from '../../config/target-defaults.ts';
 import { LeadsyncError } from '../../errors.ts';
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import type { PresentRow } from '../row-changes.ts';
 import type { TargetSnapshot } from '../target.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';

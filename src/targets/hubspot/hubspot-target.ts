@@ -104,7 +104,7 @@ class CompaniesTarget implements HubSpotTarget {
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
       // What was written over would be on no record: only what is done is.
-      await this.#sender.send(putBack(fates), table, signal);
+      await this.#sender.send(putBack(fates, table), table, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(leadId);
       return outcomesOf(
         changes,

@@ -1,6 +1,6 @@
-import { optInProperty } from '../../config/target-defaults.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { FieldMapping } from '../../lead/mapping.ts';
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
