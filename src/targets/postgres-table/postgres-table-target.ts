@@ -3,6 +3,7 @@ import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { readInstant } from '../../lead/instant.ts';
 import { type Cell, sameCell, type Value } from '../../lead/value.ts';
+import { visibleText } from '../../visible-text.ts';
 import { type ColumnMapping, headingRank, locateColumns, ownedColumns, shownStatus } from '../columns.ts';
 import { type PresentRow, RowChanges, type RowDecisions } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
@@ -66,12 +67,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   /** One connection, one transaction: whatever goes wrong, nothing of it is done. */
   async function transaction<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const connectionString = options.url.reveal();
-    const client = new pg.Client({
-      connectionString,
-      connectionTimeoutMillis: 10_000,
-      query_timeout: mostMs,
-    });
+    const client = openClient(options.url, name);
     // A connection that breaks rejects its query; without a listener it would end the process as well.
     client.on('error', () => {});
     const stop = (): void => void client.end().catch(() => {});
@@ -206,6 +202,18 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         return outcomes;
       }),
   };
+}
+
+/** Throws `target.bad-url` for an address that names a certificate that is not there, for example. */
+function openClient(url: Secret, name: string): pg.Client {
+  const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
+  try {
+    return new pg.Client({ connectionString: url.reveal(), ...bounds });
+  } catch (error) {
+    const said = error instanceof Error ? visibleText(error.message, 200) : '';
+    const message = `The address of the database of ${name} cannot be used: ${said}.`;
+    throw new LeadsyncError('target.bad-url', message);
+  }
 }
 
 /** The table by its catalogue, null when there is none. Throws as `locateColumns` does. */
