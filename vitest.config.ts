@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/database.ts'],
-    // vitest leaves a core free by itself; these tests wait for servers more than they count.
-    maxWorkers: 2,
+    // vitest leaves a core free by itself; these tests wait for servers and for processes, so that three keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     sequence: { shuffle: true },

@@ -27,6 +27,15 @@ export async function recordLeadWrite(
   await recordHistory(db, run, [{ leadId: action.leadId ?? '', side: 'lead', changes, actionId: action.id }]);
 }
 
+/** Takes back the lines of writes of which it is known now what became of them. */
+export async function forgetWrites(
+  db: Queryable,
+  run: { readonly id: number },
+  actionIds: readonly number[],
+): Promise<void> {
+  await db.query(`delete from history where run_id = $1 and action_id = any($2)`, [run.id, actionIds]);
+}
+
 /** Keeps both values of each written field, so that what a policy overwrote can be found again. */
 export async function recordHistory(
   db: Queryable,

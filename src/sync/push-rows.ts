@@ -11,7 +11,7 @@ import {
   writtenCells,
 } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
-import { recordHistory } from '../store/history.ts';
+import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
 import {
   forgetPairs,
@@ -36,7 +36,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
     if (actions.length === 0) break;
-    await holding(context, async () => undefined);
+    await holding(context, (db) => recordReplaced(db, run, actions));
     const status = await statusOfNewRows(context, actions);
     const outcomes = await context.target.write(
       actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
@@ -47,6 +47,22 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   }
   await showStatus(context, run);
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
+}
+
+/**
+ * Keeps what rows show before it is written over. When the run ends before it hears what became of the write, the next
+ * one finds the new values there and does not know the old ones: then this line says what may be gone.
+ */
+async function recordReplaced(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
+  const ids = actions.map(({ id }) => id);
+  const entries = actions.flatMap((action): HistoryEntry[] => {
+    const changes = Object.entries(historyOf(run, action)).filter(([, { from }]) => from !== null);
+    if (action.kind === 'create-row' || changes.length === 0) return [];
+    const { id: actionId, leadId } = action;
+    return [{ leadId: leadId ?? '', side: 'row', changes: Object.fromEntries(changes), actionId }];
+  });
+  await forgetWrites(db, run, ids);
+  await recordHistory(db, run, entries);
 }
 
 /** What a new row says of itself, so that it needs no second write: nothing without a status column. */
@@ -125,6 +141,11 @@ function commit(
       db,
       run,
       states.flatMap((state) => heldOutcome(state, byId)),
+    );
+    await forgetWrites(
+      db,
+      run,
+      actions.map(({ id }) => id),
     );
     await recordHistory(
       db,

@@ -13,19 +13,16 @@ afterAll(() => beginnings[Symbol.asyncDispose]());
 /** What surrounds the work of a run: its lease and counters, the scan, reading the target, its end. */
 const frame = /^(?:run|pull|read-target)\b/;
 const seen = new Set<string>();
-const kindsSeen = new Set<string>();
 
 /**
- * Before every side effect; and after it, which for the outside is the moment before the next one, once for every kind
- * and after the last. The frame of a run is the same in every scene: what an earlier scene had of it is left out.
+ * Before every side effect, which for the outside is the moment after the one before it, and after the last. The frame of
+ * a run is the same in every scene: what an earlier scene had of it is left out.
  */
 function crashPoints(names: readonly string[]): CrashPoint[] {
   const points = names.flatMap((name, index) => {
     if (frame.test(name) && seen.has(name) && index < names.length - 1) return [];
-    const kind = name.replace(/ \(\d+\)$/, '');
-    const also = index === names.length - 1 || !kindsSeen.has(kind);
-    kindsSeen.add(kind);
-    return [{ name, way: 'before' } as const, ...(also ? [{ name, way: 'after' } as const] : [])];
+    const before = { name, way: 'before' } as const;
+    return index === names.length - 1 ? [before, { name, way: 'after' } as const] : [before];
   });
   for (const name of names) seen.add(name);
   return points;

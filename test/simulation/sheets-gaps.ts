@@ -12,7 +12,14 @@ interface Work {
   landed: number | null;
   /** What was sent landed where it was not meant to, and nobody has put it right yet. */
   isAstray: boolean;
+  /** When a write last landed there (epoch ms). */
+  astrayAt: number;
+  /** The last request was a look that was heard: nothing was left to be put right after it. */
+  hasLooked: boolean;
 }
+
+/** What was sent longer ago (ms) is not put right any more. */
+const mostAge = 120_000;
 
 /**
  * Keeps watch over the gaps that Google's API leaves between the look of a write, the write, and the look after it, and
@@ -22,7 +29,8 @@ interface Work {
  *   write that depends on what a cell shows.
  * - Rows moved in that gap take the write to the wrong cells, which is put right by the look that follows: unless the
  *   process dies before it or another one reads first (nobody else knows of the write), it cannot look until the next
- *   run, or rows are moved once more in between (what the wrong cells had shown cannot be told for sure then).
+ *   run, it is kept from looking or from putting it right for more than two minutes, or rows are moved once more in
+ *   between (what the wrong cells had shown cannot be told for sure then).
  */
 export class SheetsGaps {
   /** Unique values that were typed between a look and its write. */
@@ -30,11 +38,13 @@ export class SheetsGaps {
   /** Since the last `takeReasons`: why cells may be wrong. */
   #reasons: string[] = [];
   readonly #moves: () => number;
+  readonly #now: () => number;
   readonly #works = new Map<object, Work>();
 
-  /** `moves`: how often rows or columns were moved so far. */
-  constructor(moves: () => number) {
+  /** `moves`: how often rows or columns were moved so far; `now`: epoch ms. */
+  constructor(moves: () => number, now: () => number) {
     this.#moves = moves;
+    this.#now = now;
   }
 
   begins(process: object, operation: 'open' | 'write'): void {
@@ -43,7 +53,11 @@ export class SheetsGaps {
       seen: 0,
       landed: null,
       isAstray: false,
+      astrayAt: 0,
+      hasLooked: false,
     };
+    if (operation === 'write' && work.isAstray && !work.hasLooked && this.#now() - work.astrayAt > mostAge)
+      this.#reasons.push(tooLate);
     // What nobody could look at before everything is read anew is looked at no more.
     if (operation === 'open' && work.isAstray && work.phase === 'sent') this.#reasons.push(readAnew);
     const isOthersAstray = [...this.#works].some(([other, { isAstray }]) => other !== process && isAstray);
@@ -65,16 +79,24 @@ export class SheetsGaps {
     for (const token of tokensOf(text)) this.typed.add(token);
   }
 
+  /** A request fails: nothing comes of it. */
+  fails(process: object): void {
+    const work = this.#works.get(process);
+    if (work !== undefined) work.hasLooked = false;
+  }
+
   /** A request is carried out now; `isHeard`: its reply arrives. */
   carriesOut(process: object, method: string, isHeard: boolean): void {
     const work = this.#works.get(process);
     if (work === undefined || work.phase === 'open') return;
     const moves = this.#moves();
+    work.hasLooked = isHeard && !isWrite(method);
     const isMovedAgain = work.landed !== null && moves > work.landed;
     if (isWrite(method)) {
       if (isMovedAgain) this.#reasons.push(movedTwice);
       if (moves > work.seen) {
         work.isAstray = true;
+        work.astrayAt = this.#now();
         work.landed ??= moves;
       }
       work.phase = 'sent';
@@ -115,6 +137,8 @@ const diedBetween =
   'rows were moved between a look and its write, and the process ended before the next look';
 const readAnew =
   'rows were moved between a look and its write, and the requests to look at it failed until the next run';
+const tooLate =
+  'rows were moved between a look and its write, and it could not be put right within two minutes';
 const readByAnother =
   'rows were moved between a look and its write, and another process read them before it was looked at';
 

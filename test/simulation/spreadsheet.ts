@@ -51,7 +51,10 @@ export class Spreadsheet implements OnlineTable {
     this.table = new SheetsTable(sandbox, tab, (text) => {
       if (this.#now?.kind === 'gap') this.#gaps.types(text);
     });
-    this.#gaps = new SheetsGaps(() => this.table.moves);
+    this.#gaps = new SheetsGaps(
+      () => this.table.moves,
+      () => this.#clock.now(),
+    );
     sandbox.before = ({ method }) => this.#carryOut(method);
   }
 
@@ -160,6 +163,7 @@ export class Spreadsheet implements OnlineTable {
     const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.#fault();
     const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');
     if (isCarriedOut) this.#gaps.carriesOut(life, method, fault === null);
+    else this.#gaps.fails(life);
     return fault ?? undefined;
   }
 
