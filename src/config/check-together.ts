@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { optInProperty } from '../lead/opt-in-property.ts';
 import type { Mistake } from './config-error.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';
@@ -53,6 +54,8 @@ const lenientFile = z.object({
 const propertyName = /^[a-z][a-z0-9_]{0,99}$/;
 const propertyAllowed =
   'must be the internal name of a company property: a to z, 0 to 9 and _, beginning with a letter';
+
+const optInMistake = `must be another property: by ${optInProperty} a person asks for a lead`;
 
 type Lenient = z.output<typeof lenientConnection>;
 
@@ -114,8 +117,9 @@ function columnMistakes(source: Source, path: Path, { target, fields }: Lenient)
     const earlier = first.get(key);
     if (earlier === undefined) {
       first.set(key, use.use);
-      const isName = target.type !== 'hubspot' || propertyName.test(use.column);
-      return isName ? [] : report(source, use.path, propertyAllowed);
+      if (target.type !== 'hubspot') return [];
+      if (use.column === optInProperty) return report(source, use.path, optInMistake);
+      return propertyName.test(use.column) ? [] : report(source, use.path, propertyAllowed);
     }
     return report(source, use.path, `must be a column of its own: it is the column of ${earlier} already`);
   });

@@ -23,6 +23,6 @@ export function targetName(target: TargetConfig): string {
 
 /** Server, database and table without user and password; `leads` is `public.leads`. */
 export function tablePlace(url: string, table: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}/${table.includes('.') ? table : `public.${table}`}`;
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname.toLowerCase()}:${port || '5432'}${pathname}/${table.includes('.') ? table : `public.${table}`}`;
 }

@@ -17,7 +17,8 @@ const manyRecords = 5_000;
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   const { target, connection } = context;
   await holding(context, (db) => clearStagedRows(db, run.id));
-  const snapshot = await target.open({ create: run.mode === 'sync' }, context.stop);
+  const purpose = `${run.id} ${run.round}`;
+  const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
   let count = 0;
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();

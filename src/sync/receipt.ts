@@ -96,7 +96,8 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
   if ((await rowsToRead(pool, run)) === 0) return;
-  const snapshot = await target.open({ create: false }, context.stop);
+  const purpose = `${run.id} ${run.round} receipt`;
+  const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();

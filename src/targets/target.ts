@@ -146,8 +146,14 @@ export interface Target {
   readonly batchSize: number;
   /** Requests to the target so far (for a file: times it was read or written). */
   readonly requests: number;
-  /** Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). */
-  open(options: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot>;
+  /**
+   * Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). With a
+   * `purpose` it may go on with what a call for the same one read before it failed; without, all is read anew.
+   */
+  open(
+    options: { readonly create: boolean; readonly purpose?: string },
+    signal: AbortSignal,
+  ): Promise<TargetSnapshot>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
   write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
   /**

@@ -215,6 +215,15 @@ test.each([
       target(harness, { url: new Secret(`${harness.url}_gone`) }).open({ create: true }, never()),
   ],
   [
+    'target.bad-url',
+    'never',
+    (target: typeof targetOf, harness: PostgresTableHarness) =>
+      target(harness, { url: new Secret(`${harness.url}?sslrootcert=/nowhere`) }).open(
+        { create: true },
+        never(),
+      ),
+  ],
+  [
     'target.unavailable',
     'later',
     (target: typeof targetOf, harness: PostgresTableHarness) =>

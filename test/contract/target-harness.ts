@@ -73,8 +73,9 @@ export const looseCells: Values = { name: 'Loose Ltd', city: 'Leeds', due: null 
 
 export const never = () => new AbortController().signal;
 
-export async function readAll(target: Target): Promise<TargetRow[]> {
-  const { rows } = await target.open({ create: false }, never());
+export async function readAll(target: Target, purpose?: string): Promise<TargetRow[]> {
+  const options = { create: false, ...(purpose !== undefined && { purpose }) };
+  const { rows } = await target.open(options, never());
   const all: TargetRow[] = [];
   for await (const batch of rows) all.push(...batch);
   return all;

@@ -34,7 +34,7 @@ test('no request is refused by the limit of ten seconds, and a long list comes t
   await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 4, daily: 10_000 } });
   harness.edit(() => [headings, ...companies(1_050)]);
   const target = harness.target();
-  const { result, waits } = await untilDone(clock, () => readAll(target));
+  const { result, waits } = await untilDone(clock, () => readAll(target, 'a run'));
   expect(result.map(({ leadId }) => leadId)).toEqual(companies(1_050).map(([id]) => id));
   expect(waits).toEqual([10_000, 10_000, 10_000]);
   expect(harness.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);

@@ -50,7 +50,7 @@ describe('a fresh portal', () => {
       code: 'target.changed',
       retry: 'now',
     });
-    expect(harness.sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+    expect(harness.sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
     await harness.target().open({ create: true }, never());
     expect(await readAll(harness.target())).toEqual([]);
   });
@@ -214,13 +214,28 @@ test('what HubSpot fills by itself is said, and is not written to', async () => 
   expect(harness.sandbox.requests.filter(({ kind }) => kind === 'update' || kind === 'upsert')).toEqual([]);
 });
 
+test('an archived property of the ids: nobody takes the portal for a new one, and check --fix restores it', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, anna]);
+  harness.sandbox.person.archiveProperty('lead_id');
+  const target = harness.target();
+  for (const create of [true, false])
+    await expect(target.open({ create }, never())).rejects.toMatchObject({
+      code: 'target.id-column-missing',
+      retry: 'never',
+    });
+  expect(harness.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(await target.fix(never())).toBe(true);
+  expect(await readAll(target)).toMatchObject([{ leadId: 'id-a' }]);
+});
+
 test('a property that is gone since: nothing is written by what was known of it', async () => {
   await using harness = await makeHubSpotHarness();
   harness.edit(() => [headings, anna]);
   const target = harness.target();
   await readAll(target);
   harness.sandbox.person.archiveProperty('lead_id');
-  expect(await readAll(target)).toEqual([]);
+  await expect(readAll(target)).rejects.toMatchObject({ code: 'target.id-column-missing' });
   await expect(target.write([append('id-n', { name: 'New' })], never())).rejects.toMatchObject({
     code: 'target.changed',
   });

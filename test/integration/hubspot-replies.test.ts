@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { append, never, readAll, update } from '../contract/target-harness.ts';
+import { append, never, readAll, remove, update } from '../contract/target-harness.ts';
 import { company, type ScriptedRequest, scriptedPortal } from './hubspot-scripted.ts';
 
 const page = (after: string | null, ...ids: number[]) => ({
@@ -23,22 +23,24 @@ describe('the list of companies', () => {
       return failing ? { status: 500, body: {} } : page(null, 9);
     });
     const unavailable = { code: 'target.unavailable', retry: 'now' };
-    await expect(readAll(portal.target)).rejects.toMatchObject(unavailable);
-    await expect(readAll(portal.target)).rejects.toMatchObject(unavailable);
+    await expect(readAll(portal.target, 'a run')).rejects.toMatchObject(unavailable);
+    await expect(readAll(portal.target, 'a run')).rejects.toMatchObject(unavailable);
     failing = false;
-    expect((await readAll(portal.target)).map(({ row, leadId }) => [row, leadId])).toEqual(
+    expect((await readAll(portal.target, 'a run')).map(({ row, leadId }) => [row, leadId])).toEqual(
       [3, 5, 7, 9].map((id) => [id, `id-${id}`]),
     );
     expect(cursors(portal.requests)).toEqual([null, 'c1', 'c2', 'c2', 'c2']);
     // The next one is a new list.
-    await readAll(portal.target);
+    await readAll(portal.target, 'a run');
     expect(cursors(portal.requests).slice(5)).toEqual([null, 'c1', 'c2']);
   });
 
   test.each([
-    ['after ten minutes', 601_000, 500],
-    ['when the cursor is not known any more', 0, 400],
-  ])('begins anew %s', async (_, later, status) => {
+    ['after ten minutes', 601_000, 500, 'a run'],
+    ['when the cursor is not known any more', 0, 400, 'a run'],
+    ['for another run', 0, 500, 'the next run'],
+    ['for nobody', 0, 500, undefined],
+  ])('begins anew %s', async (_, later, status, purpose) => {
     let failing = true;
     await using portal = await scriptedPortal((request) => {
       if (!isList(request)) return undefined;
@@ -46,11 +48,11 @@ describe('the list of companies', () => {
       if (request.query.get('after') === 'd1') return page(null, 4);
       return { status: failing ? 500 : status, body: {} };
     });
-    await expect(readAll(portal.target)).rejects.toMatchObject({ code: 'target.unavailable' });
+    await expect(readAll(portal.target, 'a run')).rejects.toMatchObject({ code: 'target.unavailable' });
     failing = false;
     portal.later = later;
     // What only the first list had is not among it.
-    expect((await readAll(portal.target)).map(({ row }) => row)).toEqual([2, 4]);
+    expect((await readAll(portal.target, purpose)).map(({ row }) => row)).toEqual([2, 4]);
   });
 
   test.each([
@@ -308,5 +310,57 @@ describe('the reply to a batch', () => {
     expect(await portal.target.write(changes.slice(0, 1), never())).toMatchObject([
       { status: 'held', message: expect.stringContaining('Is [secret] yours?') },
     ]);
+  });
+});
+
+describe('companies that HubSpot does not read', () => {
+  const unread = (id: string) => ({
+    status: 207,
+    body: { results: [], errors: [{ category: 'INTERNAL_ERROR', message: 'Later', context: { ids: [id] } }] },
+  });
+
+  test('are not taken for ones that are not there', async () => {
+    await using portal = await scriptedPortal(({ what }) =>
+      what === 'companies/batch/read' ? unread('id-1') : undefined,
+    );
+    await expect(portal.target.write([append('id-1', { name: 'New' })], never())).rejects.toMatchObject({
+      code: 'target.unavailable',
+      retry: 'now',
+    });
+    expect(portal.requests.map(({ what }) => what)).not.toContain('companies/batch/upsert');
+  });
+
+  test('are not removed: nobody knows what else they have', async () => {
+    await using portal = await scriptedPortal(({ what, body }) => {
+      if (what !== 'companies/batch/read') return undefined;
+      return { body: { results: body.inputs?.[0]?.id === 'id-1' ? [company(1, { lead_id: 'id-1' })] : [] } };
+    });
+    expect(await portal.target.write([remove('id-1', {})], never())).toMatchObject([
+      { status: 'put-off', code: 'row.gone' },
+    ]);
+    expect(portal.requests.map(({ what }) => what)).not.toContain('companies/batch/archive');
+  });
+});
+
+test('a property that HubSpot alone fills is none for the ids of leads', async () => {
+  await using portal = await scriptedPortal(({ what }) =>
+    what === 'properties'
+      ? {
+          body: {
+            results: [
+              {
+                name: 'lead_id',
+                type: 'number',
+                hasUniqueValue: true,
+                modificationMetadata: { readOnlyValue: true },
+              },
+            ],
+          },
+        }
+      : undefined,
+  );
+  await expect(readAll(portal.target)).rejects.toMatchObject({
+    code: 'target.id-column-missing',
+    message: expect.stringContaining('by itself'),
   });
 });

@@ -290,3 +290,23 @@ test('an id with blanks around it is the same id', async () => {
   ]);
   expect(harness.show()).toEqual([headings, anna.with(0, ' id-a ').with(3, 'Rome')]);
 });
+
+test('what HubSpot turned into what was there before is not written once more', async () => {
+  await using harness = await makeHubSpotHarness({ trim: true });
+  harness.edit(() => [headings, anna]);
+  const outcomes = await harness.target().write([update('id-a', {}, { city: 'Aachen ' })], never());
+  expect(outcomes.map(verdict)).toEqual(['target.value-not-storable']);
+  expect(sent(harness, 'update')).toEqual([1]);
+});
+
+test('two companies with blanks around one id are two of one id', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, [' id-a', ...anna.slice(1)], ['id-a ', ...bert.slice(1)]]);
+  const target = harness.target();
+  await readAll(target);
+  expect((await target.write([remove('id-a', bertCells)], never())).map(verdict)).toEqual(['row.duplicated']);
+  expect((await target.write([update('id-a', annaCells, { city: 'Rome' })], never())).map(verdict)).toEqual([
+    'done',
+  ]);
+  expect(harness.show()?.map((row) => row[3])).toEqual(['City', 'Rome', 'Bonn']);
+});

@@ -98,3 +98,14 @@ test('two connections with one token', async () => {
     ],
   ]);
 });
+
+test('the property by which a company asks for a lead is nothing else', async () => {
+  const content = `connections:\n${connection('a', 'token: t, statusColumn: lead_sync')}    fields: { stage: lead_sync }\n`;
+  await writeFile(join(cwd, 'leadsync.yaml'), content);
+  const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
+  expect(error.mistakes.map(({ path }) => path)).toEqual([
+    'connections.a.target.statusColumn',
+    'connections.a.fields.stage',
+  ]);
+});

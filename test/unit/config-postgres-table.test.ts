@@ -64,6 +64,16 @@ test('two connections on one table, whoever logs in', async () => {
   ]);
 });
 
+test('two connections on one table, the host and the usual port written in two ways', async () => {
+  const content = [
+    connection('a', 'url: "postgres://anna@db.example.com/crm", table: leads'),
+    connection('b', 'url: "postgres://anna@DB.example.com:5432/crm", table: leads'),
+  ];
+  expect(await mistakesOf(content.join(''))).toEqual([
+    ['connections.b.target.table', expect.any(String), expect.any(String)],
+  ]);
+});
+
 test.each(['""', '.leads', 'a.b.c', `"${'x'.repeat(64)}"`])('the table %s', async (table) => {
   expect(await mistakesOf(connection('a', `url: "${url}", table: ${table}`))).toEqual([
     ['connections.a.target.table', 'must be the name of a table: TABLE or SCHEMA.TABLE', expect.any(String)],

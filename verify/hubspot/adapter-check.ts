@@ -38,8 +38,8 @@ export function adapterCheck(apiUrl: string, accessToken: Secret): PortalCheck {
       });
       const write = async (changes: readonly RowChange[]): Promise<string[]> =>
         (await patiently(() => target.write(changes, signal))).map(told);
-      const rows = async () => {
-        const snapshot = await patiently(() => target.open({ create: false }, signal));
+      const rows = async (purpose: string) => {
+        const snapshot = await patiently(() => target.open({ create: false, purpose }, signal));
         const seen = new Map<string | null, unknown>();
         for await (const batch of snapshot.rows) for (const row of batch) seen.set(row.leadId, row.cells);
         return seen;
@@ -58,14 +58,14 @@ export function adapterCheck(apiUrl: string, accessToken: Secret): PortalCheck {
         values,
       });
       same('two are added', await write([append(one, first), append(other, second)]), ['done', 'done']);
-      const seen = await rows();
+      const seen = await rows('added');
       same('the first is read as', seen.get(one), first);
       same('the second is read as', seen.get(other), second);
       const values = { stage: 'Won', nextFollowUpAt: null };
       const update: RowChange = { kind: 'update', key: one, leadId: one, expect: first, values };
       const remove: RowChange = { kind: 'remove', key: other, leadId: other, expect: second };
       same('one is changed, one is removed', await write([update, remove]), ['done', 'done']);
-      const after = await rows();
+      const after = await rows('changed');
       same('the first is read as', after.get(one), { ...first, ...values });
       same('the second is there', after.has(other), false);
       const [again = ''] = await write([append(other, second)]);

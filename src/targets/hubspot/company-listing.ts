@@ -9,7 +9,8 @@ const mostAgeMs = 10 * 60_000;
 
 /**
  * Reads the list of companies to its end, or of those in the recycle bin. When a page fails, those before it are kept for
- * ten minutes and the next `read` goes on after them: with a limit in the middle a long list would otherwise never end.
+ * ten minutes and the next `read` for the same purpose goes on after them: with a limit in the middle a long list would
+ * otherwise never end. For another purpose it begins anew: what was written since would look like an edit the other way.
  */
 export class CompanyListing {
   readonly #api: HubSpotApi;
@@ -23,15 +24,17 @@ export class CompanyListing {
     this.#archived = archived;
   }
 
-  /** Those companies that are to be kept, each once, by record id, with these properties. */
+  /** Those companies that are to be kept, each once, by record id, with these properties. `purpose` null: none but this. */
   async read(
+    purpose: string | null,
     properties: readonly string[],
     keeps: (company: ShownCompany) => boolean,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, ShownCompany>> {
-    const key = JSON.stringify(properties);
+    const key = JSON.stringify([purpose, properties]);
     const kept = this.#begun;
-    const isFresh = kept?.key === key && Math.abs(this.#clock.now() - kept.at) <= mostAgeMs;
+    const isFresh =
+      purpose !== null && kept?.key === key && Math.abs(this.#clock.now() - kept.at) <= mostAgeMs;
     const begun = isFresh ? kept : this.#begin(key);
     try {
       await this.#goOn(begun, properties, keeps, signal);

@@ -1,7 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import type { PresentRow } from '../row-changes.ts';
 import type { TargetSnapshot } from '../target.ts';
-import { type HubSpotOptions, optInProperty } from './hubspot-options.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 
@@ -27,7 +28,7 @@ export type CompanyRow = PresentRow<ShownCompany>;
 
 /**
  * Finds the mapped properties. Null: the id's is not there, so the target does not exist yet.
- * @throws LeadsyncError `target.id-column-missing` when two companies could have one id.
+ * @throws LeadsyncError `target.id-column-missing` when two companies could have one id, or none can get one from us.
  */
 export function locateProperties(
   found: readonly PropertyDefinition[],
@@ -36,7 +37,7 @@ export function locateProperties(
   const properties = new Map(found.map((property) => [property.name, property]));
   const id = properties.get(options.idColumn);
   if (id === undefined) return null;
-  if (id.hasUniqueValue !== true) throw idNotUnique(options.idColumn);
+  if (id.hasUniqueValue !== true || isReadOnly(id)) throw noIdProperty(options.idColumn, isReadOnly(id));
   const fields = new Map<string, MappedProperty>();
   const missing: { field: string; message: string }[] = [];
   for (const { field, column, type } of options.fields) {
@@ -98,8 +99,18 @@ function missingMessage(column: string): string {
   return `HubSpot's companies have no property ${JSON.stringify(column)}; the field is left out. leadsync check --fix creates it.`;
 }
 
-function idNotUnique(name: string): LeadsyncError {
-  const message = `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
+/** Nobody knows any more which company is which lead's. */
+export function idArchived(name: string): LeadsyncError {
+  const message = `The property ${JSON.stringify(name)}, which holds the ids of leads, is archived in HubSpot. Nothing was changed.`;
+  return new LeadsyncError('target.id-column-missing', message, {
+    help: 'Restore it there: Settings, Properties, Archived properties. leadsync check --fix does the same.',
+  });
+}
+
+function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
+  const message = isClosed
+    ? `HubSpot fills the property ${JSON.stringify(name)} by itself, so it cannot hold the ids of leads. Nothing was changed.`
+    : `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, {
     help: 'Name another property as idColumn: one that has "Require unique values" switched on, or one that is not there yet (leadsync check --fix creates it).',
   });

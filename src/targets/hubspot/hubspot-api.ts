@@ -1,3 +1,4 @@
+import { notRead } from './hubspot-fault.ts';
 import { HubSpotHttp } from './hubspot-http.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import {
@@ -18,6 +19,9 @@ const propertiesPath = `/crm/properties/${apiVersion}/companies`;
 
 /** HubSpot takes no more inputs in one batch, and gives no more records in one page. */
 export const mostInputs = 100;
+
+/** What HubSpot says in a batch of an id that is no company's, or can be none's. */
+const absences: ReadonlySet<string> = new Set(['OBJECT_NOT_FOUND', 'VALIDATION_ERROR']);
 
 export interface UpdateInput {
   readonly id: string;
@@ -72,8 +76,11 @@ export class HubSpotApi implements AsyncDisposable {
     );
   }
 
-  /** At most 100 companies by record id, or by `idProperty`. Those that are not there are not among the results. */
-  batchRead(
+  /**
+   * At most 100 companies by record id, or by `idProperty`. Those that are not there are not among the results. Throws
+   * when one was left out for any other reason: nobody knows then whether it is there.
+   */
+  async batchRead(
     ids: readonly string[],
     properties: readonly string[],
     idProperty: string | null,
@@ -85,7 +92,10 @@ export class HubSpotApi implements AsyncDisposable {
       propertiesWithHistory: [],
       ...(idProperty !== null && { idProperty }),
     };
-    return this.#batch('read', 'read', json, signal);
+    const reply = await this.#batch('read', 'read', json, signal);
+    const unread = reply.errors.find(({ category }) => category !== null && !absences.has(category));
+    if (unread !== undefined) throw notRead(unread);
+    return reply;
   }
 
   batchUpdate(inputs: readonly UpdateInput[], signal: AbortSignal): Promise<BatchReply> {
@@ -122,6 +132,15 @@ export class HubSpotApi implements AsyncDisposable {
         read: readProperties,
         wanted: 'a list of properties',
       },
+      signal,
+    );
+  }
+
+  /** Names of the properties that somebody has archived; HubSpot keeps them for a time. */
+  archivedProperties(signal: AbortSignal): Promise<readonly string[]> {
+    const path = `${propertiesPath}?archived=true`;
+    return this.#http.ask(
+      { kind: 'read', method: 'GET', path, read: readNames, wanted: 'a list of properties' },
       signal,
     );
   }

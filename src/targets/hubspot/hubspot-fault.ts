@@ -135,6 +135,13 @@ export function senselessReply(status: number, kind: RequestKind, wanted: string
   return new HubSpotFault('target.unavailable', message, { status, ...again(kind, null) });
 }
 
+/** A batch was answered, but not for all that were to be read. */
+export function notRead(said: SaidFault): HubSpotFault {
+  const words = wordsOf(said);
+  const message = `HubSpot did not read all companies that were asked for${words === null ? '.' : `: ${words}`}`;
+  return new HubSpotFault('target.unavailable', message, { words, retry: 'now' });
+}
+
 /** What HubSpot says against something, in its own words; the useful part is in the details. */
 export function wordsOf(said: SaidFault): string | null {
   const messages = said.details.flatMap(({ message }) => message ?? []);

@@ -12,6 +12,3 @@ export interface HubSpotOptions extends ColumnMapping {
   readonly timeZone: string;
   readonly clock: Clock;
 }
-
-/** The property by which a person asks for a lead for a company that has none. */
-export const optInProperty = 'lead_sync';

@@ -7,6 +7,7 @@ import {
   companyRow,
   type CompanyRow,
   type CompanyTable,
+  idArchived,
   inOrder,
   isWhole,
   leadIdOf,
@@ -17,7 +18,7 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
-import { inRecycleBin, outcomesOf, type Verdict, withOwnCells } from './write-outcomes.ts';
+import { inRecycleBin, notThere, outcomesOf, type Verdict, withOwnCells } from './write-outcomes.ts';
 import {
   countProperties,
   decideChanges,
@@ -52,7 +53,7 @@ class CompaniesTarget implements HubSpotTarget {
   /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
   #asking: readonly string[] | null = null;
   /** Record ids of companies that have blanks around the lead's id, by that id: HubSpot does not find them by it. */
-  #untidy: ReadonlyMap<string, string> = new Map();
+  #untidy: ReadonlyMap<string, readonly string[]> = new Map();
   /** Lead ids in the recycle bin, as of the first new row since `open`. */
   #binned: Set<string> | null = null;
 
@@ -68,15 +69,19 @@ class CompaniesTarget implements HubSpotTarget {
     return this.#api.requests;
   }
 
-  async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+  async open(
+    { create, purpose }: Parameters<Target['open']>[0],
+    signal: AbortSignal,
+  ): Promise<TargetSnapshot> {
     this.#table = null;
     this.#binned = null;
     if (create) this.#sender.forget();
     const found = await this.#api.properties(signal);
     const known = locateProperties(found, this.#options);
+    if (known === null) await this.#assertNew(signal);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
     const table = known ?? (await this.#create(found, signal));
-    const rows = await this.#readRows(table, signal);
+    const rows = await this.#readRows(table, purpose ?? null, signal);
     this.#table = table;
     return {
       missing: table.missing,
@@ -99,7 +104,7 @@ class CompaniesTarget implements HubSpotTarget {
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
       // What was written over would be on no record: only what is done is.
-      await this.#sender.send(putBack(fates), table, signal);
+      await this.#sender.send(putBack(fates, table), table, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(leadId);
       return outcomesOf(
         changes,
@@ -127,6 +132,12 @@ class CompaniesTarget implements HubSpotTarget {
     return this.#api[Symbol.asyncDispose]();
   }
 
+  /** Without the ids of its companies a portal looks empty: every lead would get a second company. */
+  async #assertNew(signal: AbortSignal): Promise<void> {
+    const { idColumn } = this.#options;
+    if ((await this.#api.archivedProperties(signal)).includes(idColumn)) throw idArchived(idColumn);
+  }
+
   async #create(found: readonly PropertyDefinition[], signal: AbortSignal): Promise<CompanyTable> {
     const created = await createMissing(this.#api, this.#options, found, signal);
     const table = locateProperties([...found, ...created], this.#options);
@@ -141,8 +152,9 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   /** All companies that are rows. Takes note of those that ask for a lead. */
-  async #readRows(table: CompanyTable, signal: AbortSignal): Promise<CompanyRow[]> {
+  async #readRows(table: CompanyTable, purpose: string | null, signal: AbortSignal): Promise<CompanyRow[]> {
     const companies = await this.#listing.read(
+      purpose,
       table.wanted,
       (company) => companyRow(company, table) !== null || !isWhole(company, table.wanted),
       signal,
@@ -150,11 +162,12 @@ class CompaniesTarget implements HubSpotTarget {
     await this.#assertWhole(companies.values(), table, signal);
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
     this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
-    this.#untidy = new Map(
-      rows.flatMap(({ leadId, place }) =>
-        leadId === null || place.properties[table.idProperty] === leadId ? [] : [[leadId, place.id]],
-      ),
-    );
+    const untidy = new Map<string, string[]>();
+    for (const { leadId, place } of rows) {
+      if (leadId === null || place.properties[table.idProperty] === leadId) continue;
+      untidy.set(leadId, [...(untidy.get(leadId) ?? []), place.id]);
+    }
+    this.#untidy = untidy;
     return rows;
   }
 
@@ -191,7 +204,8 @@ class CompaniesTarget implements HubSpotTarget {
     );
     const isAsking = changes.some(({ kind, leadId }) => kind === 'link' || leadId === null);
     if (isAsking) {
-      if (this.#asking === null) await this.#readRows(table, signal);
+      // Only record ids are taken from it: those may be some minutes old.
+      if (this.#asking === null) await this.#readRows(table, 'asking', signal);
       await read(this.#asking ?? [], null);
     }
     await this.#assertWhole(found.values(), table, signal);
@@ -214,7 +228,7 @@ class CompaniesTarget implements HubSpotTarget {
 
   async #readBin(table: CompanyTable, signal: AbortSignal): Promise<Set<string>> {
     const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
-    const archived = await this.#binListing.read([table.idProperty], hasId, signal);
+    const archived = await this.#binListing.read('bin', [table.idProperty], hasId, signal);
     return new Set([...archived.values()].flatMap((company) => leadIdOf(company, table) ?? []));
   }
 
@@ -226,13 +240,17 @@ class CompaniesTarget implements HubSpotTarget {
   ): Promise<[PlannedInput, Verdict][]> {
     const removed = inputs.filter(({ kind }) => kind === 'archive');
     const own = ownProperties(table);
-    const filled = new Set<string>();
+    const shown = new Map<string, ShownCompany>();
     for (const batch of batchesOf(removed)) {
       const ids = batch.map(({ id }) => id);
       const { results } = await this.#api.batchRead(ids, [...own, ...countProperties], null, signal);
-      for (const company of results) if (hasOwn(company, own)) filled.add(company.id);
+      for (const company of results) shown.set(company.id, company);
     }
-    return removed.flatMap((input) => (filled.has(input.id) ? [[input, withOwnCells]] : []));
+    return removed.flatMap((input): [PlannedInput, Verdict][] => {
+      const company = shown.get(input.id);
+      if (company === undefined) return [[input, notThere]];
+      return hasOwn(company, own) ? [[input, withOwnCells]] : [];
+    });
   }
 }
 

@@ -116,17 +116,18 @@ function shownFate({ properties }: ShownCompany, input: PlannedInput, table: Com
   for (const [name, sent] of Object.entries(input.properties)) {
     const text = properties[name];
     if (text === undefined) return null;
-    const shown = cell(text, name, table);
-    const wanted = cell(sent, name, table);
+    const shown = shownCell(text, name, table);
+    const wanted = shownCell(sent, name, table);
     const before = input.before?.[name];
     const isNew =
-      name !== table.idProperty && (before === undefined || !sameCell(shown, cell(before, name, table)));
+      name !== table.idProperty && (before === undefined || !sameCell(shown, shownCell(before, name, table)));
     if (!sameCell(shown, wanted) && !(isNew && sameButSpelling(shown, wanted))) altered.set(name, shown);
   }
   return altered.size === 0 ? { kind: 'stored' } : { kind: 'altered', shown: altered };
 }
 
-function cell(text: string | null, name: string, { fields, timeZone }: CompanyTable): Cell {
+/** What a property's text means, mapped or not. */
+export function shownCell(text: string | null, name: string, { fields, timeZone }: CompanyTable): Cell {
   const mapped = [...fields.values()].find(({ property }) => property.name === name);
   return mapped === undefined ? text : cellOf(text, mapped, timeZone);
 }

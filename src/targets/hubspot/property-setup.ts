@@ -1,8 +1,9 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { FieldMapping } from '../../lead/mapping.ts';
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import type { HubSpotApi, NewProperty } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
-import { type HubSpotOptions, optInProperty } from './hubspot-options.ts';
+import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
 const groupName = 'leadsync';

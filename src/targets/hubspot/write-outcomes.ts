@@ -21,6 +21,11 @@ export const withOwnCells: Verdict = {
   message:
     'The company has values of its own in HubSpot, or contacts, deals or notes. It was left as it is; delete it there if nobody needs it.',
 };
+export const notThere: Verdict = {
+  status: 'put-off',
+  code: 'row.gone',
+  message: 'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
+};
 
 /**
  * The outcomes of a plan by what became of its inputs. A change of the status of a company without id is done whatever
@@ -73,12 +78,7 @@ function verdictOf(
       );
     }
     case 'gone':
-      return {
-        status: 'put-off',
-        code: 'row.gone',
-        message:
-          'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
-      };
+      return notThere;
     case 'missed':
       return {
         status: 'put-off',

@@ -1,9 +1,10 @@
+import { sameCell } from '../../lead/value.ts';
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
 import type { RowChange } from '../target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
-import { optInProperty } from './hubspot-options.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
-import type { Fate } from './input-fates.ts';
+import { type Fate, shownCell } from './input-fates.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 /** What is to be sent for one company; at most one for each. */
@@ -66,12 +67,15 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
   return [...written, ...added];
 }
 
-/** What gives the companies of which HubSpot keeps something else than was sent what they showed before. */
-export function putBack(fates: ReadonlyMap<PlannedInput, Fate>): PlannedInput[] {
+/** What gives the companies of which HubSpot keeps something else than was sent what they showed before, where that is another. */
+export function putBack(fates: ReadonlyMap<PlannedInput, Fate>, table: CompanyTable): PlannedInput[] {
   return [...fates].flatMap(([{ before, ...input }, fate]): PlannedInput[] => {
     if (before === undefined || fate.kind !== 'altered') return [];
-    const properties = [...fate.shown.keys()].map((name) => [name, before[name] ?? ''] as const);
-    return [{ ...input, properties: Object.fromEntries(properties) }];
+    const properties = [...fate.shown].flatMap(([name, shown]) => {
+      const text = before[name] ?? '';
+      return sameCell(shown, shownCell(text, name, table)) ? [] : [[name, text] as const];
+    });
+    return properties.length === 0 ? [] : [{ ...input, properties: Object.fromEntries(properties) }];
   });
 }
 

@@ -1,12 +1,13 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError, type Retry } from '../../errors.ts';
+import { LeadsyncError } from '../../errors.ts';
 import { readInstant } from '../../lead/instant.ts';
 import { type Cell, sameCell, type Value } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import { type ColumnMapping, headingRank, locateColumns, ownedColumns, shownStatus } from '../columns.ts';
 import { type PresentRow, RowChanges, type RowDecisions } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
+import { raise, refused } from './postgres-fault.ts';
 
 export interface PostgresTableOptions extends ColumnMapping {
   readonly url: Secret;
@@ -23,12 +24,20 @@ type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
 const rowsAtOnce = 1_000;
 
+/** For one statement; a server that went away without a word would otherwise be waited for without end. */
+const mostMs = 10 * 60_000;
+
+/** Rows stay locked for no longer when we are the ones who went away. Moments are read in one form, whatever is set. */
+const settings = `select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true),
+  set_config('datestyle', 'ISO', true), set_config('idle_in_transaction_session_timeout', '5min', true)`;
+
 /** A default that the database fills in by itself: nobody has written that. */
 const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
 
 /**
  * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; what tells that a person has
- * filled it (null: nothing can); what it is a column of. Of defaults only constants are looked at: others may do something.
+ * filled it (null: nothing can). Of defaults only constants are looked at: others may do something. Of the table: whether
+ * it is an ordinary one, whose rows a ctid tells apart; whether deleting a row deletes or empties rows of other tables.
  */
 const catalogue = String.raw`
   select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
@@ -36,30 +45,14 @@ const catalogue = String.raw`
     case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
         and coalesce(e.preset, '') !~ '${automatic}'
       then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
-        case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end, c.relkind::text
+        case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end,
+    (c.relkind = 'r' and not exists (select from pg_inherits where inhparent = c.oid))::text,
+    exists (select from pg_constraint where confrelid = c.oid and confdeltype in ('c', 'd', 'n'))::text
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
     cross join lateral (select pg_get_expr(d.adbin, d.adrelid) as preset) e
   where c.oid = to_regclass($1) order by a.attnum`;
-
-/** By the beginning of the SQLSTATE (PostgreSQL, appendix A); anything else is `target.refused`. */
-const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [
-  ['28', 'target.unauthenticated', 'never', 'the user or the password is not accepted'],
-  ['42501', 'target.forbidden', 'never', 'SELECT, INSERT, UPDATE and DELETE have to be granted'],
-  ['42P01', 'target.not-found', 'never', 'there is no such table'],
-  ['3D', 'target.not-found', 'never', 'there is no such database'],
-  ['3F', 'target.not-found', 'never', 'there is no such schema'],
-  ['25006', 'target.not-writable', 'never', 'the database is read-only'],
-  ['53100', 'target.disk-full', 'later', 'the disk is full'],
-  ['55P03', 'target.busy', 'later', 'somebody holds rows locked'],
-  ['40', 'target.changed', 'now', 'somebody else wrote at the same moment'],
-  ['42703', 'target.changed', 'now', 'its columns were changed meanwhile'],
-  ['08', 'target.unavailable', 'later', 'the connection failed'],
-  ['53', 'target.unavailable', 'later', 'the server has no room for us'],
-  ['57', 'target.unavailable', 'later', 'the server is going down or coming up'],
-  ['58', 'target.unavailable', 'later', "the server's system fails"],
-];
 
 /**
  * Any PostgreSQL table as a target. Its rows are in the order of the primary key, or of the id column where there is
@@ -74,10 +67,11 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   /** One connection, one transaction: whatever goes wrong, nothing of it is done. */
   async function transaction<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const connectionString = options.url.reveal();
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+    const client = openClient(options.url, name);
     // A connection that breaks rejects its query; without a listener it would end the process as well.
     client.on('error', () => {});
+    const stop = (): void => void client.end().catch(() => {});
+    signal.addEventListener('abort', stop, { once: true });
     const ask: Ask = async (text, values = []) => {
       requests++;
       const query = { text, values: [...values], rowMode: 'array' } as const;
@@ -86,14 +80,18 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     try {
       await client.connect().catch((error: unknown) => raise(error, name));
       await ask('begin');
-      await ask(`select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true)`);
+      await ask(settings);
       // What is refused has to be refused while it is known which change it was.
       await ask('set constraints all immediate');
       const result = await work(ask);
       signal.throwIfAborted();
       await ask('commit');
       return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
     } finally {
+      signal.removeEventListener('abort', stop);
       await client.end().catch(() => {});
     }
   }
@@ -206,14 +204,28 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   };
 }
 
+/** Throws `target.bad-url` for an address that names a certificate that is not there, for example. */
+function openClient(url: Secret, name: string): pg.Client {
+  const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
+  try {
+    return new pg.Client({ connectionString: url.reveal(), ...bounds });
+  } catch (error) {
+    const said = error instanceof Error ? visibleText(error.message, 200) : '';
+    const message = `The address of the database of ${name} cannot be used: ${said}.`;
+    throw new LeadsyncError('target.bad-url', message);
+  }
+}
+
 /** The table by its catalogue, null when there is none. Throws as `locateColumns` does. */
 async function describe(ask: Ask, table: string, options: PostgresTableOptions) {
   const catalogued = await ask(catalogue, [table]);
   if (catalogued.length === 0) return null;
   const names = catalogued.map(([column]) => column ?? '');
   const name = `table ${options.table}`;
-  if (catalogued[0]?.[6] !== 'r')
-    throw new LeadsyncError('target.unreadable', `${name} is no ordinary table.`);
+  if (catalogued[0]?.[6] !== 'true') {
+    const message = `${name} is no ordinary table: a view, or one that others are parts of or inherit from.`;
+    throw new LeadsyncError('target.unreadable', message);
+  }
   if (headingRank(names, options) === 0) {
     throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
       help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
@@ -234,6 +246,7 @@ async function describe(ask: Ask, table: string, options: PostgresTableOptions) 
       ? `floor(extract(epoch from ${quoted(index)}) * 1000)::text`
       : `${quoted(index)}::text`;
   });
+  const isReferred = catalogued[0]?.[7] === 'true';
   const own = catalogued.flatMap((column, index) => (owned.includes(index) ? [] : (column[5] ?? [])));
   const keys = catalogued.flatMap((column, index) => (column[3] === 'true' ? quoted(index) : []));
   const text = (index: number | null, texts: Texts): string =>
@@ -250,8 +263,8 @@ async function describe(ask: Ask, table: string, options: PostgresTableOptions) 
     quoted,
     cell,
     idText,
-    /** What is asked of a row: its place, whether a person has filled other columns, then ours. */
-    selection: ['ctid::text', `(${['false', ...own].join(' or ')})::text`, ...shown].join(', '),
+    /** What is asked of a row: its place, whether deleting it would take what is a person's, then ours. */
+    selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
     closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
     /** Nothing, as the column takes it. */
@@ -276,21 +289,6 @@ async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly T
   for (let at = 0; at < rows.length; at += rowsAtOnce) yield rows.slice(at, at + rowsAtOnce);
 }
 
-const refused = (message: string) => new LeadsyncError('target.refused', message);
-
 function raiseMissing(name: string): never {
   throw new LeadsyncError('target.not-found', `There is no ${name} (any more). Nothing was written.`);
-}
-
-/** What PostgreSQL answered, or that it did not, as the port's fault. */
-function raise(error: unknown, name: string): never {
-  const said = error instanceof Error ? visibleText(error.message, 200) : '';
-  if (!(error instanceof pg.DatabaseError)) {
-    const message = `The database of ${name} cannot be reached, or the connection broke: ${said}`;
-    throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
-  }
-  const fault = faults.find(([state]) => error.code?.startsWith(state));
-  if (fault === undefined) throw refused(`PostgreSQL refuses it: ${said}.`);
-  const [, code, retry, what] = fault;
-  throw new LeadsyncError(code, `${name}: ${what} (${said}).`, { retry });
 }

@@ -1,0 +1,38 @@
+import pg from 'pg';
+import { LeadsyncError, type Retry } from '../../errors.ts';
+import { visibleText } from '../../visible-text.ts';
+
+/** By the beginning of the SQLSTATE (PostgreSQL, appendix A); anything else is `target.refused`. */
+const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [
+  ['28', 'target.unauthenticated', 'never', 'the user or the password is not accepted'],
+  ['42501', 'target.forbidden', 'never', 'SELECT, INSERT, UPDATE and DELETE have to be granted'],
+  ['42P01', 'target.not-found', 'never', 'there is no such table'],
+  ['3D', 'target.not-found', 'never', 'there is no such database'],
+  ['3F', 'target.not-found', 'never', 'there is no such schema'],
+  ['25P03', 'target.unavailable', 'later', 'the transaction took too long'],
+  ['25006', 'target.not-writable', 'never', 'the database is read-only'],
+  ['53100', 'target.disk-full', 'later', 'the disk is full'],
+  ['55P03', 'target.busy', 'later', 'somebody holds rows locked'],
+  ['40', 'target.changed', 'now', 'somebody else wrote at the same moment'],
+  ['42703', 'target.changed', 'now', 'its columns were changed meanwhile'],
+  ['08', 'target.unavailable', 'later', 'the connection failed'],
+  ['53', 'target.unavailable', 'later', 'the server has no room for us'],
+  ['57', 'target.unavailable', 'later', 'the server is going down or coming up'],
+  ['58', 'target.unavailable', 'later', "the server's system fails"],
+];
+
+/** One change cannot be stored as it is. */
+export const refused = (message: string) => new LeadsyncError('target.refused', message);
+
+/** What PostgreSQL answered, or that it did not, as the port's fault. */
+export function raise(error: unknown, name: string): never {
+  const said = error instanceof Error ? visibleText(error.message, 200) : '';
+  if (!(error instanceof pg.DatabaseError)) {
+    const message = `The database of ${name} cannot be reached, or the connection broke: ${said}`;
+    throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
+  }
+  const fault = faults.find(([state]) => error.code?.startsWith(state));
+  if (fault === undefined) throw refused(`PostgreSQL refuses it: ${said}.`);
+  const [, code, retry, what] = fault;
+  throw new LeadsyncError(code, `${name}: ${what} (${said}).`, { retry });
+}
