@@ -14,6 +14,8 @@ export interface PlanCounts {
   /** The service that the baselines come from, when this run asks another one. */
   readonly otherService: string | null;
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
+  /** Known pairs whose row would be written again; 0 where a row that lost its id is still seen. */
+  readonly rewritten: number;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
   /** Known pairs whose row is a stranger; see `ShuffledRows`. */
@@ -74,10 +76,18 @@ export function guard(
       `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`,
     );
   }
-  const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']);
+  const { rewritten } = counts;
+  const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']) + rewritten;
   const maxChanges = allowed(limits.maxChanges, knownPairs);
   if (changes > maxChanges) {
-    refuse('max-changes', `${changes} changes for ${knownPairs} known pairs; the limit is ${maxChanges}`);
+    const why =
+      rewritten === 0
+        ? ''
+        : `; ${rewritten} of them are rows that are gone and would be written again: did they lose their ids?`;
+    refuse(
+      'max-changes',
+      `${changes} changes for ${knownPairs} known pairs; the limit is ${maxChanges}${why}`,
+    );
   }
   for (const [field, changed] of Object.entries(counts.byField)) {
     if (changed >= knownPairs && knownPairs >= smallNumber) {

@@ -202,6 +202,9 @@ function agreedValues(action: PlannedAction): Values {
   return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 
+/** Why a row is written again. */
+const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
+
 async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
@@ -209,14 +212,19 @@ async function countPlan(
 ): Promise<Omit<PlanCounts, 'strangers' | 'permuted'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
-  for (const { kind, round, state, count } of await countActions(db, run.id)) {
-    if (round === run.round && state !== 'left-out') byKind[kind] = (byKind[kind] ?? 0) + count;
+  let rewritten = 0;
+  for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
+    if (round !== run.round || state === 'left-out') continue;
+    byKind[kind] = (byKind[kind] ?? 0) + count;
+    const isRewritten = kind === 'create-row' && goneRow.has(reason);
+    if (isRewritten && context.target.isPartial === true) rewritten += count;
   }
   return {
     knownPairs: await countKnownPairs(db, run.connection),
     leads: (await stagedCounts(db, run.id)).leads,
     otherService: service === context.connection.leads.baseUrl ? null : service,
     byKind,
+    rewritten,
     byField: await countChangedFields(db, run),
   };
 }

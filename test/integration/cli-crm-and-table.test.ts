@@ -73,6 +73,23 @@ test('check, sync, edits on both sides, a new company: through HubSpot', async (
   expect(said).not.toContain(portal.token);
 });
 
+test('ids that vanish from the companies stop the sync: no second company for every lead', async () => {
+  await using portal = await startHubSpotSandbox({ limits: null });
+  const { person } = portal;
+  await using workspace = await Workspace.open({
+    sandbox: { leads: 30 },
+    connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined } },
+    env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
+  });
+  const sync = async () => workspace.cli('sync', '--json');
+  expect((await sync()).code).toBe(0);
+  for (const { id } of person.companies()) person.edit(id, { lead_id: '' });
+  const stopped = await sync();
+  expect(stopped.code).toBe(4);
+  expect(stopped.stdout).toContain('max-changes');
+  expect(person.companies()).toHaveLength(30);
+});
+
 test('check, sync, edits on both sides, a new row: through a table of another database', async () => {
   const database = await createTestDatabase({ migrated: false });
   await using stack = new AsyncDisposableStack();

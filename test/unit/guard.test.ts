@@ -16,6 +16,7 @@ function refused(
     otherService: null,
     byKind: {},
     byField: {},
+    rewritten: 0,
     strangers: 0,
     permuted: {},
     ...counts,
@@ -100,6 +101,12 @@ describe('changes', () => {
   });
 });
 
+test('rows that would be written again count with the changes', () => {
+  const counts = { knownPairs: 100, leads: 100, byKind: { 'update-row': 30, 'create-row': 21 } };
+  expect(refused({ ...counts, rewritten: 20 }, { maxChanges: share(50) })).toEqual([]);
+  expect(refused({ ...counts, rewritten: 21 }, { maxChanges: share(50) })).toEqual(['max-changes']);
+});
+
 describe('a field that changes in every pair', () => {
   test.each<[string, number, PlanCounts['byField'], readonly string[]]>([
     ['in all', 100, { stage: 100 }, ['whole-field']],
@@ -119,6 +126,7 @@ describe('a field that changes in every pair', () => {
       otherService: null,
       byKind: {},
       byField: { stage: 20 },
+      rewritten: 0,
       strangers: 0,
       permuted: {},
     };
@@ -193,6 +201,7 @@ describe('overrides', () => {
       otherService: 'http://old',
       byKind: {},
       byField: {},
+      rewritten: 0,
       strangers: 0,
       permuted: {},
     };
@@ -208,6 +217,7 @@ describe('overrides', () => {
       otherService: null,
       byKind: { 'mark-row': 41, 'update-row': 200 },
       byField: {},
+      rewritten: 0,
       strangers: 0,
       permuted: {},
     };
