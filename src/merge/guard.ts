@@ -18,6 +18,8 @@ export interface PlanCounts {
   readonly rewritten: number;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
+  /** For each field that would be emptied in leads: in how many, and in how many pairs it has a value. */
+  readonly emptied: Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>;
   /** Known pairs whose row is a stranger; see `ShuffledRows`. */
   readonly strangers: number;
   /** Fields whose values were only dealt out anew among rows that changed in them, and in how many. */
@@ -94,6 +96,15 @@ export function guard(
       refuse(
         'whole-field',
         `every known pair would change in ${field}: a column that was cleared or filled down?`,
+      );
+    }
+  }
+  for (const [field, { emptied, filled }] of Object.entries(counts.emptied)) {
+    const isWhole = (counts.byField[field] ?? 0) >= knownPairs;
+    if (emptied >= filled && emptied >= smallNumber && !isWhole) {
+      refuse(
+        'whole-field',
+        `all ${filled} leads that have something in ${field} would be emptied: a column that was cleared, or made anew?`,
       );
     }
   }

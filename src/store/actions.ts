@@ -162,6 +162,28 @@ export async function countChangedFields(
   return Object.fromEntries(rows.map((row) => [row.field, row.count]));
 }
 
+/**
+ * In how many leads the plan empties each field, and how many known pairs have something in it. Only fields in which it
+ * empties any.
+ */
+export async function countEmptiedFields(
+  db: Queryable,
+  run: RoundRef & { readonly connection: string },
+): Promise<Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>> {
+  const { rows } = await db.query<{ field: string; emptied: number; filled: number }>(
+    `with emptied as (
+       select c.key as field, count(*)::int as count from actions, json_each(changes) c
+       where run_id = $1 and round = $2 and kind = 'update-lead' and coalesce(c.value->>'to', '') = ''
+         and c.value->'base' is not null and state <> 'left-out'
+       group by 1)
+     select e.field, e.count as emptied, (select count(*)::int from pairs
+       where connection = $3 and lead_deleted_at is null and coalesce(base->>e.field, '') <> '') as filled
+     from emptied e`,
+    [run.id, run.round, run.connection],
+  );
+  return Object.fromEntries(rows.map(({ field, emptied, filled }) => [field, { emptied, filled }]));
+}
+
 /** Actions that were put off, and reports, for the problems of a run. */
 export async function troubledActions(
   db: Queryable,

@@ -11,12 +11,14 @@ import {
   clearActions,
   countActions,
   countChangedFields,
+  countEmptiedFields,
   insertActions,
   type NewAction,
 } from '../store/actions.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
+import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
@@ -46,7 +48,11 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
       const creates = await settleCreates(db, run, policy, scan);
       await plan.add(...creates.actions);
-      const { leftAlone, shuffled } = await planPairs(policy, run, reader, plan, creates, isProof);
+      const mapped = context.connection.fields.filter(({ field }) =>
+        policy.fields.some((readable) => readable.field === field),
+      );
+      const moved = await movedFields(db, run.connection, mapped);
+      const { leftAlone, shuffled } = await planPairs(policy, run, reader, plan, creates, isProof, moved);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
 
@@ -55,6 +61,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, next);
+      await rememberColumns(db, run.connection, mapped, moved);
       await adoptScan(db, run, isProof, [...creates.leadIds]);
       await storeSettlements(db, run, creates);
       await moveBase(db, run.connection, plan.agreed);
@@ -105,7 +112,10 @@ function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/** `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard. */
+/**
+ * `moved`: fields whose baseline does not count, because it was another column's.
+ * `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard.
+ */
 async function planPairs(
   policy: Policy,
   run: Run,
@@ -113,12 +123,14 @@ async function planPairs(
   plan: PlanWriter,
   creates: SettledCreates,
   isProof: AbsenceProof,
+  moved: ReadonlySet<string>,
 ): Promise<{ readonly leftAlone: number; readonly shuffled: ShuffledRows }> {
   let leftAlone = 0;
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(reader, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
-    const { leadId, base, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
+    const { leadId, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
+    const base = difference.base === null ? null : withoutFields(difference.base, moved);
     const state = {
       leadId,
       base,
@@ -202,6 +214,11 @@ function agreedValues(action: PlannedAction): Values {
   return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 
+function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
+  if (fields.size === 0) return values;
+  return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
+}
+
 /** Why a row is written again. */
 const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
 
@@ -226,5 +243,6 @@ async function countPlan(
     byKind,
     rewritten,
     byField: await countChangedFields(db, run),
+    emptied: await countEmptiedFields(db, run),
   };
 }

@@ -121,7 +121,8 @@ function commit(
     const { code, message } = outcome;
     if (code === 'target.no-status-column') return { actionId: action.id, state: 'done', code };
     // Nothing is wrong with the row: only the undo cannot have it.
-    const state = code === 'row.has-own-cells' ? 'put-off' : outcome.status;
+    const isUndosOwn = code === 'row.has-own-cells' && run.undoOf !== null;
+    const state = isUndosOwn ? 'put-off' : outcome.status;
     return { actionId: action.id, state, code, message };
   });
   const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));

@@ -17,6 +17,7 @@ function refused(
     byKind: {},
     byField: {},
     rewritten: 0,
+    emptied: {},
     strangers: 0,
     permuted: {},
     ...counts,
@@ -101,6 +102,15 @@ describe('changes', () => {
   });
 });
 
+test.each<[string, number, number, readonly string[]]>([
+  ['all that have a value', 12, 12, ['whole-field']],
+  ['all but one', 11, 12, []],
+  ['all of few', 9, 9, []],
+])('a field that would be emptied in %s', (_, emptied, filled, expected) => {
+  const counts = { knownPairs: 100, leads: 100, byField: { due: emptied } };
+  expect(refused({ ...counts, emptied: { due: { emptied, filled } } })).toEqual(expected);
+});
+
 test('rows that would be written again count with the changes', () => {
   const counts = { knownPairs: 100, leads: 100, byKind: { 'update-row': 30, 'create-row': 21 } };
   expect(refused({ ...counts, rewritten: 20 }, { maxChanges: share(50) })).toEqual([]);
@@ -127,6 +137,7 @@ describe('a field that changes in every pair', () => {
       byKind: {},
       byField: { stage: 20 },
       rewritten: 0,
+      emptied: {},
       strangers: 0,
       permuted: {},
     };
@@ -202,6 +213,7 @@ describe('overrides', () => {
       byKind: {},
       byField: {},
       rewritten: 0,
+      emptied: {},
       strangers: 0,
       permuted: {},
     };
@@ -218,6 +230,7 @@ describe('overrides', () => {
       byKind: { 'mark-row': 41, 'update-row': 200 },
       byField: {},
       rewritten: 0,
+      emptied: {},
       strangers: 0,
       permuted: {},
     };
