@@ -49,6 +49,7 @@ export function locateProperties(
   const statusProperty = status?.type === 'string' && !isReadOnly(status) ? status.name : null;
   const mapped = [...fields.values()].map(({ property }) => property);
   const optIn = properties.has(optInProperty) ? [optInProperty] : [];
+  if (optIn.length === 0) missing.push({ field: optInProperty, message: missingMessage(optInProperty) });
   const names = [id.name, ...mapped.map(({ name }) => name), ...optIn];
   return {
     properties,
