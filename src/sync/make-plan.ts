@@ -48,10 +48,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
       const creates = await settleCreates(db, run, policy, scan);
       await plan.add(...creates.actions);
-      const mapped = context.connection.fields.filter(({ field }) =>
-        policy.fields.some((readable) => readable.field === field),
-      );
-      const moved = await movedFields(db, run.connection, mapped);
+      const moved = await movedFields(db, run.connection, policy.fields);
       const { leftAlone, shuffled } = await planPairs(policy, run, reader, plan, creates, isProof, moved);
       await planLooseRows(policy, run, reader, plan, creates);
       await plan.flush();
@@ -61,7 +58,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const refusals = guard(counts, context.connection.sync.limits, run.allow);
       if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
       if (run.mode === 'plan') return updateRun(db, run.id, next);
-      await rememberColumns(db, run.connection, mapped, moved);
+      await rememberColumns(db, run.connection, policy.fields, moved);
       await adoptScan(db, run, isProof, [...creates.leadIds]);
       await storeSettlements(db, run, creates);
       await moveBase(db, run.connection, plan.agreed);
