@@ -4,6 +4,7 @@ import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options
 import type { HubSpotFault } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
 import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
+import type { FaultRates } from './fault-chances.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Moment } from './online-table.ts';
@@ -247,13 +248,7 @@ export function randomAnswers(random: Random): Partial<SandboxOptions> {
   return { ...answers, idKind: random.pick(['uuid7', 'uuid7', 'other']) };
 }
 
-/** Chances of what goes wrong with each request to Google Sheets. */
-export interface SheetsFaultRates {
-  readonly each: number;
-  readonly faults: readonly [SheetsFault, ...SheetsFault[]];
-}
-
-export function randomSheetsFaults(random: Random): SheetsFaultRates | null {
+export function randomSheetsFaults(random: Random): FaultRates<SheetsFault> | null {
   if (random.below(3) === 0) return null;
   const kinds: readonly SheetsFault[] = [
     { status: 429 },
@@ -272,13 +267,7 @@ export function randomSheetsFaults(random: Random): SheetsFaultRates | null {
   return { each: random.float() * 0.08, faults: [{ kind: 'reset-after' }, ...faults] };
 }
 
-/** Chances of what goes wrong with each request to HubSpot. */
-export interface HubSpotFaultRates {
-  readonly each: number;
-  readonly faults: readonly [HubSpotFault, ...HubSpotFault[]];
-}
-
-export function randomHubSpotFaults(random: Random): HubSpotFaultRates | null {
+export function randomHubSpotFaults(random: Random): FaultRates<HubSpotFault> | null {
   if (random.below(3) === 0) return null;
   const kinds: readonly HubSpotFault[] = [
     { status: 429 },

@@ -9,6 +9,7 @@ import type { Random } from '../../src/sandbox/random.ts';
 import { createHubSpotTarget, type HubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { atOnceInPortal, type Customs, inPortal, randomHubSpotFaults } from './customs.ts';
+import { FaultChances } from './fault-chances.ts';
 import type { Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { PortalTable, propertyOf, statusProperty } from './portal-table.ts';
@@ -63,7 +64,7 @@ class Portal implements OnlineTable {
   readonly typed = new Set<string>();
   readonly #sandbox: HubSpotSandbox;
   readonly #clock: SimClock;
-  #fault: () => HubSpotFault | null = () => null;
+  readonly #faults = new FaultChances<HubSpotFault>();
   /** The process whose operation is under way. */
   #working: { readonly life: Life; isInGap: boolean; readonly isWrite: boolean } | null = null;
   #now: Moment | null = null;
@@ -137,15 +138,11 @@ class Portal implements OnlineTable {
   }
 
   fail(random: Random): string | null {
-    const rates = randomHubSpotFaults(random);
-    if (rates === null) return null;
-    const { each, faults } = rates;
-    this.#fault = () => (random.float() < each ? random.pick(faults) : null);
-    return `${each.toFixed(3)} ${JSON.stringify(faults)}`;
+    return this.#faults.fail(randomHubSpotFaults(random), random);
   }
 
   recover(): void {
-    this.#fault = () => null;
+    this.#faults.recover();
   }
 
   habits(customs: Customs): Customs {
@@ -166,7 +163,7 @@ class Portal implements OnlineTable {
     // What a write decides by is read at its beginning.
     if (working.isWrite && kind === 'batch-read') working.isInGap = true;
     if (end === 'lost') return { kind: 'reset' };
-    return end === 'unheard' ? { kind: 'reset-after' } : (this.#fault() ?? undefined);
+    return end === 'unheard' ? { kind: 'reset-after' } : (this.#faults.next() ?? undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { atOnce, type Customs, inSpreadsheet, randomSheetsFaults } from './customs.ts';
+import { FaultChances } from './fault-chances.ts';
 import type { Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { SheetsGaps } from './sheets-gaps.ts';
@@ -34,8 +35,7 @@ export class Spreadsheet implements OnlineTable {
   readonly table: SheetsTable;
   readonly config: SheetsConfig;
   readonly #gaps: SheetsGaps;
-  /** What goes wrong with the next request. */
-  #fault: () => SheetsFault | null = () => null;
+  readonly #faults = new FaultChances<SheetsFault>();
   readonly #sandbox: SheetsSandbox;
   readonly #clock: SimClock;
   readonly #keyFile: string;
@@ -98,15 +98,11 @@ export class Spreadsheet implements OnlineTable {
   }
 
   fail(random: Random): string | null {
-    const rates = randomSheetsFaults(random);
-    if (rates === null) return null;
-    const { each, faults } = rates;
-    this.#fault = () => (random.float() < each ? random.pick(faults) : null);
-    return `${each.toFixed(3)} ${JSON.stringify(faults)}`;
+    return this.#faults.fail(randomSheetsFaults(random), random);
   }
 
   recover(): void {
-    this.#fault = () => null;
+    this.#faults.recover();
   }
 
   habits(customs: Customs): Customs {
@@ -160,7 +156,7 @@ export class Spreadsheet implements OnlineTable {
     const end = await life.request(method);
     this.#now = null;
     if (end === 'lost') return { kind: 'reset' };
-    const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.#fault();
+    const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.#faults.next();
     const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');
     if (isCarriedOut) this.#gaps.carriesOut(life, method, fault === null);
     else this.#gaps.fails(life);
