@@ -2,7 +2,7 @@ import type { Processor, Queue, Telemetry, WorkerOptions } from 'bullmq';
 
 /** What we use of a queue of BullMQ, wherever it is kept. */
 export type BullQueue = Pick<
-  Queue<unknown, unknown, string>,
+  Queue<unknown, unknown>,
   | 'name'
   | 'add'
   | 'addBulk'
