@@ -5,7 +5,7 @@ import { CronExpressionParser } from 'cron-parser';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BullQueue } from './backend.ts';
+import type { Backend, BullQueue, Finding } from './backend.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend } from './redis-backend.ts';
 
@@ -72,6 +72,8 @@ export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
+  /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
+  examine(): Promise<readonly Finding[]>;
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
@@ -121,6 +123,7 @@ export async function openQueues(
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
     ping: () => backend.ping(),
+    examine: () => backend.ask(() => backend.examine()),
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));

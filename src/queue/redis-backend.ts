@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Backend, BackendOptions } from './backend.ts';
+import { examineRedis } from './examine-redis.ts';
 import {
   askingOptions,
   createRedisClient,
@@ -9,7 +10,8 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import { lastingFault, unavailable } from './redis-fault.ts';
+import { sentinelFault } from './sentinel-fault.ts';
+import { lastingFault, systemCode, unavailable } from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
@@ -39,13 +41,15 @@ export async function openRedisBackend(
   /** An outage makes every queue and worker complain at every try: each complaint is passed on once until it is over. */
   const warnOnce = (error: Error, message: string): void => {
     fault = error;
-    if (told.has(error.message)) return;
-    told.add(error.message);
-    warn(error, message);
+    const isOutage = systemCode(error) !== null;
+    const complaint = isOutage ? '' : error.message;
+    if (told.has(complaint)) return;
+    told.add(complaint);
+    warn(error, isOutage ? 'the connection to Redis broke; it is tried again' : message);
   };
   const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {
     const client = stack.adopt(createRedisClient(address, options), (opened) => opened.disconnect());
-    client.on('error', (error: Error) => warnOnce(error, 'the connection to Redis broke; it is tried again'));
+    client.on('error', (error: Error) => warnOnce(error, 'Redis'));
     client.on('ready', () => told.clear());
     return client;
   };
@@ -96,6 +100,7 @@ export async function openRedisBackend(
       const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(() => null);
       if (reply === null) throw unavailable(fault, address);
     },
+    examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -110,7 +115,7 @@ async function waitForStart(client: RedisClient, address: RedisAddress, fault: (
   client.on('error', look);
   try {
     const isReady = await Promise.race([isReadyWithin(client, patienceMs), broken]);
-    if (!isReady) throw unavailable(fault(), address);
+    if (!isReady) throw (await sentinelFault(address)) ?? unavailable(fault(), address);
   } finally {
     client.off('error', look);
   }

@@ -101,7 +101,8 @@ function innermost(error: unknown): unknown {
   return error;
 }
 
-function systemCode(error: unknown): string | null {
+/** The code of an error of the network or of TLS; null for other errors. */
+export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
