@@ -16,7 +16,7 @@ import { lastingFault, systemCode, unavailable } from './redis-fault.ts';
 const { Queue, Worker } = withBackend(createRedisBackend);
 
 /** Ms for which a server that is away is waited for: at the start, and by who adds a job or asks. */
-const patienceMs = 5_000;
+const patienceMs = 3_000;
 
 /** Ms in which a worker has to be off a server that answers. */
 const closeMs = 2_000;
@@ -35,6 +35,8 @@ export async function openRedisBackend(
   prefix: string,
   { telemetry, warn }: BackendOptions,
 ): Promise<Backend> {
+  const refusal = await sentinelFault(address);
+  if (refusal !== null) throw refusal;
   await using stack = new AsyncDisposableStack();
   let fault: unknown = null;
   const told = new Set<string>();
@@ -115,7 +117,7 @@ async function waitForStart(client: RedisClient, address: RedisAddress, fault: (
   client.on('error', look);
   try {
     const isReady = await Promise.race([isReadyWithin(client, patienceMs), broken]);
-    if (!isReady) throw (await sentinelFault(address)) ?? unavailable(fault(), address);
+    if (!isReady) throw unavailable(fault(), address);
   } finally {
     client.off('error', look);
   }

@@ -103,8 +103,9 @@ describe.skipIf(!hasRedis)('Redis forgets everything while a worker runs:', () =
   );
 });
 
-describe.skipIf(!hasRedis)('Redis is away:', () => {
-  test('the worker waits for it, says so once, tells no password, and stops within 10 s when it is told to', async () => {
+test.skipIf(!hasRedis)(
+  'Redis is away: a command ends with what helps; the worker waits, says so once, tells no password, and stops within 10 s',
+  async () => {
     const user = 'sync on >geheim123 ~leadsync:* &* +@all -@dangerous +info'.split(' ');
     const args = ['--user', ...user, '--user', 'default', 'off'];
     await using redis = await startRedis({ args, origin: 'redis://sync:geheim123@127.0.0.1' });
@@ -112,26 +113,20 @@ describe.skipIf(!hasRedis)('Redis is away:', () => {
     await workspace.sync();
     const worker = await startWorker(workspace);
     await redis.kill();
+    const command = await workspace.cli('sync');
+    expect(command.code).toBe(1);
+    expect(command.stderr).toContain('[queue.unavailable]');
+    expect(command.stderr).toContain(`127.0.0.1:${redis.port}`);
+    expect(command.stderr).toContain('REDIS_URL');
     await until('it is told', () => worker.stderr.includes('it is tried again'));
-    // Longer than several tries take.
-    await until('it was looked at', () => worker.stderr.includes('cannot be looked at'), 20_000);
+
     const from = Date.now();
     const { code, stderr } = await worker.kill('SIGTERM');
     expect(code).toBe(0);
+    console.log('STOPPED IN', Date.now() - from);
     expect(Date.now() - from).toBeLessThan(10_000);
-    expect(stderr).not.toContain('geheim');
+    expect(stderr + command.stderr).not.toContain('geheim');
     const warnings = stderr.split('\n').filter((line) => line.includes('"level":40'));
-    expect(warnings.length, warnings.join('\n')).toBeLessThanOrEqual(3);
-  });
-
-  test('a command that needs it ends with what helps', async () => {
-    await using redis = await startRedis();
-    await using workspace = await Workspace.open({ redis });
-    await redis.kill();
-    const { code, stderr } = await workspace.cli('sync');
-    expect(code).toBe(1);
-    expect(stderr).toContain('[queue.unavailable]');
-    expect(stderr).toContain(`127.0.0.1:${redis.port}`);
-    expect(stderr).toContain('REDIS_URL');
-  });
-});
+    expect(warnings.length, warnings.join('\n')).toBeLessThanOrEqual(2);
+  },
+);
