@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, type Job, RateLimitError, type Telemetry } from 'bullmq';
+import { DelayedError, ErrorCode, type Job, RateLimitError, type Telemetry } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -178,7 +178,8 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
         data: payload,
         opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
       };
-      await backend.ask(() => queue.upsertJobScheduler(name, { pattern, tz: timeZone }, template));
+      const upsert = () => queue.upsertJobScheduler(name, { pattern, tz: timeZone }, template);
+      await backend.ask(() => upsert().catch(ignoreCollision));
     },
     async nextRun(name) {
       const scheduler = await backend.ask(() => queue.getJobScheduler(name));
@@ -249,6 +250,12 @@ function startWorker(
       await worker.close();
     },
   };
+}
+
+/** After a clock was set back, the schedule's next job may have run already: what is there is as it should be. */
+function ignoreCollision(error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code !== ErrorCode.SchedulerJobIdCollision) throw error;
 }
 
 function isUnavailable(error: unknown): boolean {

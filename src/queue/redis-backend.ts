@@ -94,7 +94,7 @@ export async function openRedisBackend(
       try {
         return await operation();
       } catch (error) {
-        throw lastingFault(error, address) ?? unavailable(error, address);
+        throw lastingFault(error, address) ?? unavailable(error, address, error);
       }
     },
     async ping() {

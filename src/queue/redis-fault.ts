@@ -68,8 +68,8 @@ export function lastingFault(error: unknown, address: RedisAddress): LeadsyncErr
   return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });
 }
 
-/** What is said when Redis could not be asked. `error`: the last one that there was. */
-export function unavailable(error: unknown, address: RedisAddress): LeadsyncError {
+/** What is said when Redis could not be asked. `error`: the last one that there was; `cause`: what may be logged of it. */
+export function unavailable(error: unknown, address: RedisAddress, cause?: unknown): LeadsyncError {
   const inner = innermost(error);
   const code = replyCode(inner) ?? systemCode(inner);
   const why = code === null ? '' : ` (${code})`;
@@ -77,6 +77,7 @@ export function unavailable(error: unknown, address: RedisAddress): LeadsyncErro
   const other = address.tls ? 'redis:// when it speaks no TLS' : 'rediss:// when it asks for TLS';
   return new LeadsyncError('queue.unavailable', message, {
     retry: 'later',
+    cause,
     help: `It is asked again by itself. See whether it runs and is reached from here: REDIS_URL, which needs ${other}.`,
   });
 }
