@@ -1,3 +1,4 @@
+import { planQueue } from '../../jobs/plan-reminders.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -48,6 +49,8 @@ export async function check(options: CheckOptions): Promise<void> {
 /** The database, and the queues where they are elsewhere. What is weak there, but loses nothing, fails nothing. */
 async function checkStores(app: App): Promise<CheckLine[]> {
   const findings = await app.queues.examine();
+  // Needs what every job needs: scripts, and the keys of our prefix.
+  await app.queues.queue(planQueue).counts();
   const name = findings.length === 0 ? 'database and queue' : 'database';
   return [
     { name, ok: true, message: describeDatabase(app) },

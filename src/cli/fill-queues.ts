@@ -1,7 +1,7 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
-import { previousRun } from '../queue/queue.ts';
+import { previousRun } from '../queue/previous-run.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';

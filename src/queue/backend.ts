@@ -35,7 +35,7 @@ export interface Finding {
   readonly fault?: { readonly code: string; readonly help: string };
 }
 
-export interface BullWorker {
+interface BullWorker {
   /** Stops taking jobs, when its handlers have ended. Ends within a few seconds, come what may. */
   close(): Promise<void>;
 }

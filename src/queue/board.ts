@@ -34,6 +34,11 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
 }
 
 function adapterOf(queue: unknown): BullMQAdapter {
-  if (!(queue instanceof Queue)) throw new TypeError('not a queue of BullMQ');
+  if (!isQueue(queue)) throw new TypeError('not a queue of BullMQ');
   return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
+}
+
+/** The adapter is written for those in Redis; of those in Postgres it finds out by itself. */
+function isQueue(queue: unknown): queue is Queue {
+  return queue instanceof Queue;
 }

@@ -32,6 +32,13 @@ describe.skipIf(!hasRedis)('leadsync check of a Redis', () => {
       /^ok {4}queue persistence: weak: nothing is kept on disk .*nothing is lost$/m,
     );
 
+    const poor = 'on >geheim ~other:* &* +@all -@dangerous +info'.split(' ');
+    await redis.command('acl', 'setuser', 'poor', ...poor);
+    const REDIS_URL = `redis://poor:geheim@127.0.0.1:${redis.port}`;
+    const forbidden = await workspace.start(['check'], { env: { REDIS_URL } }).ended;
+    expect(forbidden.code).toBe(1);
+    expect(forbidden.stdout).toMatch(/^FAIL {2}queue: .* \[queue\.forbidden\]\n {10}Give the user \+@all/m);
+
     await redis.command('config', 'set', 'maxmemory-policy', 'allkeys-lru');
     const { code, stdout } = await workspace.cli('check');
     expect(code).toBe(1);
