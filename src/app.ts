@@ -14,6 +14,7 @@ import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
+import { createServiceTurn } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
@@ -39,6 +40,8 @@ export interface App extends AsyncDisposable {
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
   readonly runs: Places;
+  /** Connections whose run this process carries out, or shares, now. */
+  readonly engaged: Set<string>;
 }
 
 /** Runs of different connections in one process; more of them wait for their turn. */
@@ -77,13 +80,14 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     templates,
     contexts,
     runs: new Places(runsAtOnce),
+    engaged: new Set(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+/** Each connection has a queue of runs and one of mails; planning, housekeeping and shared pushes have theirs. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + 2;
+  return 2 * connections.length + 3;
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
@@ -133,6 +137,7 @@ function openConnection(
       apiKey,
       query,
       throttle,
+      turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
     }),
   );

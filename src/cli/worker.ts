@@ -1,4 +1,5 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
+import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { startHealthServer } from '../ops/http.ts';
@@ -13,6 +14,9 @@ import { workReminders } from './work-reminders.ts';
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
 const nightlyPatience = 45;
 
+/** Runs of other processes whose pushes this one shares at once. */
+const runsHelped = 2;
+
 export const schedulerName = 'nightly';
 
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
@@ -25,6 +29,8 @@ export function worker(options: CommonOptions): Promise<void> {
       await schedule(app, context);
       stack.use(app.queues.queue(queueName(context.connection.name)).work(runHandlers(app)));
     }
+    const shared = app.queues.queue(pushQueue);
+    stack.use(shared.work({ push: (payload, job, signal) => push(app, payload, job, signal) }, runsHelped));
     await planReminders(app);
     const planning = app.queues.queue(planQueue);
     await planning.schedule('plan-reminders', planRemindersPattern, 'UTC', 'plan-reminders', {});
