@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, type Job, RateLimitError, type Telemetry } from 'bullmq';
+import { DelayedError, ErrorCode, type Job, RateLimitError, type Telemetry } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
@@ -160,7 +160,7 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
         data: payload,
         opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
       };
-      await backend.ask(() => queue.upsertJobScheduler(name, { pattern, tz: timeZone }, template));
+      await backend.ask(() => upsert(queue, name, { pattern, tz: timeZone }, template));
     },
     async nextRun(name) {
       const scheduler = await backend.ask(() => queue.getJobScheduler(name));
@@ -235,6 +235,25 @@ function startWorker(
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'queue.unavailable';
+}
+
+/** How often a schedule is set again that another process is setting at the same moment. */
+const collisionsBorne = 5;
+
+/** Of processes that set one schedule at once, BullMQ lets one through; the others find its job in their way. */
+async function upsert(queue: BullQueue, ...args: Parameters<BullQueue['upsertJobScheduler']>): Promise<void> {
+  for (let collisions = 0; ; collisions++) {
+    try {
+      await queue.upsertJobScheduler(...args);
+      return;
+    } catch (error) {
+      const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+      const collided =
+        code === ErrorCode.SchedulerJobIdCollision || code === ErrorCode.SchedulerJobSlotsBusy;
+      if (!collided || collisions === collisionsBorne) throw error;
+      await sleep(20 * Math.random());
+    }
+  }
 }
 
 /**
