@@ -1,10 +1,12 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
 import type { App } from '../app.ts';
 import { startHealthServer } from '../ops/http.ts';
 import { previousRun } from '../queue/queue.ts';
 import { lastRun } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { alertContext } from './alert-context.ts';
 import type { CommonOptions } from './main.ts';
 import { queueName, runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
@@ -30,6 +32,8 @@ export function worker(options: CommonOptions): Promise<void> {
     await planning.schedule('plan-reminders', planRemindersPattern, 'UTC', 'plan-reminders', {});
     stack.use(planning.work({ 'plan-reminders': () => planReminders(app) }));
     stack.use(workReminders(app));
+    const alerting = alertContext(app);
+    if (alerting !== null) stack.use(watchAlerts(alerting));
     const housekeeping = app.queues.queue(pruneQueue);
     await housekeeping.schedule('prune-history', pruneHistoryPattern, 'UTC', 'prune-history', {});
     // A worker that never runs at that hour prunes when it starts.

@@ -2,11 +2,12 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { postgresUrl, secretToken, secretUrl, text } from './checked-text.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
-import { postgresUrl, secretToken, secretUrl, text } from './schema.ts';
+
 import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
 
