@@ -7,7 +7,10 @@ import type { Clock } from '../sync/clock.ts';
 /** What watching and telling works with. */
 export interface AlertContext {
   readonly alerts: AlertSettings;
-  readonly connections: readonly Pick<ConnectionConfig, 'name' | 'sync'>[];
+  readonly connections: readonly {
+    readonly name: string;
+    readonly sync: Pick<ConnectionConfig['sync'], 'schedule' | 'timeZone'>;
+  }[];
   readonly pool: pg.Pool;
   readonly mailer: Mailer;
   readonly log: Logger;

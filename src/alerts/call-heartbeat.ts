@@ -5,7 +5,7 @@ import { callAddress } from './call-address.ts';
 import { isSuccessOverdue } from './problems-of.ts';
 
 /** What stands in an address for the connection's name, when each has a heartbeat of its own. */
-export const connectionPlace = '{connection}';
+const connectionPlace = '{connection}';
 
 /** The heartbeat of all connections together. */
 export const sharedUnit = '';

@@ -105,7 +105,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: 'no sync succeeds',
         lines: [
           since === null
-            ? `When it was told, none had succeeded so far, though one was due.`
+            ? 'When it was told, none had succeeded so far, though one was due.'
             : `The last success was at ${momentText(since)}, ${durationText(raisedAt - since)} before this was seen, though one was due.`,
           'Nothing was touched. Does a worker run, and does its queue answer?',
         ],

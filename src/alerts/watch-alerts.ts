@@ -3,16 +3,16 @@ import type { AlertContext } from './alert-context.ts';
 import { checkAlerts } from './check-alerts.ts';
 
 /** Between two looks, ms. */
-const everyMs = 60_000;
+const usualMs = 60_000;
 
 /** A mail that is under way may take so long (ms) to end when the process stops; afterwards it is told once more. */
 const graceMs = 2_000;
 
 /**
- * Looks for problems every minute until it is disposed. A timer and no job: an alert that the queue is away, or that its
+ * Looks for problems every `everyMs` until it is disposed. A timer and no job: an alert that the queue is away, or that its
  * workers are, must not wait for that queue. Every worker does it, so that the dead one's connection is seen by another.
  */
-export function watchAlerts(context: AlertContext): AsyncDisposable {
+export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {

@@ -49,8 +49,12 @@ export type AlertChange =
 /** Two-part key of the advisory lock: "lead", "aler". */
 const turnLock = [0x6c656164, 0x616c6572];
 
-/** Whether this transaction is the one that decides now. False: another worker is at it. */
+/**
+ * Whether this transaction is the one that decides now. False: another worker is at it. The turn of a worker that is
+ * stopped in the middle ends after half a minute, with its session: nobody else could tell that it is dead.
+ */
 export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
+  await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
   const { rows } = await db.query<{ mine: boolean }>(
     'select pg_try_advisory_xact_lock($1, $2) as mine',
     turnLock,
@@ -58,6 +62,7 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
+/** The problems of a connection that were told and are not over, oldest first. */
 export async function openAlerts(db: pg.PoolClient, connection: string): Promise<readonly OpenAlert[]> {
   const { rows } = await db.query<OpenAlert>(
     `select id, kind, level, (extract(epoch from cleared_at) * 1000)::float8 as "clearedAt"
