@@ -16,9 +16,6 @@ export const pathKey = 'T0K3N-geheim';
 /** A schedule that does not come due while a test runs, and was due within the last year. */
 export const yearly = `0 0 ${new Date(Date.now() - 2 * 24 * 3_600_000).getUTCDate()} 1 *`;
 
-/** A call that is not answered is given up after so many ms. */
-const callMs = 250;
-
 export const never = new AbortController().signal;
 
 interface ReceiverOptions {
@@ -64,11 +61,13 @@ interface SceneOptions extends ReceiverOptions {
   readonly heartbeat?: string;
   readonly connections?: readonly string[];
   readonly schedule?: string;
+  /** After so long a call is given up; as usual without it. */
+  readonly callMs?: number;
 }
 
 /** Connections whose problems are told by workers whose clock the test moves; runs are as the sync leaves them. */
 export async function alertScene(options: SceneOptions = {}) {
-  const { heartbeat, connections = ['main'], schedule = yearly } = options;
+  const { heartbeat, connections = ['main'], schedule = yearly, callMs } = options;
   await using stack = new AsyncDisposableStack();
   const receivers = stack.use(await startReceivers(options));
   const { pool, url } = stack.adopt(await createTestDatabase(), (database) => database.drop());
@@ -93,7 +92,7 @@ export async function alertScene(options: SceneOptions = {}) {
       mailer,
       log: pino({ level: 'debug' }, { write: (line: string) => log.push(line) }),
       clock: { now: () => Date.now() + ahead, random: Math.random },
-      callMs,
+      ...(callMs !== undefined && { callMs }),
     };
     let isStopped = false;
     const stop = async (): Promise<void> => {

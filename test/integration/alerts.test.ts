@@ -22,6 +22,48 @@ test('workers that look at the same moment tell once', async () => {
   expect(scene.hooked()).toHaveLength(1);
 });
 
+test('what one worker is telling is left alone by the others', async () => {
+  let answer: (() => void) | undefined;
+  await using scene = await alertScene({
+    answer: (response) => {
+      answer ??= () => response.end('ok');
+    },
+  });
+  const [first, second] = [scene.worker(), scene.worker()];
+  await scene.fail();
+  const telling = first.check();
+  await until('the webhook is called', () => answer !== undefined);
+  await second.check();
+  answer?.();
+  await telling;
+  expect(scene.hooked()).toHaveLength(1);
+});
+
+test('a channel that could not be told of a problem hears of it before it hears that it is over', async () => {
+  let isBroken = true;
+  await using scene = await alertScene({
+    answer: (response) => response.writeHead(isBroken ? 503 : 200).end(),
+  });
+  const worker = scene.worker();
+  await scene.fail();
+  await worker.check();
+  isBroken = false;
+  await scene.pool.query(
+    `update tellings set next_try_at = now() + interval '1 day' where channel = 'webhook'`,
+  );
+  await scene.succeed();
+  await worker.check();
+  scene.pass(settleMs);
+  await worker.check();
+  expect([scene.hooked().length, scene.mails.length]).toEqual([1, 2]);
+  scene.pass(24 * hour);
+  await worker.check();
+  expect(scene.hooked().slice(1)).toEqual([
+    'leadsync: main: the sync failed',
+    'leadsync: main: over: the sync failed',
+  ]);
+});
+
 test('a connection whose worker is dead is noticed by another one, before and after a success', async () => {
   await using scene = await alertScene({ schedule: '0 2 * * *' });
   const worker = scene.worker();
@@ -53,11 +95,12 @@ describe('a channel that does not work', () => {
       (response) => response.writeHead(307, { location: `/elsewhere` }).end(),
       'a redirect (307)',
     ],
-    ['silence', () => {}, 'within 250 ms|UND_ERR_HEADERS_TIMEOUT'],
+    ['silence', () => {}, 'within 400 ms|UND_ERR_HEADERS_TIMEOUT'],
     ['a reset', (response) => response.destroy(), 'ECONNRESET|UND_ERR_SOCKET'],
-  ])('the webhook: %s; the mail goes, the webhook is told later', async (_name, fault, said) => {
+  ])('the webhook: %s; the mail goes, the webhook is told later', async (name, fault, said) => {
     let isBroken = true;
     await using scene = await alertScene({
+      ...(name === 'silence' && { callMs: 400 }),
       answer: (response, path) => (isBroken ? fault(response, path) : response.end('ok')),
     });
     const worker = scene.worker();
@@ -167,10 +210,9 @@ describe('a worker that ends between seeing and telling', () => {
     await using scene = await alertScene({ answer: () => {} });
     const { context } = scene.worker();
     await scene.fail();
-    const { callMs: _short, ...usual } = context;
     const began = Date.now();
     {
-      await using _watch = watchAlerts(usual, 10);
+      await using _watch = watchAlerts(context, 10);
       await until('the receiver is called', () => scene.seen.length === 1 && scene.mails.length === 1);
     }
     expect(Date.now() - began).toBeLessThan(5_000);
