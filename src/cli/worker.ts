@@ -1,7 +1,9 @@
 import { planQueue, planReminders } from '../../jobs/plan-reminders.ts';
 import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { startHealthServer } from '../ops/http.ts';
+import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
@@ -33,6 +35,8 @@ export function worker(options: CommonOptions): Promise<void> {
     // All at once: each may need some seconds for what is under way.
     stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
     stack.use(keepQueuesFilled(app));
+    const alerting = alertContext(app);
+    if (alerting !== null) stack.use(watchAlerts(alerting));
     app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

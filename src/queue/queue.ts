@@ -248,8 +248,7 @@ async function upsert(queue: BullQueue, ...args: Parameters<BullQueue['upsertJob
       return;
     } catch (error) {
       const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-      const collided =
-        code === ErrorCode.SchedulerJobIdCollision || code === ErrorCode.SchedulerJobSlotsBusy;
+      const collided = code === ErrorCode.SchedulerJobIdCollision || code === ErrorCode.SchedulerJobSlotsBusy;
       if (!collided || collisions === collisionsBorne) throw error;
       await sleep(20 * Math.random());
     }
