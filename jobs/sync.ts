@@ -34,7 +34,7 @@ export async function sync(
  * taken out of the configuration after the job was queued.
  */
 export async function advance(
-  { contexts, runs }: App,
+  { contexts, runs, activity }: App,
   { connection, ...request }: RunRequest & { readonly connection: string },
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
@@ -43,5 +43,6 @@ export async function advance(
   using _place = await runs.take();
   const result = await advanceRun(context, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
+  activity.waited(connection, result.why, result.afterMs);
   return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
 }

@@ -3,9 +3,15 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
+import { LeadsyncError } from './errors.ts';
+import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
+import { Activity } from './ops/activity.ts';
+import type { WatchedConnection } from './ops/figure-source.ts';
+import { createMetrics, type Metrics } from './ops/metrics.ts';
+import type { QueueCounts } from './ops/waiting-gauges.ts';
 import { Places } from './places.ts';
-import { openQueues, type Queues } from './queue/queue.ts';
+import { openQueues, previousRun, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
@@ -14,7 +20,7 @@ import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
-import { createThrottle } from './store/throttles.ts';
+import { createThrottle, throttleScope } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
@@ -22,6 +28,7 @@ import { createHubSpotTarget } from './targets/hubspot/hubspot-target.ts';
 import { createPostgresTableTarget } from './targets/postgres-table/postgres-table-target.ts';
 import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
+import { version } from './version.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
@@ -39,6 +46,9 @@ export interface App extends AsyncDisposable {
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
   readonly runs: Places;
+  /** What this process has done, for its metrics. */
+  readonly activity: Activity;
+  readonly metrics: Metrics;
 }
 
 /** Runs of different connections in one process; more of them wait for their turn. */
@@ -53,13 +63,17 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
-  const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
+  const activity = new Activity(config.connections.map(({ name }) => name));
+  const mailer = counted(
+    stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate })),
+    activity,
+  );
   const templates = new Map<string, Templates>();
   const contexts = new Map<string, SyncContext>();
   const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
-    const target = openTarget(connection, config, account, stack);
-    contexts.set(connection.name, openConnection(connection, target, pool, log, stack));
+    const target = openTarget(connection, config, account, activity, stack);
+    contexts.set(connection.name, openConnection(connection, target, pool, log, activity, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
     templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
@@ -77,6 +91,15 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     templates,
     contexts,
     runs: new Places(runsAtOnce),
+    activity,
+    metrics: createMetrics({
+      log,
+      pool,
+      version,
+      connections: config.connections.map(watched),
+      activity,
+      queueCounts: () => countJobs(queues),
+    }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -95,20 +118,24 @@ function openTarget(
   { name, target, fields }: ConnectionConfig,
   config: Config,
   account: GoogleAccount,
+  activity: Activity,
   stack: AsyncDisposableStack,
 ): Target {
+  const onReply: OnReply = (ending) => activity.replied(target.type, name, ending);
   switch (target.type) {
     case 'workbook':
       return createWorkbookTarget({ ...target, fields });
     case 'google-sheets': {
       const apiUrl = `${config.googleSheetsUrl}/`;
       const clock = systemClock;
-      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, connection: name });
+      const connection = name;
+      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, onReply, connection });
     }
     case 'hubspot': {
       const { token: accessToken } = target;
       const apiUrl = config.hubspotUrl;
-      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock: systemClock }));
+      const clock = systemClock;
+      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock, onReply }));
     }
     case 'postgres-table':
       return createPostgresTableTarget({ ...target, fields });
@@ -122,6 +149,7 @@ function openConnection(
   target: Target,
   pool: pg.Pool,
   log: Logger,
+  activity: Activity,
   stack: AsyncDisposableStack,
 ): SyncContext {
   const { baseUrl, apiKey, query } = connection.leads;
@@ -134,7 +162,41 @@ function openConnection(
       query,
       throttle,
       log: (level, fields, message) => child[level](fields, message),
+      onReply: (ending) => activity.replied('leads', connection.name, ending),
     }),
   );
   return { connection, pool, leads, target, log: child, clock: systemClock };
+}
+
+/** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
+function counted(mailer: Mailer, activity: Activity): Mailer {
+  return {
+    async send(mail) {
+      try {
+        const reply = await mailer.send(mail);
+        activity.replied('mail', null, 'sent');
+        return reply;
+      } catch (error) {
+        activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
+        throw error;
+      }
+    },
+    verify: () => mailer.verify(),
+    [Symbol.asyncDispose]: () => mailer[Symbol.asyncDispose](),
+  };
+}
+
+function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
+  return {
+    name,
+    throttleScope: throttleScope(leads.baseUrl, leads.apiKey.reveal()),
+    lastDue: () => previousRun(sync.schedule, sync.timeZone, Date.now()),
+  };
+}
+
+/** One queue after the other: each keeps few connections to itself. */
+async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
+  const counts = new Map<string, QueueCounts>();
+  for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());
+  return counts;
 }

@@ -51,6 +51,8 @@ export interface JobQueue {
   work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
+  /** Jobs by state, at this moment. */
+  counts(): Promise<{ waiting: number; active: number; delayed: number; failed: number }>;
   /** The next time a schedule is due, epoch ms; null when there is none. */
   nextRun(name: string): Promise<number | null>;
 }
@@ -63,6 +65,8 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Of the queues that were asked for so far. */
+  names(): readonly string[];
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
@@ -119,6 +123,7 @@ export async function openQueues(
   };
   return {
     queue: (name) => jobQueue(queueOf(name), pool, lockMs, warn),
+    names: () => [...open.keys()],
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -154,6 +159,11 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
         { pattern, tz: timeZone },
         { name: job, data: payload, opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs } },
       );
+    },
+    async counts() {
+      const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+      const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
+      return { waiting, active, delayed, failed };
     },
     async nextRun(name) {
       const scheduler = await queue.getJobScheduler(name);

@@ -7,7 +7,7 @@ import type { Throttle } from '../sync/leads-port.ts';
  * address (the scope of the service's limit is not shown; API reference, section 8).
  */
 export function createThrottle(pool: pg.Pool, baseUrl: string, apiKey: string): Throttle {
-  const scope = hash('sha256', `${baseUrl}\n${apiKey}`);
+  const scope = throttleScope(baseUrl, apiKey);
   return {
     async notBefore() {
       const { rows } = await pool.query<{ at: number }>(
@@ -24,4 +24,9 @@ export function createThrottle(pool: pg.Pool, baseUrl: string, apiKey: string): 
       );
     },
   };
+}
+
+/** What names a key at an address in the database, where no key is ever stored. */
+export function throttleScope(baseUrl: string, apiKey: string): string {
+  return hash('sha256', `${baseUrl}\n${apiKey}`);
 }
