@@ -97,7 +97,10 @@ export function openRunFigures(
   );
 }
 
-/** Actions of the newest sync that ended. What an earlier round put off, a later one has decided again. */
+/**
+ * Actions of the newest sync that ended. What an earlier round put off, a later one has decided again; to hold is all that
+ * is ever done of a `hold`.
+ */
 export interface ActionFigures {
   readonly connection: string;
   readonly kind: string;
@@ -111,7 +114,8 @@ export function actionFigures(
 ): Promise<readonly ActionFigures[]> {
   return ask(
     pool,
-    `select last.connection, a.kind, a.state, count(*)::int as count from (${lastRuns}) last
+    `select last.connection, a.kind, case a.kind when 'hold' then 'held' else a.state end as state, count(*)::int as count
+     from (${lastRuns}) last
      join actions a on a.run_id = last.id and (a.state = 'done' or a.round = last.round) group by 1, 2, 3`,
     [connections],
   );
