@@ -28,6 +28,7 @@ import { createHubSpotTarget } from './targets/hubspot/hubspot-target.ts';
 import { createPostgresTableTarget } from './targets/postgres-table/postgres-table-target.ts';
 import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
+import { noTelemetry, type Telemetry } from './telemetry.ts';
 import { version } from './version.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
@@ -55,12 +56,19 @@ export interface App extends AsyncDisposable {
 const runsAtOnce = 4;
 
 /** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
-export async function openApp(config: Config, log: Logger): Promise<App> {
+export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
+  const queues = stack.use(
+    await openQueues(
+      connectionString,
+      log,
+      workersFor(config),
+      telemetry.queues && { telemetry: telemetry.queues },
+    ),
+  );
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
   const activity = new Activity(config.connections.map(({ name }) => name));
@@ -73,7 +81,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
     const target = openTarget(connection, config, account, activity, stack);
-    contexts.set(connection.name, openConnection(connection, target, pool, log, activity, stack));
+    contexts.set(connection.name, openConnection(connection, target, pool, log, telemetry, activity, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
     templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
@@ -149,6 +157,7 @@ function openConnection(
   target: Target,
   pool: pg.Pool,
   log: Logger,
+  { inSpan }: Telemetry,
   activity: Activity,
   stack: AsyncDisposableStack,
 ): SyncContext {
@@ -165,7 +174,7 @@ function openConnection(
       onReply: (ending) => activity.replied('leads', connection.name, ending),
     }),
   );
-  return { connection, pool, leads, target, log: child, clock: systemClock };
+  return { connection, pool, leads, target, log: child, clock: systemClock, inSpan };
 }
 
 /** A mailer whose mails are counted: as sent, or by the code of what went wrong. */

@@ -5,6 +5,7 @@ import {
   type Job,
   type PgPool,
   RateLimitError,
+  type Telemetry,
   runMigrations,
   withBackend,
 } from 'bullmq';
@@ -77,6 +78,10 @@ const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
 const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
 type PgQueue = InstanceType<typeof PostgresQueue>;
+interface WorkerSettings {
+  readonly lockMs: number;
+  readonly telemetry?: Telemetry;
+}
 type Warn = (error: Error, message: string) => void;
 
 /** Database connections besides those with which workers wait for jobs. */
@@ -90,7 +95,7 @@ export async function openQueues(
   connectionString: string,
   log: Logger,
   workers: number,
-  { lockMs = defaultLockMs }: { readonly lockMs?: number } = {},
+  { lockMs = defaultLockMs, telemetry }: { readonly lockMs?: number; readonly telemetry?: Telemetry } = {},
 ): Promise<Queues> {
   // BullMQ expects its schema in the search path of a pool that it did not make itself.
   const pool = new pg.Pool({
@@ -116,13 +121,13 @@ export async function openQueues(
   const queueOf = (name: string): PgQueue => {
     const known = open.get(name);
     if (known !== undefined) return known;
-    const queue = new PostgresQueue(name, { connection: backendPool(pool) });
+    const queue = new PostgresQueue(name, { connection: backendPool(pool), ...(telemetry && { telemetry }) });
     queue.on('error', (error) => warn(error, `queue ${name}`));
     open.set(name, queue);
     return queue;
   };
   return {
-    queue: (name) => jobQueue(queueOf(name), pool, lockMs, warn),
+    queue: (name) => jobQueue(queueOf(name), pool, { lockMs, ...(telemetry && { telemetry }) }, warn),
     names: () => [...open.keys()],
     async [Symbol.asyncDispose]() {
       closing = true;
@@ -132,7 +137,7 @@ export async function openQueues(
   };
 }
 
-function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): JobQueue {
+function jobQueue(queue: PgQueue, pool: pg.Pool, shared: WorkerSettings, warn: Warn): JobQueue {
   return {
     async add(name, payload, options = {}) {
       const job = await queue.add(name, payload, {
@@ -152,12 +157,21 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
         })),
       );
     },
-    work: (handlers, concurrency = 1) => startWorker(queue, pool, { lockMs, concurrency }, handlers, warn),
+    work: (handlers, concurrency = 1) => startWorker(queue, pool, { ...shared, concurrency }, handlers, warn),
     async schedule(name, pattern, timeZone, job, payload) {
       await queue.upsertJobScheduler(
         name,
         { pattern, tz: timeZone },
-        { name: job, data: payload, opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs } },
+        {
+          name: job,
+          data: payload,
+          opts: {
+            removeOnComplete: keepJobs,
+            removeOnFail: keepJobs,
+            // Each night is a trace of its own: with a context handed on they would all be one.
+            telemetry: { omitContext: true },
+          },
+        },
       );
     },
     async counts() {
@@ -175,7 +189,7 @@ function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): Jo
 function startWorker(
   queue: PgQueue,
   pool: pg.Pool,
-  { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
+  { lockMs, concurrency, telemetry }: WorkerSettings & { readonly concurrency: number },
   handlers: Readonly<Record<string, JobHandler>>,
   warn: Warn,
 ): AsyncDisposable {
@@ -194,6 +208,7 @@ function startWorker(
   };
   const worker = new PostgresWorker(queue.name, process, {
     connection: backendPool(pool),
+    ...(telemetry && { telemetry }),
     concurrency,
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,

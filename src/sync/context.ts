@@ -17,6 +17,12 @@ export interface SyncContext {
   readonly target: Target;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Each phase of a run is shown by what is handed in, as a span of a trace; absent: nobody looks. */
+  readonly inSpan?: <T>(
+    name: string,
+    attributes: Readonly<Record<string, string | number>>,
+    part: () => Promise<T>,
+  ) => Promise<T>;
 }
 
 /** What the steps of a run work with. */

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BullMQOtel } from 'bullmq-otel';
+import { version } from './version.ts';
+
+/** A part of the work in a span of its own. Attributes are names and numbers of ours, never data of leads. */
+export type InSpan = <T>(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  part: () => Promise<T>,
+) => Promise<T>;
+
+/** Traces, or nothing at all. Disposing it sends what was not sent yet, for three seconds at most. */
+export interface Telemetry extends AsyncDisposable {
+  /** What the queues are given; absent: no traces. */
+  readonly queues?: BullMQOtel;
+  readonly inSpan: InSpan;
+  /** What a log line says of the span that it was written in. */
+  readonly logFields: () => object;
+}
+
+export const noTelemetry: Telemetry = {
+  inSpan: (_name, _attributes, part) => part(),
+  logFields: () => ({}),
+  async [Symbol.asyncDispose]() {},
+};
+
+/** So long (ms) a collector that does not answer may hold up the end of the process. */
+const farewellMs = 3_000;
+
+/**
+ * Starts OpenTelemetry, which is loaded here and nowhere else: it takes a quarter of a second. Its SDK reads its own
+ * variables (OTEL_…: endpoint, protocol, headers, sampler) from the environment itself, so that they mean what they mean
+ * everywhere; OTEL_SERVICE_NAME is `leadsync` by default. Traces alone: metrics are scraped, logs are on stderr.
+ * `warn` is told what the SDK has to say of faults.
+ */
+export async function startTelemetry(warn: (message: string) => void): Promise<Telemetry> {
+  const [{ NodeSDK }, api, resources, { BullMQOtel }] = await Promise.all([
+    import('@opentelemetry/sdk-node'),
+    import('@opentelemetry/api'),
+    import('@opentelemetry/resources'),
+    import('bullmq-otel'),
+  ]);
+  const { diag, DiagLogLevel, SpanStatusCode, trace } = api;
+  const { defaultResource, envDetector, hostDetector, resourceFromAttributes, serviceInstanceIdDetector } =
+    resources;
+  const sdk = new NodeSDK({
+    resource: defaultResource().merge(
+      resourceFromAttributes({ 'service.name': 'leadsync', 'service.version': version }),
+    ),
+    // Not the process's command line, and nothing else of which nobody knows what stands in it.
+    resourceDetectors: [hostDetector, serviceInstanceIdDetector, envDetector],
+    metricReaders: [],
+    logRecordProcessors: [],
+  });
+  // After the constructor, which would have it on stdout when OTEL_LOG_LEVEL is set; results stand there.
+  let told = '';
+  const tell = (message: string): void => {
+    // A collector that is away is tried again every few seconds.
+    if (message !== told) warn(message);
+    told = message;
+  };
+  const silent = (): void => {};
+  diag.setLogger(
+    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  sdk.start();
+  const tracer = trace.getTracer('leadsync', version);
+  return {
+    queues: new BullMQOtel({ tracerName: 'bullmq', version }),
+    inSpan: (name, attributes, part) =>
+      tracer.startActiveSpan(name, { attributes: { ...attributes } }, async (span) => {
+        try {
+          return await part();
+        } catch (error) {
+          // The code alone: a message may quote what a service said.
+          span.setStatus({ code: SpanStatusCode.ERROR, message: codeOf(error) });
+          throw error;
+        } finally {
+          span.end();
+        }
+      }),
+    // pino's own `mixin`, not @opentelemetry/instrumentation-pino: that one needs a loader hook before the first import.
+    logFields() {
+      const context = trace.getActiveSpan()?.spanContext();
+      return context === undefined ? {} : { trace_id: context.traceId, span_id: context.spanId };
+    },
+    async [Symbol.asyncDispose]() {
+      const sent = sdk.shutdown().catch((error: unknown) => tell(String(error)));
+      await Promise.race([sent, sleep(farewellMs, undefined, { ref: false })]);
+      // A request to a collector that is silent keeps the process alive for another ten seconds.
+      setTimeout(() => process.exit(), 500).unref();
+    },
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'internal';
+}
