@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BullMQOtel } from 'bullmq-otel';
+import type * as Otel from '@opentelemetry/api';
+import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
 import { version } from './version.ts';
 
 /** A part of the work in a span of its own. Attributes are names and numbers of ours, never data of leads. */
@@ -9,10 +10,15 @@ export type InSpan = <T>(
   part: () => Promise<T>,
 ) => Promise<T>;
 
+interface QueueTelemetry {
+  readonly tracer: Pick<BullMQOtel['tracer'], 'startSpan'>;
+  readonly contextManager: BullMQOtel['contextManager'];
+}
+
 /** Traces, or nothing at all. Disposing it sends what was not sent yet, for three seconds at most. */
 export interface Telemetry extends AsyncDisposable {
   /** What the queues are given; absent: no traces. */
-  readonly queues?: BullMQOtel;
+  readonly queues?: QueueTelemetry;
   readonly inSpan: InSpan;
   /** What a log line says of the span that it was written in. */
   readonly logFields: () => object;
@@ -24,6 +30,13 @@ export const noTelemetry: Telemetry = {
   async [Symbol.asyncDispose]() {},
 };
 
+/** What every worker does every few seconds, whether there is a job or not: it would be most of what is kept. */
+const routine: ReadonlySet<string> = new Set([
+  'getNextJob',
+  'moveStalledJobsToWait',
+  'startStalledCheckTimer',
+]);
+
 /** So long (ms) a collector that does not answer may hold up the end of the process. */
 const farewellMs = 3_000;
 
@@ -34,7 +47,7 @@ const farewellMs = 3_000;
  * `warn` is told what the SDK has to say of faults.
  */
 export async function startTelemetry(warn: (message: string) => void): Promise<Telemetry> {
-  const [{ NodeSDK }, api, resources, { BullMQOtel }] = await Promise.all([
+  const [{ NodeSDK }, api, resources, bullmq] = await Promise.all([
     import('@opentelemetry/sdk-node'),
     import('@opentelemetry/api'),
     import('@opentelemetry/resources'),
@@ -67,7 +80,7 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
   sdk.start();
   const tracer = trace.getTracer('leadsync', version);
   return {
-    queues: new BullMQOtel({ tracerName: 'bullmq', version }),
+    queues: withoutRoutine(bullmq, api),
     inSpan: (name, attributes, part) =>
       tracer.startActiveSpan(name, { attributes: { ...attributes } }, async (span) => {
         try {
@@ -90,6 +103,25 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
       await Promise.race([sent, sleep(farewellMs, undefined, { ref: false })]);
       // A request to a collector that is silent keeps the process alive for another ten seconds.
       setTimeout(() => process.exit(), 500).unref();
+    },
+  };
+}
+
+/** BullMQ's own integration; its spans are called OPERATION QUEUE. */
+function withoutRoutine(
+  bullmq: { readonly BullMQOtel: typeof BullMQOtel; readonly BullMQOTelSpan: typeof BullMQOTelSpan },
+  { INVALID_SPAN_CONTEXT, trace }: typeof Otel,
+): QueueTelemetry {
+  const { contextManager, tracer } = new bullmq.BullMQOtel({ tracerName: 'bullmq', version });
+  return {
+    contextManager,
+    tracer: {
+      startSpan(name, options, context) {
+        const [operation = ''] = name.split(' ');
+        return routine.has(operation)
+          ? new bullmq.BullMQOTelSpan(trace.wrapSpanContext(INVALID_SPAN_CONTEXT))
+          : tracer.startSpan(name, options, context);
+      },
     },
   };
 }
