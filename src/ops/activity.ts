@@ -1,8 +1,9 @@
 /** How a request ended: the status of its reply, or a code that says why there was none. */
 export type Ending = number | string;
 
-/** Reasons to wait that are shown as 0 from the start: a counter that only appears with its first event hides it. */
-const usualReasons = ['throttled', 'target-throttled', 'fault'] as const;
+/** Shown as 0 from the start: of a counter that appears with its first event, that event cannot be seen. */
+const reasonsToWait = ['throttled', 'target-throttled', 'fault'] as const;
+const refusals = [401, 429] as const;
 
 /** One time series of a counter. */
 export interface Count {
@@ -20,11 +21,14 @@ export class Activity {
   readonly waitSeconds = new Tally();
 
   constructor(connections: readonly string[]) {
-    for (const connection of connections)
-      for (const reason of usualReasons) {
+    for (const connection of connections) {
+      for (const status of refusals)
+        this.requests.add({ side: 'leads', connection, status: String(status) }, 0);
+      for (const reason of reasonsToWait) {
         this.waits.add({ connection, reason }, 0);
         this.waitSeconds.add({ connection, reason }, 0);
       }
+    }
   }
 
   /** A request has ended. `side`: `leads`, the kind of the target, or `mail`, which belongs to no connection. */
