@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
+import type { InSpan } from './sync/context.ts';
 import { version } from './version.ts';
 
-/** A part of the work in a span of its own. Attributes are names and numbers of ours, never data of leads. */
-export type InSpan = <T>(
-  name: string,
-  attributes: Readonly<Record<string, string | number>>,
-  part: () => Promise<T>,
-) => Promise<T>;
-
+/** BullMQ's, without its metrics. */
 interface QueueTelemetry {
   readonly tracer: Pick<BullMQOtel['tracer'], 'startSpan'>;
   readonly contextManager: BullMQOtel['contextManager'];

@@ -9,6 +9,13 @@ import type { Lease } from '../store/leases.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
 
+/** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */
+export type InSpan = <T>(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  part: () => Promise<T>,
+) => Promise<T>;
+
 /** What one connection works with; lives as long as the process uses the connection. */
 export interface SyncContext {
   readonly connection: ConnectionConfig;
@@ -17,12 +24,8 @@ export interface SyncContext {
   readonly target: Target;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Each phase of a run is shown by what is handed in, as a span of a trace; absent: nobody looks. */
-  readonly inSpan?: <T>(
-    name: string,
-    attributes: Readonly<Record<string, string | number>>,
-    part: () => Promise<T>,
-  ) => Promise<T>;
+  /** Shows each phase of a run; absent: nobody looks. */
+  readonly inSpan?: InSpan;
 }
 
 /** What the steps of a run work with. */

@@ -32,7 +32,7 @@ const requestSchema = z.object({
   ),
 });
 
-export type Span = z.infer<typeof spanSchema> & { readonly service: unknown };
+type Span = z.infer<typeof spanSchema> & { readonly service: unknown };
 
 /** A collector that takes traces as OTLP over HTTP in JSON. */
 export interface OtlpReceiver extends AsyncDisposable {
