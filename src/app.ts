@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
+import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
 import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
@@ -11,7 +12,7 @@ import type { WatchedConnection } from './ops/figure-source.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import type { QueueCounts } from './ops/waiting-gauges.ts';
 import { Places } from './places.ts';
-import { openQueues, previousRun, type Queues } from './queue/queue.ts';
+import { openQueues, previousRun, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
@@ -20,7 +21,8 @@ import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
-import { createThrottle, throttleScope } from './store/throttles.ts';
+import { createServiceTurn, serviceScope } from './store/service-turn.ts';
+import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
@@ -47,6 +49,8 @@ export interface App extends AsyncDisposable {
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
   readonly runs: Places;
+  /** Connections whose run this process carries out, or shares, now. */
+  readonly engaged: Set<string>;
   /** What this process has done, for its metrics. */
   readonly activity: Activity;
   readonly metrics: Metrics;
@@ -63,7 +67,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   await migrate(pool);
   const queues = stack.use(
     await openQueues(
-      connectionString,
+      queueBackend(config, connectionString),
       log,
       workersFor(config),
       telemetry.queues && { telemetry: telemetry.queues },
@@ -99,6 +103,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     templates,
     contexts,
     runs: new Places(runsAtOnce),
+    engaged: new Set(),
     activity,
     metrics: createMetrics({
       log,
@@ -112,9 +117,14 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   };
 }
 
-/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {
+  if (redisUrl === undefined) return { kind: 'postgres', connectionString };
+  return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
+}
+
+/** Each connection has a queue of runs and one of mails; planning, housekeeping and shared pushes have theirs. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + 2;
+  return 2 * connections.length + 3;
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
@@ -170,6 +180,7 @@ function openConnection(
       apiKey,
       query,
       throttle,
+      turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
       onReply: (ending) => activity.replied('leads', connection.name, ending),
     }),
@@ -198,7 +209,7 @@ function counted(mailer: Mailer, activity: Activity): Mailer {
 function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
   return {
     name,
-    throttleScope: throttleScope(leads.baseUrl, leads.apiKey.reveal()),
+    throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
     lastDue: () => previousRun(sync.schedule, sync.timeZone, Date.now()),
   };
 }

@@ -174,7 +174,7 @@ export interface ThrottleFigures {
   readonly until: number;
 }
 
-/** See `throttleScope`. */
+/** See `serviceScope`. */
 export function throttleFigures(
   pool: pg.Pool,
   scopes: readonly string[],
