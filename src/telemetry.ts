@@ -10,7 +10,7 @@ interface QueueTelemetry {
   readonly contextManager: BullMQOtel['contextManager'];
 }
 
-/** Traces, or nothing at all. Disposing it sends what was not sent yet, for three seconds at most. */
+/** Traces, or nothing at all. Disposing it sends what was not sent yet, for two seconds at most. */
 export interface Telemetry extends AsyncDisposable {
   /** What the queues are given; absent: no traces. */
   readonly queues?: QueueTelemetry;
@@ -33,7 +33,7 @@ const routine: ReadonlySet<string> = new Set([
 ]);
 
 /** So long (ms) a collector that does not answer may hold up the end of the process. */
-const farewellMs = 3_000;
+const farewellMs = 2_000;
 
 /**
  * Starts OpenTelemetry, which is loaded here and nowhere else: it takes a quarter of a second. Its SDK reads its own
@@ -97,7 +97,7 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
       const sent = sdk.shutdown().catch((error: unknown) => tell(String(error)));
       await Promise.race([sent, sleep(farewellMs, undefined, { ref: false })]);
       // A request to a collector that is silent keeps the process alive for another ten seconds.
-      setTimeout(() => process.exit(), 500).unref();
+      setTimeout(() => process.exit(), 200).unref();
     },
   };
 }

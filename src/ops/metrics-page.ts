@@ -20,7 +20,7 @@ export interface FigureSources {
 }
 
 /** Prometheus gives a scrape 10 s by default: what has not come in this time (ms) is missing from the page. */
-const patienceMs = 5_000;
+const patienceMs = 7_000;
 
 /** So long (ms) a page is good for whoever asks again: two Prometheus servers, or an impatient person. */
 const freshMs = 1_000;

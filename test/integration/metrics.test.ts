@@ -6,11 +6,11 @@ import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { Exposition } from '../support/exposition.ts';
 import { promtool } from '../support/promtool.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectionName as connection, Workspace } from '../support/workspace.ts';
 
 const never = new AbortController().signal;
-const freshMs = 1_000;
 
 /** A sync on the path of every night, through the queue. */
 async function sync(app: App): Promise<SyncReport> {
@@ -127,6 +127,29 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   expect(output.split('\n').filter((told) => told !== '' && !told.startsWith('nodejs_'))).toEqual([]);
 });
 
+describe.each([
+  { where: 'Postgres', start: async () => undefined },
+  ...(hasRedis ? [{ where: 'Redis', start: startRedis }] : []),
+])('the queues in $where', ({ start }) => {
+  test('tell how many jobs wait in them', async () => {
+    await using redis = await start();
+    await using workspace = await Workspace.open({ ...(redis && { redis }) });
+    await using app = await workspace.openApp();
+    const queue = app.queues.queue('sync-main');
+    await queue.add('sync', {});
+    for (const id of ['one', 'two']) await queue.add('sync', {}, { id, delayMs: 60_000 });
+    const page = await scrape(app);
+    const jobs = page.all('leadsync_queue_jobs').map(({ labels, value }) => ({ ...labels, value }));
+    const of = { queue: 'sync-main' };
+    expect(jobs).toEqual([
+      { ...of, state: 'waiting', value: 1 },
+      { ...of, state: 'active', value: 0 },
+      { ...of, state: 'delayed', value: 2 },
+      { ...of, state: 'failed', value: 0 },
+    ]);
+  });
+});
+
 describe('a scrape', () => {
   test('that finds some figures unreadable shows the others and says which are missing, and comes back', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
@@ -155,7 +178,7 @@ describe('a scrape', () => {
       const from = performance.now();
       const pages = Array.from({ length: 20 }, () => app.metrics.render());
       const [first, ...others] = await Promise.all(pages);
-      expect(performance.now() - from).toBeLessThan(5_000 + freshMs);
+      expect(performance.now() - from).toBeLessThan(9_000);
       expect(others.every((page) => page === first)).toBe(true);
       const page = new Exposition(first ?? '');
       expect(page.value('leadsync_scrape_error', { source: 'held' })).toBe(1);
