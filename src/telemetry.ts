@@ -94,8 +94,11 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
       return context === undefined ? {} : { trace_id: context.traceId, span_id: context.spanId };
     },
     async [Symbol.asyncDispose]() {
-      const sent = sdk.shutdown().catch((error: unknown) => tell(String(error)));
-      await Promise.race([sent, sleep(farewellMs, undefined, { ref: false })]);
+      const sent = sdk.shutdown().then(
+        () => true,
+        (error: unknown) => tell(String(error)),
+      );
+      if (await Promise.race([sent, sleep(farewellMs, false, { ref: false })])) return;
       // A request to a collector that is silent keeps the process alive for another ten seconds.
       setTimeout(() => process.exit(), 200).unref();
     },

@@ -1,5 +1,5 @@
 /** How a request ended: the status of its reply, or a code that says why there was none. */
-export type Ending = number | string;
+type Ending = number | string;
 
 /** Shown as 0 from the start: of a counter that appears with its first event, that event cannot be seen. */
 const reasonsToWait = ['throttled', 'target-throttled', 'fault'] as const;
