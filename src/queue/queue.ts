@@ -70,6 +70,8 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Of the queues that were asked for so far. */
+  names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
 }
@@ -120,6 +122,7 @@ export async function openQueues(
   };
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    names: () => [...open.keys()],
     ping: () => backend.ping(),
     async [Symbol.asyncDispose]() {
       closing = true;
@@ -158,7 +161,8 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       const template = {
         name: job,
         data: payload,
-        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
+        // Each night is a trace of its own: with the context handed on they would all be one.
+        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
       await backend.ask(() => upsert(queue, name, { pattern, tz: timeZone }, template));
     },
