@@ -87,7 +87,7 @@ export class Workspace implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-sync-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
-    const database = stack.adopt(await createTestDatabase({ migrated: false }), (made) => made.drop());
+    const database = stack.adopt(await createTestDatabase(), (made) => made.drop());
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
     const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
     const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move());
