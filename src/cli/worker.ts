@@ -1,12 +1,18 @@
 import { planQueue, planReminders } from '../../jobs/plan-reminders.ts';
+import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { startHealthServer } from '../ops/http.ts';
+import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
 import { queueName, runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
+
+/** Runs of other processes whose pushes this one shares at once. */
+const runsHelped = 2;
 
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
 export function worker(options: CommonOptions): Promise<void> {
@@ -18,8 +24,10 @@ export function worker(options: CommonOptions): Promise<void> {
     const housekeeping = app.queues.queue(pruneQueue);
     // A worker that never runs at that hour prunes when it starts.
     await housekeeping.add('prune-history', {});
+    const pushes = app.queues.queue(pushQueue);
     const working = [
       ...[...app.contexts.keys()].map((name) => app.queues.queue(queueName(name)).work(runHandlers(app))),
+      pushes.work({ push: (payload, job, signal) => push(app, payload, job, signal) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),
       housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }),
@@ -27,6 +35,8 @@ export function worker(options: CommonOptions): Promise<void> {
     // All at once: each may need some seconds for what is under way.
     stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
     stack.use(keepQueuesFilled(app));
+    const alerting = alertContext(app);
+    if (alerting !== null) stack.use(watchAlerts(alerting));
     app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

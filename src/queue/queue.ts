@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ErrorCode, type Telemetry } from 'bullmq';
+import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
@@ -9,6 +9,7 @@ import type { Backend, BullQueue, Finding } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend } from './redis-backend.ts';
+import { upsertSchedule } from './upsert-schedule.ts';
 import { isUnavailable, type JobHandler, startWorker } from './work.ts';
 
 export type { JobHandle, JobResult } from './work.ts';
@@ -59,6 +60,8 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Of the queues that were asked for so far. */
+  names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
   /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
@@ -114,6 +117,7 @@ export async function openQueues(
   };
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    names: () => [...open.keys()],
     ping: () => backend.ping(),
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {
@@ -160,10 +164,10 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       const template = {
         name: job,
         data: payload,
-        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
+        // Each night is a trace of its own: with the context handed on they would all be one.
+        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
-      const upsert = () => queue.upsertJobScheduler(name, { pattern, tz: timeZone }, template);
-      await backend.ask(() => upsert().catch(ignoreCollision));
+      await backend.ask(() => upsertSchedule(queue, name, { pattern, tz: timeZone }, template));
     },
     async nextRun(name) {
       const scheduler = await backend.ask(() => queue.getJobScheduler(name));
@@ -175,12 +179,6 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       return { waiting, active, delayed, failed };
     },
   };
-}
-
-/** After a clock was set back, the schedule's next job may have run already: what is there is as it should be. */
-function ignoreCollision(error: unknown): void {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code !== ErrorCode.SchedulerJobIdCollision) throw error;
 }
 
 /**

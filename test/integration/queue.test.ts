@@ -25,7 +25,7 @@ interface Place {
 /** Each test has queues of its own. */
 const places: Readonly<Record<string, () => Promise<Place>>> = {
   async Postgres() {
-    const database = await createTestDatabase({ migrated: false });
+    const database = await createTestDatabase();
     return {
       backend: { kind: 'postgres', connectionString: database.url },
       async limitOf(queue) {
@@ -323,6 +323,21 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
       await queue.schedule('nightly', '30 5 * * *', 'Asia/Kolkata', 'job', {});
       // 05:30 in India is midnight UTC, all year round.
       expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
+    });
+
+    test('that many processes set at the same moment is set once', async () => {
+      await using second = await openMore();
+      await using third = await openMore();
+      for (let round = 0; round < 10; round++) {
+        const name = `nightly-${round}`;
+        await Promise.all(
+          [queues, second, third, queues, second, third].map((some) =>
+            some.queue('q').schedule(name, '0 2 * * *', 'UTC', 'job', {}),
+          ),
+        );
+        expect(await queues.queue('q').nextRun(name)).not.toBeNull();
+      }
+      expect((await queues.queue('q').counts()).delayed).toBe(10);
     });
 
     test('that is set twice, also by another process, runs once each time', async () => {

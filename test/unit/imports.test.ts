@@ -49,6 +49,10 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
     `import { createLeadsClient } from '../../leads-api/leads-client.ts';`,
   ],
   'src/reminders/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
+  'src/alerts/bad.ts': [
+    `import { advanceRun } from '../sync/run.ts';`,
+    `import { createLeadsClient } from '../leads-api/leads-client.ts';`,
+  ],
   'src/queue/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
   'src/sandbox/bad.ts': [`import { createLeadsClient } from '../leads-api/leads-client.ts';`],
   'src/app.ts': [
@@ -96,6 +100,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     `import type { TargetPort } from '../target.ts';`,
     `import { sameCell } from '../../lead/value.ts';`,
   ],
+  'src/alerts/good.ts': [`import type { Clock } from '../sync/clock.ts';`],
   'src/queue/good.ts': [
     `import { Queue } from 'bullmq';`,
     `import { Redis } from 'ioredis';`,
