@@ -57,6 +57,10 @@ export async function openRedisBackend(
   };
   const asking = open(askingOptions);
   await waitForStart(asking, address, () => fault);
+  // What every worker asks for first: one that may not would wait in silence.
+  await asking.info().catch((error: unknown) => {
+    throw lastingFault(error, address) ?? unavailable(error, address);
+  });
   const working = open(workingOptions);
   const shared = {
     // All keys of a queue have to be in one slot of a cluster.
@@ -82,7 +86,10 @@ export async function openRedisBackend(
         async close() {
           // BullMQ's own way waits for the server without end.
           if (working.status === 'ready' && !isSilent) {
-            const paused = worker.pause().then(() => true);
+            const paused = worker.pause().then(
+              () => true,
+              () => false,
+            );
             isSilent = !(await Promise.race([paused, sleep(closeMs, false, { ref: false })]));
           }
           await worker.close(true);

@@ -64,8 +64,6 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
       ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password.reveal() }),
       ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
       sentinelRetryStrategy: common.retryStrategy === null ? () => null : retryStrategy,
-      // Tells at once of a fail-over, also while the old master still answers.
-      failoverDetector: true,
     });
   }
 }

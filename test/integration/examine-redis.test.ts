@@ -70,6 +70,9 @@ describe.skipIf(!hasRedis)('leadsync check of a Redis', () => {
     await redis.command('config', 'set', 'maxmemory', '900kb');
     expect(await examine(redis.url)).toMatchObject({ 'queue memory': 'queue.full' });
 
+    await redis.command('acl', 'setuser', 'sync', '-info');
+    await expect(open(asUser)).rejects.toMatchObject({ code: 'queue.forbidden' });
+
     await using master = await startRedis();
     await redis.command('replicaof', '127.0.0.1', String(master.port));
     await until('it is a replica', async () => String(await redis.command('role')).startsWith('slave'));

@@ -99,6 +99,8 @@ describe.skipIf(!hasRedis)('REDIS_URL', () => {
     await tryQueues(queues);
     const keys = (await redis.command('keys', '*')) as string[];
     expect(keys.filter((key) => !key.startsWith('{leadsync}:'))).toEqual([]);
+    const findings = await queues.examine();
+    expect(findings.map(({ fault }) => fault)).toEqual([undefined, undefined, undefined]);
   });
 
   test('of Sentinels: when the master dies, the replica takes over with the jobs that it has', async () => {

@@ -123,7 +123,6 @@ test.skipIf(!hasRedis)(
     const from = Date.now();
     const { code, stderr } = await worker.kill('SIGTERM');
     expect(code).toBe(0);
-    console.log('STOPPED IN', Date.now() - from);
     expect(Date.now() - from).toBeLessThan(10_000);
     expect(stderr + command.stderr).not.toContain('geheim');
     const warnings = stderr.split('\n').filter((line) => line.includes('"level":40'));
