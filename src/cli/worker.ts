@@ -1,29 +1,28 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistory, pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
+import { schedulerName, syncQueue } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
-import { startHealthServer } from '../ops/http.ts';
+import { startHttpServer } from '../ops/http.ts';
 import { previousRun } from '../queue/queue.ts';
 import { lastRun } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { CommonOptions } from './main.ts';
-import { queueName, runHandlers } from './run-job.ts';
+import { runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
 
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
 const nightlyPatience = 45;
 
-export const schedulerName = 'nightly';
-
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
 export function worker(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
-    const http = stack.use(await startHealthServer(app.config.http, app.pool));
+    const http = stack.use(await startHttpServer(app));
     for (const context of app.contexts.values()) {
       await schedule(app, context);
-      stack.use(app.queues.queue(queueName(context.connection.name)).work(runHandlers(app)));
+      stack.use(app.queues.queue(syncQueue(context.connection.name)).work(runHandlers(app)));
     }
     await planReminders(app);
     const planning = app.queues.queue(planQueue);
@@ -35,7 +34,8 @@ export function worker(options: CommonOptions): Promise<void> {
     // A worker that never runs at that hour prunes when it starts.
     await housekeeping.add('prune-history', {});
     stack.use(housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }));
-    app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
+    const { port, url } = http;
+    app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
       stop.addEventListener('abort', () => resolve(), { once: true });
@@ -47,7 +47,7 @@ export function worker(options: CommonOptions): Promise<void> {
 /** Keeps the schedule of a connection, and catches up once on the night that was missed while no worker ran. */
 async function schedule(app: App, { connection, log }: SyncContext): Promise<void> {
   const { name, sync } = connection;
-  const queue = app.queues.queue(queueName(name));
+  const queue = app.queues.queue(syncQueue(name));
   const payload = { connection: name, allow: [], patience: nightlyPatience };
   await queue.schedule(schedulerName, sync.schedule, sync.timeZone, 'sync', payload);
   const due = previousRun(sync.schedule, sync.timeZone, Date.now());

@@ -1,0 +1,40 @@
+import type { App } from '../app.ts';
+import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
+import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
+import { type WaitingDelete, waitingDeletes } from '../store/waiting-deletes.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { type ConnectionStatus, connectionStatus } from './connection-status.ts';
+import { describeProgress } from './describe-progress.ts';
+
+/** What the status page tells of a connection besides what `leadsync status` does. */
+export interface ConnectionFacts {
+  readonly status: ConnectionStatus;
+  /** IANA zone in which its times are shown. */
+  readonly timeZone: string;
+  /** Epoch ms; null: never so far. */
+  readonly lastSuccessAt: number | null;
+  /** How far the run is that is under way. */
+  readonly progress: string | null;
+  /** Deletes that are not proven yet. */
+  readonly waiting: { readonly count: number; readonly first: readonly WaitingDelete[] };
+  readonly late: LateReminders;
+}
+
+export async function connectionFacts(
+  app: App,
+  context: SyncContext,
+  deletesShown: number,
+): Promise<ConnectionFacts> {
+  const { pool, connection } = context;
+  const { name, sync } = connection;
+  const sides = { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
+  const [open] = await openSyncs(pool, [name]);
+  return {
+    status: await connectionStatus(app, context),
+    timeZone: sync.timeZone,
+    lastSuccessAt: await lastSuccessAt(pool, name),
+    progress: open === undefined ? null : describeProgress(open),
+    waiting: await waitingDeletes(pool, name, sides, deletesShown),
+    late: await lateReminders(pool, name),
+  };
+}

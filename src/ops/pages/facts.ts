@@ -1,0 +1,79 @@
+import { html } from 'hono/html';
+import type { ConnectionFacts } from '../connection-facts.ts';
+import type { Html } from './layout.ts';
+import { receiptWords, writtenWords } from './run-words.ts';
+import { shownAge, shownDuration, shownTime } from './shown-time.ts';
+import { count, counted } from './shown-value.ts';
+
+type Fact = readonly [name: string, told: Html | string | null];
+
+/** Facts by name; those that are null are left out. */
+export function factList(facts: readonly Fact[]): Html {
+  return html`<dl class="facts">
+${facts.map(([name, told]) => (told === null ? '' : html`<div><dt>${name}</dt><dd>${told}</dd></div>\n`))}</dl>`;
+}
+
+/** How far the run is that is under way; live.js keeps it up to date. */
+export function progressLine({ status, progress }: ConnectionFacts): Html {
+  const { connection, running } = status;
+  const text = running === null || progress === null ? '' : `run ${running.runId}: ${progress}`;
+  const idle =
+    running !== null && running.holder === null ? ' (interrupted; it is taken up again by the next job)' : '';
+  return html`<p class="progress" data-progress="${connection}" data-run="${running?.runId ?? ''}" ${text === '' ? html`hidden` : ''}><strong>Running now</strong> <span data-text>${text}${idle}</span></p>`;
+}
+
+/** What is to be told of a connection in any case. */
+export function connectionFactList(facts: ConnectionFacts, now: number): Html {
+  const { status, timeZone, late, waiting } = facts;
+  const { connection, lastRun, lastRunAt, held, reminders, deletedLeads } = status;
+  const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
+  const iso = (at: string): Html => time(Date.parse(at));
+  const page = `/connections/${connection}`;
+  const [next] = reminders.next;
+  return factList([
+    [
+      'Last run',
+      lastRun === null || lastRunAt === null
+        ? 'no sync so far'
+        : html`<a href="/runs/${lastRun.runId}">run ${lastRun.runId}</a>, ${iso(lastRunAt)}, took ${shownDuration(lastRun.durationMs)}`,
+    ],
+    ['Written', lastRun && writtenWords(lastRun)],
+    ['Receipt', lastRun && receiptWords(lastRun)],
+    ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
+    [
+      'Next run',
+      status.nextRunAt === null ? 'not scheduled: leadsync worker keeps the schedule' : iso(status.nextRunAt),
+    ],
+    ['Throttled', status.throttledUntil && html`until ${iso(status.throttledUntil)}, as the service asked`],
+    [
+      'Conflicts',
+      held === 0
+        ? 'nothing is held'
+        : html`<a href="/conflicts?connection=${connection}">${counted(held, 'held item')}</a>`,
+    ],
+    [
+      'Deletes waiting',
+      waiting.count === 0
+        ? 'none'
+        : html`<a href="${page}#deletes">${counted(waiting.count, 'record')} missing, not proven deleted yet</a>`,
+    ],
+    [
+      'Deleted leads',
+      deletedLeads.length === 0
+        ? null
+        : html`<a href="${page}#deleted">${counted(deletedLeads.length, 'row')} kept whose leads are deleted</a>`,
+    ],
+    [
+      'Reminders',
+      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next === undefined ? '' : html`, the next for what is due ${iso(next.dueAt)}`}${trouble(late)}`,
+    ],
+  ]);
+}
+
+function trouble({ late, failed }: ConnectionFacts['late']): Html | '' {
+  const said = [
+    late > 0 && `${count(late)} late`,
+    failed > 0 && `${count(failed)} failed or missed in the last 7 days`,
+  ].filter((part) => part !== false);
+  return said.length === 0 ? '' : html`; <strong class="bad">${said.join(', ')}</strong>`;
+}

@@ -1,0 +1,32 @@
+import { html } from 'hono/html';
+import { type Cell, isUnreadable } from '../../lead/value.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { Html } from './layout.ts';
+
+/** Longer values are folded to so many characters; the whole is one click away. */
+const shownLength = 160;
+
+/** A value of a field, exactly as it is; isolated, so that text that runs from right to left moves nothing around it. */
+export function shownValue(cell: Cell | undefined): Html {
+  if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
+  const text = isUnreadable(cell) ? cell.unreadable : cell;
+  const mark = isUnreadable(cell) ? html` <span class="none">(not understood)</span>` : '';
+  return html`${foldedText(text)}${mark}`;
+}
+
+/** A text from outside, folded when it is long. */
+export function foldedText(text: string): Html {
+  if (text.length <= shownLength) return html`<bdi class="value">${text}</bdi>`;
+  const beginning = visibleText(text, shownLength);
+  return html`<details><summary><bdi class="value">${beginning}</bdi> <span class="hint">all ${count(text.length)} characters</span></summary><bdi class="value">${text}</bdi></details>`;
+}
+
+/** A number for people: `5,000`. */
+export function count(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** `1 lead`, `5,000 leads`. */
+export function counted(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
+}

@@ -1,0 +1,53 @@
+import type { MiddlewareHandler } from 'hono';
+import { secureHeaders } from 'hono/secure-headers';
+import { isHttps } from './session.ts';
+
+const own = "'self'";
+const common = {
+  defaultSrc: ["'none'"],
+  scriptSrc: [own],
+  connectSrc: [own],
+  frameAncestors: ["'none'"],
+};
+
+const others = {
+  referrerPolicy: 'no-referrer',
+  xFrameOptions: 'DENY',
+  // Set below, where it may be.
+  strictTransportSecurity: false,
+} as const;
+
+/** Our own pages: nothing inline, nothing from elsewhere. */
+const strict = secureHeaders({
+  ...others,
+  contentSecurityPolicy: {
+    ...common,
+    styleSrc: [own],
+    imgSrc: [own],
+    formAction: [own],
+    baseUri: ["'none'"],
+  },
+});
+
+/** BullMQ's board has styles inline, its images as data, and a base address. */
+const boards = secureHeaders({
+  ...others,
+  contentSecurityPolicy: {
+    ...common,
+    styleSrc: [own, "'unsafe-inline'"],
+    imgSrc: [own, 'data:'],
+    fontSrc: [own],
+    formAction: ["'none'"],
+    baseUri: [own],
+  },
+});
+
+/** What every answer says to the browser: what a page may do and load, and that nothing of it is kept. */
+export function securityHeaders(boardPath: string): MiddlewareHandler {
+  return async (c, next) => {
+    const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);
+    await (isBoard ? boards : strict)(c, next);
+    if (!c.res.headers.has('cache-control')) c.header('Cache-Control', 'no-store');
+    if (isHttps(c)) c.header('Strict-Transport-Security', 'max-age=31536000');
+  };
+}
