@@ -30,6 +30,7 @@ export async function startHttpServer(app: App, extras: Extras = {}): Promise<Ht
   let handle: Hono['fetch'] = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request, env) => handle(request, env),
+    // The adapter would replace Request and Response for the whole process.
     overrideGlobalObjects: false,
     serverOptions: { headersTimeout: requestMs, requestTimeout: requestMs, keepAliveTimeout: 5_000 },
   });

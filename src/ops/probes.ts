@@ -15,6 +15,8 @@ export function probes(pool: pg.Pool, pingQueue: () => Promise<void> = async () 
     if (!queue) return c.text('the queue does not answer\n', 503);
     return c.text('ready\n');
   });
+  for (const path of ['/healthz', '/readyz'])
+    site.all(path, (c) => c.text('method not allowed\n', 405, { Allow: 'GET, HEAD' }));
   return site;
 }
 

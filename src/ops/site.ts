@@ -38,6 +38,10 @@ export function site(app: App, live: LiveRuns, door: Door, { metrics, board, pin
   site.use(securityHeaders(boardPath));
   site.use(methodNotAllowed({ app: site }));
   site.route('/', probes(app.pool, pingQueue));
+  // Browsers say how long a form is. Read to find out, it would have to become a global Request, which it is not here.
+  site.use(async (c, next) =>
+    c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),
+  );
   site.use(bodyLimit({ maxSize: maxBody }));
   site.use(sameOrigin());
   const { token } = door;
