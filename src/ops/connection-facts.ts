@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
+import type { ConnectionConfig } from '../config/config.ts';
 import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
-import { type WaitingDelete, waitingDeletes } from '../store/waiting-deletes.ts';
+import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type ConnectionStatus, connectionStatus } from './connection-status.ts';
 import { describeProgress } from './describe-progress.ts';
@@ -15,26 +16,26 @@ export interface ConnectionFacts {
   readonly lastSuccessAt: number | null;
   /** How far the run is that is under way. */
   readonly progress: string | null;
-  /** Deletes that are not proven yet. */
-  readonly waiting: { readonly count: number; readonly first: readonly WaitingDelete[] };
+  /** Records that may be deleted, which is not proven yet. */
+  readonly deletesWaiting: number;
   readonly late: LateReminders;
 }
 
-export async function connectionFacts(
-  app: App,
-  context: SyncContext,
-  deletesShown: number,
-): Promise<ConnectionFacts> {
+export async function connectionFacts(app: App, context: SyncContext): Promise<ConnectionFacts> {
   const { pool, connection } = context;
   const { name, sync } = connection;
-  const sides = { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
   const [open] = await openSyncs(pool, [name]);
   return {
     status: await connectionStatus(app, context),
     timeZone: sync.timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
     progress: open === undefined ? null : describeProgress(open),
-    waiting: await waitingDeletes(pool, name, sides, deletesShown),
+    deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
   };
+}
+
+/** Where a record that is missing may be on its way to be deleted. */
+export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
+  return { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
 }

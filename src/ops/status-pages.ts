@@ -8,9 +8,10 @@ import { basesOf } from '../store/pairs.ts';
 import { listReminders, type ReminderState } from '../store/reminders.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
+import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { decide } from '../sync/decide-held.ts';
-import { connectionFacts } from './connection-facts.ts';
+import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { seenHash, type ShownConflict } from './pages/conflict-list.ts';
 import { conflictsPage } from './pages/conflicts.ts';
 import { connectionPage, type NamedReminder } from './pages/connection.ts';
@@ -44,7 +45,7 @@ export function statusPages(app: App, menu: Menu): Hono {
   site.get('/', async (c) => {
     const facts = [...contexts.values()].map(async (context) => {
       using _place = await places.take();
-      return await connectionFacts(app, context, 0);
+      return await connectionFacts(app, context);
     });
     return c.html(overviewPage(await Promise.all(facts), Date.now(), menu));
   });
@@ -58,7 +59,8 @@ export function statusPages(app: App, menu: Menu): Hono {
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const last = runs[shown.runs - 1];
     const page = {
-      facts: await connectionFacts(app, context, shown.deletes),
+      facts: await connectionFacts(app, context),
+      deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: await namedConflicts(app, await heldPage(pool, [name], 0, shown.conflictsOfConnection)),
       runs: runs.slice(0, shown.runs),
       isFirst: before === 0,

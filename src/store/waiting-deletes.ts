@@ -11,24 +11,42 @@ export interface WaitingDelete {
   readonly scans: number;
 }
 
-/**
- * What may be deleted, on the sides on which a deletion is carried out: how many, and the first of them. A pair that was
- * never in step has nothing that could be lost.
- */
+/** The sides on which a deletion is carried out, so that what is missing there matters. */
+export interface DeleteSides {
+  readonly leads: boolean;
+  readonly rows: boolean;
+}
+
+// A pair that was never in step has nothing that could be lost.
+const missing = `connection = $1 and base is not null and lead_deleted_at is null
+  and (($2 and lead_absences > 0) or ($3 and row_absences > 0))`;
+
+/** How much may be deleted. */
+export async function countWaitingDeletes(
+  db: Queryable,
+  connection: string,
+  { leads, rows: inRows }: DeleteSides,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from pairs where ${missing}`,
+    [connection, leads, inRows],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The first of what may be deleted. */
 export async function waitingDeletes(
   db: Queryable,
   connection: string,
-  sides: { readonly leads: boolean; readonly rows: boolean },
+  { leads, rows: inRows }: DeleteSides,
   limit: number,
-): Promise<{ readonly count: number; readonly first: readonly WaitingDelete[] }> {
-  const { rows } = await db.query<WaitingDelete & { total: number }>(
+): Promise<readonly WaitingDelete[]> {
+  const { rows } = await db.query<WaitingDelete>(
     `select lead_id as "leadId", base->>'companyName' as company,
        case when $2 and lead_absences > 0 then 'lead' else 'row' end as missing,
-       case when $2 and lead_absences > 0 then lead_absences else row_absences end as scans, (count(*) over ())::int as total
-     from pairs where connection = $1 and base is not null and lead_deleted_at is null
-       and (($2 and lead_absences > 0) or ($3 and row_absences > 0))
-     order by lead_id limit $4`,
-    [connection, sides.leads, sides.rows, limit],
+       case when $2 and lead_absences > 0 then lead_absences else row_absences end as scans
+     from pairs where ${missing} order by lead_id limit $4`,
+    [connection, leads, inRows, limit],
   );
-  return { count: rows[0]?.total ?? 0, first: rows.map(({ total: _, ...one }) => one) };
+  return rows;
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { ListedReminder } from '../../store/reminders.ts';
 import type { ListedRun } from '../../store/run-list.ts';
+import type { WaitingDelete } from '../../store/waiting-deletes.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import { conflictList, type ShownConflict } from './conflict-list.ts';
 import { pages } from './conflicts.ts';
@@ -17,6 +18,7 @@ export type NamedReminder = ListedReminder & { readonly company: string | null }
 
 export interface ConnectionPage {
   readonly facts: ConnectionFacts;
+  readonly deletes: readonly WaitingDelete[];
   /** The oldest ones. */
   readonly conflicts: readonly ShownConflict[];
   readonly runs: readonly ListedRun[];
@@ -50,22 +52,24 @@ ${lastRun.problems.length > problemsShown ? html`<p><a href="/runs/${lastRun.run
 ${conflicts.length === 0 ? html`<p>Nothing is held.</p>` : conflictList(conflicts, `/connections/${connection}`)}
 ${held > conflicts.length ? html`<p><a href="/conflicts?connection=${connection}">All ${count(held)} held items</a></p>` : ''}
 <h2 id="deletes">Deletes waiting</h2>
-${deletes(facts)}
+${deletesSection(page)}
 <h2 id="reminders">Reminders</h2>
 ${reminders(page)}
 <h2 id="runs">Runs</h2>
 ${runTable(page)}
 ${pages(page.isFirst ? null : `/connections/${connection}#runs`, page.next, 'runs')}`;
-  return layout({ title: connection, body, menu });
+  return layout({ title: `Connection ${connection}`, body, menu });
 }
 
-function deletes({ waiting, status: { deletedLeads } }: ConnectionFacts): Html {
-  const more = waiting.count - waiting.first.length;
+function deletesSection({ facts, deletes }: ConnectionPage): Html {
+  const { deletesWaiting, status } = facts;
+  const { deletedLeads } = status;
+  const more = deletesWaiting - deletes.length;
   return html`${
-    waiting.count === 0
+    deletes.length === 0
       ? html`<p>None: nothing is missing on either side.</p>`
       : html`<p>Missing in the last scans. Nothing is deleted before two complete scans and, of a lead, a “not found” of the service.</p>
-<ul>${waiting.first.map(({ leadId, company, missing, scans }) => html`<li>${company === null ? '' : html`${foldedText(company)}, `}lead ${leadId}: the ${missing} is missing in ${count(scans)} ${scans === 1 ? 'scan' : 'scans'}</li>\n`)}</ul>
+<ul>${deletes.map(({ leadId, company, missing, scans }) => html`<li>${company === null ? '' : html`${foldedText(company)}, `}lead ${leadId}: the ${missing} is missing in ${count(scans)} ${scans === 1 ? 'scan' : 'scans'}</li>\n`)}</ul>
 ${more > 0 ? html`<p>and ${count(more)} more</p>` : ''}`
   }
 ${

@@ -24,7 +24,7 @@ export function progressLine({ status, progress }: ConnectionFacts): Html {
 
 /** What is to be told of a connection in any case. */
 export function connectionFactList(facts: ConnectionFacts, now: number): Html {
-  const { status, timeZone, late, waiting } = facts;
+  const { status, timeZone, late, deletesWaiting } = facts;
   const { connection, lastRun, lastRunAt, held, reminders, deletedLeads } = status;
   const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
   const iso = (at: string): Html => time(Date.parse(at));
@@ -53,9 +53,9 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
     ],
     [
       'Deletes waiting',
-      waiting.count === 0
+      deletesWaiting === 0
         ? 'none'
-        : html`<a href="${page}#deletes">${counted(waiting.count, 'record')} missing, not proven deleted yet</a>`,
+        : html`<a href="${page}#deletes">${counted(deletesWaiting, 'record')} missing, not proven deleted yet</a>`,
     ],
     [
       'Deleted leads',
@@ -65,7 +65,7 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
     ],
     [
       'Reminders',
-      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next === undefined ? '' : html`, the next for what is due ${iso(next.dueAt)}`}${trouble(late)}`,
+      html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next === undefined ? '' : html`, the next for a follow-up due ${iso(next.dueAt)}`}${trouble(late)}`,
     ],
   ]);
 }

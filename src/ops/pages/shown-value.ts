@@ -11,14 +11,14 @@ export function shownValue(cell: Cell | undefined): Html {
   if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
   const text = isUnreadable(cell) ? cell.unreadable : cell;
   const mark = isUnreadable(cell) ? html` <span class="none">(not understood)</span>` : '';
-  return html`${foldedText(text)}${mark}`;
+  return html`${foldedText(text, 'value')}${mark}`;
 }
 
 /** A text from outside, folded when it is long. */
-export function foldedText(text: string): Html {
-  if (text.length <= shownLength) return html`<bdi class="value">${text}</bdi>`;
+export function foldedText(text: string, look = 'text'): Html {
+  if (text.length <= shownLength) return html`<bdi class="${look}">${text}</bdi>`;
   const beginning = visibleText(text, shownLength);
-  return html`<details><summary><bdi class="value">${beginning}</bdi> <span class="hint">all ${count(text.length)} characters</span></summary><bdi class="value">${text}</bdi></details>`;
+  return html`<details><summary><bdi class="${look}">${beginning}</bdi> <span class="hint">all ${count(text.length)} characters</span></summary><bdi class="${look}">${text}</bdi></details>`;
 }
 
 /** A number for people: `5,000`. */
