@@ -5,7 +5,7 @@ import { LeadsyncError } from '../errors.ts';
 import { Places } from '../places.ts';
 import { countHeld, type Held, heldPage } from '../store/held.ts';
 import { basesOf } from '../store/pairs.ts';
-import { listReminders, type ReminderState } from '../store/reminders.ts';
+import { listReminders } from '../store/reminders.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
 import { waitingDeletes } from '../store/waiting-deletes.ts';
@@ -14,7 +14,7 @@ import { decide } from '../sync/decide-held.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { seenHash, type ShownConflict } from './pages/conflict-list.ts';
 import { conflictsPage } from './pages/conflicts.ts';
-import { connectionPage, type NamedReminder } from './pages/connection.ts';
+import { connectionPage } from './pages/connection.ts';
 import type { Menu } from './pages/layout.ts';
 import { messagePage } from './pages/message.ts';
 import { overviewPage } from './pages/overview.ts';
@@ -61,12 +61,15 @@ export function statusPages(app: App, menu: Menu): Hono {
     const page = {
       facts: await connectionFacts(app, context),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
-      conflicts: await namedConflicts(app, await heldPage(pool, [name], 0, shown.conflictsOfConnection)),
+      conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflictsOfConnection)),
       runs: runs.slice(0, shown.runs),
       isFirst: before === 0,
       next: runs.length > shown.runs && last ? `/connections/${name}?before=${last.id}#runs` : null,
-      coming: await namedReminders(context, ['scheduled', 'sending']),
-      failed: await namedReminders(context, ['failed', 'missed']),
+      coming: await named(
+        context,
+        await listReminders(pool, name, ['scheduled', 'sending'], shown.reminders),
+      ),
+      failed: await named(context, await listReminders(pool, name, ['failed', 'missed'], shown.reminders)),
       now: Date.now(),
     };
     return await c.html(connectionPage(page, menu));
@@ -84,7 +87,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     const page = {
       run,
       timeZone: context.connection.sync.timeZone,
-      actions: actions.slice(0, shown.changes),
+      actions: await named(context, actions.slice(0, shown.changes)),
       columns: new Map(context.connection.fields.map(({ field, column }) => [field, column])),
       problemsFrom: position.parse(c.req.query('problems')),
       isFirst: after === 0,
@@ -108,7 +111,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     };
     const page = {
       connection,
-      conflicts: await namedConflicts(app, items.slice(0, shown.conflicts)),
+      conflicts: await shownConflicts(app, items.slice(0, shown.conflicts)),
       total: (await Promise.all(names.map((name) => countHeld(pool, name)))).reduce(
         (sum, one) => sum + one,
         0,
@@ -138,33 +141,25 @@ export function statusPages(app: App, menu: Menu): Hono {
   return site;
 }
 
-/** Held items with the names of the companies, as both sides last agreed on them. */
-async function namedConflicts(app: App, items: readonly Held[]): Promise<readonly ShownConflict[]> {
-  const shownItems: ShownConflict[] = [];
-  const names = [...new Set(items.map(({ connection }) => connection))];
-  const bases = new Map(
-    await Promise.all(
-      names.map(async (name) => {
-        const ids = items.filter(({ connection }) => connection === name).map(({ leadId }) => leadId);
-        return [name, await basesOf(app.pool, name, ids)] as const;
-      }),
-    ),
-  );
-  for (const item of items) {
-    const context = app.contexts.get(item.connection);
-    if (context === undefined) continue;
+/** Held items of connections that are configured, in their order, with what a page tells of them. */
+async function shownConflicts(app: App, items: readonly Held[]): Promise<readonly ShownConflict[]> {
+  const byConnection = Map.groupBy(items, ({ connection }) => connection);
+  const all = [...byConnection].map(async ([name, ofConnection]) => {
+    const context = app.contexts.get(name);
+    if (context === undefined) return [];
     const { fields, sync } = context.connection;
-    const company = bases.get(item.connection)?.get(item.leadId)?.['companyName'] ?? null;
-    shownItems.push({ item, company, fields, timeZone: sync.timeZone });
-  }
-  return shownItems;
+    const withNames = await named(context, ofConnection);
+    return withNames.map(({ company, ...item }) => ({ item, company, fields, timeZone: sync.timeZone }));
+  });
+  return (await Promise.all(all)).flat().toSorted((a, b) => a.item.id - b.item.id);
 }
 
-async function namedReminders(
-  { pool, connection: { name } }: SyncContext,
-  states: readonly ReminderState[],
-): Promise<readonly NamedReminder[]> {
-  const items = await listReminders(pool, name, states, shown.reminders);
-  const bases = await basesOf(pool, name, [...new Set(items.map(({ leadId }) => leadId))]);
-  return items.map((item) => ({ ...item, company: bases.get(item.leadId)?.['companyName'] ?? null }));
+/** Adds the name of each lead's company, as both sides last agreed on it. */
+async function named<Item extends { readonly leadId: string | null }>(
+  { pool, connection }: SyncContext,
+  items: readonly Item[],
+): Promise<readonly (Item & { readonly company: string | null })[]> {
+  const ids = items.flatMap(({ leadId }) => leadId ?? []);
+  const bases = await basesOf(pool, connection.name, ids);
+  return items.map((item) => ({ ...item, company: bases.get(item.leadId ?? '')?.['companyName'] ?? null }));
 }

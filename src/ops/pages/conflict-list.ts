@@ -4,6 +4,7 @@ import type { FieldMapping } from '../../lead/mapping.ts';
 import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
 import type { Html } from './layout.ts';
+import { heldMessage } from './held-message.ts';
 import { shownTime } from './shown-time.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
@@ -43,7 +44,7 @@ function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: 
   return html`<article class="card" id="held-${id}" tabindex="-1" aria-labelledby="h-${id}">
 <h3 id="h-${id}">${what}${company === null ? '' : html` of ${foldedText(company)}`}</h3>
 <p class="hint">${where.filter(Boolean).join(', ')}, held since ${shownTime(Date.parse(item.since), timeZone)}</p>
-<p>${briefly[item.code] ?? foldedText(item.message)} <code>${item.code}</code></p>
+<p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
 ${field === '' ? '' : valueTable(item, what, sides, back)}
 ${decidedLine(item)}
 ${sides.length === 0 ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
@@ -60,12 +61,6 @@ const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>>
   target: ['In the table', 'the row’s'],
 };
 
-/** What is to be said of items whose values stand right below. */
-const briefly: Readonly<Record<string, string>> = {
-  'conflict.both-edited': 'Edited on both sides, differently.',
-  'conflict.first-sight': 'The two sides differed when they were compared for the first time.',
-};
-
 function valueTable(item: Held, what: string, sides: readonly Side[], back: string): Html {
   const line = (side: Side, value: Html): Html => html`<tr>
 <th scope="row">${sideWords[side][0]}</th>
@@ -73,7 +68,7 @@ function valueTable(item: Held, what: string, sides: readonly Side[], back: stri
 </tr>`;
   return html`<table class="values">
 <caption class="hidden">Both values of ${what}</caption>
-<thead class="hidden"><tr><th scope="col">Side</th><th scope="col">Value</th></tr></thead>
+<thead><tr><th scope="col">Side</th><th scope="col">Value</th></tr></thead>
 <tbody>
 ${line('lead', shownValue(item.lead))}
 ${line('target', shownValue(item.rowValue))}

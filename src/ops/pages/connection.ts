@@ -85,7 +85,7 @@ function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
   const more = status.reminders.coming - coming.length;
   const line = (item: NamedReminder): Html =>
-    html`${shownTime(item.sendAt, timeZone)}: ${item.company === null ? `lead ${item.leadId}` : foldedText(item.company)}, due ${shownTime(item.dueAt, timeZone)}, to <bdi>${item.recipient}</bdi>${item.note === null ? '' : html`. ${foldedText(item.note)}`}`;
+    html`${shownTime(item.sendAt, timeZone)}: ${item.company === null ? `lead ${item.leadId}` : foldedText(item.company)}, ${item.dueAt === item.sendAt ? 'due then' : html`due ${shownTime(item.dueAt, timeZone)}`}, to <bdi>${item.recipient}</bdi>${item.note === null ? '' : html`. ${foldedText(item.note)}`}`;
   return html`<h3>Coming</h3>
 ${coming.length === 0 ? html`<p>None.</p>` : html`<ul>${coming.map((item) => html`<li>${line(item)}</li>\n`)}</ul>`}
 ${more > 0 ? html`<p>and ${count(more)} more</p>` : ''}

@@ -6,6 +6,7 @@ import type { SyncReport } from '../../sync/report.ts';
 import { describeProgress } from '../describe-progress.ts';
 import { pages } from './conflicts.ts';
 import { factList } from './facts.ts';
+import { heldMessage } from './held-message.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
 import { problemList } from './problem-list.ts';
@@ -13,10 +14,13 @@ import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts
 import { shownDuration, shownTime } from './shown-time.ts';
 import { count, counted, foldedText, shownValue } from './shown-value.ts';
 
+/** An action with the name of its lead's company, as both sides last agreed on it. */
+export type NamedAction = ListedAction & { readonly company: string | null };
+
 export interface RunPage {
   readonly run: Run;
   readonly timeZone: string;
-  readonly actions: readonly ListedAction[];
+  readonly actions: readonly NamedAction[];
   /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
   readonly problemsFrom: number;
@@ -93,15 +97,15 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
   held: 'held',
 };
 
-function actionCard(action: ListedAction, columns: ReadonlyMap<string, string>): Html {
-  const { id, kind, leadId, row, changes, reason, state, message } = action;
+function actionCard(action: NamedAction, columns: ReadonlyMap<string, string>): Html {
+  const { id, kind, leadId, row, changes, reason, state, message, company } = action;
   const where = [leadId === null ? '' : `lead ${leadId}`, row === null ? '' : `row ${row}`].filter(Boolean);
   const fields = Object.entries(changes);
-  const outcome = kind === 'hold' ? '' : `${stateWords[state]}: `;
+  const outcome = kind === 'hold' ? '' : `${stateWords[state]}, `;
   return html`<article class="card">
-<h3>${kindWords[kind]}${where.length === 0 ? '' : `: ${where.join(', ')}`}</h3>
-<p class="hint">${outcome}<code>${reason}</code></p>
-${message === null ? '' : html`<p>${foldedText(message)}</p>`}
+<h3>${kindWords[kind]}${company === null ? '' : html`: ${foldedText(company)}`}</h3>
+<p class="hint">${where.map((place) => `${place}, `)}${outcome}<code>${reason}</code></p>
+${message === null ? '' : html`<p>${heldMessage(reason, message)}</p>`}
 ${fields.length === 0 ? '' : changeTable(id, kind, fields, columns)}
 </article>`;
 }
