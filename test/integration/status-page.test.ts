@@ -177,9 +177,9 @@ test('how far a sync is is told to fifty browsers at once, and the fifty-first h
   expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200]));
   const late = await listen();
   expect([late.status, late.headers.get('retry-after')]).toEqual([503, '60']);
-  const reader = first[0]?.body?.getReader();
-  const said = new TextDecoder().decode((await reader?.read())?.value);
-  expect(said).toBe('data: {}\n\n');
+  const body: ReadableStream<Uint8Array> | null | undefined = first[0]?.body;
+  const said = await body?.getReader().read();
+  expect(new TextDecoder().decode(said?.value)).toBe('data: {}\n\n');
   abort.abort();
   // A place is free again as soon as the worker notices that somebody went.
   await expect
