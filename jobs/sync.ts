@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { lastRun } from '../src/store/runs.ts';
+import { lastRun, type Run } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
 import { planSynced } from './plan-reminders.ts';
+import { askForHelp, engage } from './push.ts';
 
 const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
 
 /** The queue of a connection's runs. */
 export const syncQueue = (connection: string): string => `sync-${connection}`;
 
-/** The schedule in it. */
+/** The schedule of the nightly sync, in that queue. */
 export const schedulerName = 'nightly';
 
 /** A run's id: all that a job hands on. */
@@ -40,14 +41,16 @@ export async function sync(
  * taken out of the configuration after the job was queued.
  */
 export async function advance(
-  { contexts, runs }: App,
+  app: App,
   { connection, ...request }: RunRequest & { readonly connection: string },
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
-  const context = contexts.get(connection);
+  const context = app.contexts.get(connection);
   if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
-  using _place = await runs.take();
-  const result = await advanceRun(context, request, stop);
+  using _place = await app.runs.take();
+  using _engaged = engage(app, connection);
+  const ask = (run: Run): Promise<void> => askForHelp(app, connection, run);
+  const result = await advanceRun({ ...context, askForHelp: ask }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
 }

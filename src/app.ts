@@ -3,9 +3,10 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
+import { parseRedisAddress } from './config/redis-address.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { Places } from './places.ts';
-import { openQueues, type Queues } from './queue/queue.ts';
+import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
@@ -14,6 +15,7 @@ import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
+import { createServiceTurn } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
@@ -39,6 +41,8 @@ export interface App extends AsyncDisposable {
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
   readonly runs: Places;
+  /** Connections whose run this process carries out, or shares, now. */
+  readonly engaged: Set<string>;
 }
 
 /** Runs of different connections in one process; more of them wait for their turn. */
@@ -50,7 +54,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
+  const queues = stack.use(await openQueues(queueBackend(config, connectionString), log, workersFor(config)));
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
   const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
@@ -77,13 +81,19 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     templates,
     contexts,
     runs: new Places(runsAtOnce),
+    engaged: new Set(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {
+  if (redisUrl === undefined) return { kind: 'postgres', connectionString };
+  return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
+}
+
+/** Each connection has a queue of runs and one of mails; planning, housekeeping and shared pushes have theirs. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + 2;
+  return 2 * connections.length + 3;
 }
 
 async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
@@ -133,6 +143,7 @@ function openConnection(
       apiKey,
       query,
       throttle,
+      turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
     }),
   );

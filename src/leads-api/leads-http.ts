@@ -7,7 +7,7 @@ import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
-import type { Throttle } from '../sync/leads-port.ts';
+import type { ServiceTurn, Throttle } from '../sync/leads-port.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
@@ -22,6 +22,8 @@ export interface LeadsHttpOptions {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly throttle: Throttle;
+  /** Taken for each request to a service that limits them; absent: no other process uses the key. */
+  readonly turn?: ServiceTurn;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /** Fields and message never hold the key. */
@@ -68,6 +70,7 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #bounds: ExchangeBounds;
   readonly #client: Client;
   readonly #pause: Pause;
+  readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
   #requests = 0;
 
@@ -88,6 +91,7 @@ export class LeadsHttp implements AsyncDisposable {
       bodyBytes,
     };
     this.#pause = new Pause(options.throttle, this.#clock);
+    this.#turn = options.turn;
     this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
   }
 
@@ -115,7 +119,7 @@ export class LeadsHttp implements AsyncDisposable {
     if (this.#client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await this.#pause.check();
+    await using _turn = await this.#mayAsk(signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
@@ -154,6 +158,16 @@ export class LeadsHttp implements AsyncDisposable {
     if (limited === null) throw replyFault(operation, head, said);
     if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
     throw this.#pause.error(said.code);
+  }
+
+  /** Throws when no request may leave now. The turn that it waited for, or null when none is needed. */
+  async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
+    const { limitedLately } = await this.#pause.check();
+    if (!limitedLately || this.#turn === undefined) return null;
+    await using stack = new AsyncDisposableStack();
+    stack.use(await this.#turn(signal));
+    await this.#pause.check();
+    return stack.move();
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */

@@ -7,6 +7,9 @@ import { LeadsApiError } from './leads-api-error.ts';
 /** Added to every wait: what clocks and timers may differ by, so that no request is early. */
 const marginMs = 100;
 
+/** For so long (ms) after its last pause a service counts as one that limits requests. */
+const latelyMs = 24 * 3_600_000;
+
 /** Obeys 429 (API reference, sections 7 and 8) through the throttle that all processes with this key share. */
 export class Pause {
   readonly #throttle: Throttle;
@@ -20,13 +23,17 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** Throws `leads.rate-limited` when no request may leave yet. */
-  async check(): Promise<void> {
+  /**
+   * Throws `leads.rate-limited` when no request may leave yet. Returns whether the service has limited this key lately:
+   * then it may do so at any time, and one process at a time should ask.
+   */
+  async check(): Promise<{ readonly limitedLately: boolean }> {
     const until = Math.max(this.#until, await this.#throttle.notBefore());
     const remaining = until - this.#clock.now();
     if (remaining > 0) {
       throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
     }
+    return { limitedLately: remaining > -latelyMs };
   }
 
   /**

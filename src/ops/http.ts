@@ -50,7 +50,8 @@ export async function startHttpServer(app: App, extras: Extras = {}): Promise<Ht
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo;
-  handle = site(app, live, { token, host, address: bound.address }, extras).fetch;
+  const { fetch } = await site(app, live, { token, host, address: bound.address }, extras);
+  handle = fetch;
   return {
     port: bound.port,
     url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/`,

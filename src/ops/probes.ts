@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
-import type pg from 'pg';
+import type { App } from '../app.ts';
 
 /** Whoever does not answer in so long (ms) is away. */
 const patienceMs = 3_000;
 
 /** `/healthz`: the process lives. `/readyz`: the database, and the queue, answer. Both tell nothing else, and to everybody. */
-export function probes(pool: pg.Pool, pingQueue: () => Promise<void> = async () => {}): Hono {
+export function probes({ pool, queues }: App): Hono {
   const site = new Hono();
   site.get('/healthz', (c) => c.text('ok\n'));
   site.get('/readyz', async (c) => {
-    const [database, queue] = await Promise.all([answers(pool.query('select 1')), answers(pingQueue())]);
+    const [database, queue] = await Promise.all([answers(pool.query('select 1')), answers(queues.ping())]);
     if (!database) return c.text('the database does not answer\n', 503);
     if (!queue) return c.text('the queue does not answer\n', 503);
     return c.text('ready\n');

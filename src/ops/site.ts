@@ -15,11 +15,10 @@ import { statusPages } from './status-pages.ts';
 
 /** What else the port serves, where there is such. */
 export interface Extras {
+  /** What Prometheus scrapes. */
   readonly metrics?: { readonly contentType: string; render(): Promise<string> };
-  /** BullMQ's own pages, made for the path that they are served at. */
-  readonly board?: (basePath: string) => Hono;
-  /** Rejects when the queue's server does not answer. */
-  readonly pingQueue?: () => Promise<void>;
+  /** BullMQ's board, made for the path at which it is served. */
+  readonly board?: (path: string) => Promise<Hono>;
 }
 
 const boardPath = '/queues';
@@ -28,7 +27,7 @@ const boardPath = '/queues';
 const maxBody = 16 * 1024;
 
 /** Everything that the port answers: the probes to everybody, the rest to whom `door` lets in. */
-export function site(app: App, live: LiveRuns, door: Door, { metrics, board, pingQueue }: Extras): Hono {
+export async function site(app: App, live: LiveRuns, door: Door, { metrics, board }: Extras): Promise<Hono> {
   const site = new Hono();
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
@@ -37,7 +36,7 @@ export function site(app: App, live: LiveRuns, door: Door, { metrics, board, pin
   });
   site.use(securityHeaders(boardPath));
   site.use(methodNotAllowed({ app: site }));
-  site.route('/', probes(app.pool, pingQueue));
+  site.route('/', probes(app));
   // Browsers say how long a form is. Read to find out, it would have to become a global Request, which it is not here.
   site.use(async (c, next) =>
     c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),
@@ -68,7 +67,7 @@ export function site(app: App, live: LiveRuns, door: Door, { metrics, board, pin
     site.get('/metrics', async (c) =>
       c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
     );
-  if (board !== undefined) site.route(boardPath, board(boardPath));
+  if (board !== undefined) site.route(boardPath, await board(boardPath));
   site.get('/events', (c) => live.listen(c));
   site.route('/', statusPages(app, menu));
   return site;

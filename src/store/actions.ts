@@ -5,7 +5,7 @@ import { precondition } from '../merge/precondition.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
-interface RoundRef {
+export interface RoundRef {
   readonly id: number;
   readonly round: number;
 }
@@ -31,7 +31,8 @@ export interface NewAction extends PlannedAction {
   readonly planLine?: string;
 }
 
-const columns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
+/** As an `Action`. */
+export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
   message, state, tries, intent_id as "intentId", precondition`;
 
 export async function insertActions(
@@ -68,18 +69,17 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The next actions of these kinds that are still to be done, oldest first, with an id above `after`. */
+/** The next actions of these kinds that are still to be done, oldest first. */
 export async function pendingActions(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
   limit: number,
-  after = 0,
 ): Promise<readonly Action[]> {
   const { rows } = await db.query<Action>(
-    `select ${columns} from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') and id > $5 order by id limit $4`,
-    [run.id, run.round, kinds, limit, after],
+    `select ${actionColumns} from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') order by id limit $4`,
+    [run.id, run.round, kinds, limit],
   );
   return rows;
 }
@@ -90,22 +90,10 @@ export async function visibleActions(
   run: RoundRef & { readonly undoOf: number | null },
 ): Promise<readonly Action[]> {
   const { rows } = await db.query<Action>(
-    `select ${columns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
+    `select ${actionColumns} from actions where run_id = $1 and round = $2 and kind <> all($3) order by id`,
     [run.id, run.round, run.undoOf === null ? silentKinds : []],
   );
   return rows;
-}
-
-/**
- * Counts an attempt at an action that is still to be done, so that one that always fails does not hold up the others.
- * Returns the attempts so far, or null when it is not to be done any more.
- */
-export async function countTry(db: Queryable, actionId: number): Promise<number | null> {
-  const { rows } = await db.query<{ tries: number }>(
-    `update actions set tries = tries + 1 where id = $1 and state = 'planned' returning tries`,
-    [actionId],
-  );
-  return rows[0]?.tries ?? null;
 }
 
 export interface ActionOutcome {
@@ -210,62 +198,4 @@ export async function troubledActions(
 /** The values of an action's changes that are to be written. */
 export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
-}
-
-/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `holdPlanned`. */
-export async function holdRemaining(
-  db: Queryable,
-  run: RoundRef & { readonly connection: string },
-  kind: ActionKind,
-  code: string,
-  message: string,
-): Promise<void> {
-  await db.query(
-    `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message)
-     select $3, $1, $2, coalesce(lead_id, ''),
-       row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
-       '', row_number, $5, $6 from actions
-     where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
-     window alike as (partition by lead_id, row_key order by id)
-     on conflict (connection, lead_id, row_key, field) do update set last_run = excluded.last_run,
-       last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
-    [run.id, run.round, run.connection, kind, code, message],
-  );
-  await db.query(
-    `update actions set state = 'held', outcome_code = $4, outcome_message = $5, done_at = now()
-     where run_id = $1 and round = $2 and kind = $3 and state = 'planned'`,
-    [run.id, run.round, kind, code, message],
-  );
-}
-
-/** How many actions of these kinds were put off with one of these codes since the last one that was carried out. */
-export async function putOffInARow(
-  db: Queryable,
-  run: RoundRef,
-  kinds: readonly ActionKind[],
-  codes: readonly string[],
-): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state = 'put-off' and outcome_code = any($4)
-       and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
-         and state in ('done', 'held', 'proven')), 0)`,
-    [run.id, run.round, kinds, codes],
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/** Puts off everything of these kinds that is still to be done. */
-export async function putOffRemaining(
-  db: Queryable,
-  run: RoundRef,
-  kinds: readonly ActionKind[],
-  code: string,
-  message: string,
-): Promise<void> {
-  await db.query(
-    `update actions set state = 'put-off', outcome_code = $4, outcome_message = $5, done_at = now()
-     where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
-    [run.id, run.round, kinds, code, message],
-  );
 }

@@ -4,15 +4,30 @@ import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
-const leaseMs = 30_000;
+const defaultLeaseMs = 30_000;
+
+/** Of a row of this table: the database session that wrote it is there. */
+export const isSessionThere = (table: 'leases' | 'service_turns'): string => `exists (
+  select from pg_stat_activity a where a.pid = ${table}.backend_pid and a.backend_start = ${table}.backend_start)`;
+
+/** Of a row of `leases`: it was renewed in time and its holder's session is there. */
+export const isAlive = `leases.expires_at > now() and ${isSessionThere('leases')}`;
 
 /** The right to work on one connection in one mode. At most one process has it. */
 export interface Lease extends AsyncDisposable {
+  /** By which others recognise what its holder has claimed. */
+  readonly token: string;
   /** Aborts when the lease is lost: the session broke or another process took it. */
   readonly lost: AbortSignal;
   /**
+   * Aborts, together with `lost`, when this process was away for longer than the lease lives (paused, or its machine):
+   * others have gone on meanwhile, and not even what it had begun may be finished.
+   */
+  readonly outlived: AbortSignal;
+  /**
    * Throws `run.lease-lost` (retry later) unless the lease still holds; called inside the transaction that claims a
-   * step, so that a worker that was paused past its lease claims nothing more.
+   * step, so that a worker that was paused past its lease claims nothing more. Until the transaction ends nobody takes
+   * the lease over: the token is a key, which a renewal leaves as it is.
    */
   assertHeld(db: pg.PoolClient): Promise<void>;
 }
@@ -21,17 +36,22 @@ export interface Lease extends AsyncDisposable {
  * Takes the lease of that name, or returns null when a living process holds it. A lease ends when it is not renewed
  * in time or when the database session of its holder is gone, so a killed process frees it at once.
  */
-export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease | null> {
+export async function acquireLease(
+  pool: pg.Pool,
+  name: string,
+  leaseMs = defaultLeaseMs,
+): Promise<Lease | null> {
   const session = await pool.connect();
   const token = randomUUID();
+  // Goes on while the process is paused, and does not jump with the machine's clock.
+  let confirmedAt = performance.now();
   try {
     const { rowCount } = await session.query(
       `insert into leases (name, token, holder, backend_pid, backend_start, expires_at)
        select $1, $2, $3, pid, backend_start, now() + $4 * interval '1 ms' from pg_stat_activity where pid = pg_backend_pid()
        on conflict (name) do update set token = excluded.token, holder = excluded.holder,
          backend_pid = excluded.backend_pid, backend_start = excluded.backend_start, expires_at = excluded.expires_at
-       where leases.expires_at < now() or not exists (
-         select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`,
+       where not (${isAlive})`,
       [name, token, `${hostname()}:${process.pid}`, leaseMs],
     );
     if (rowCount === 0) {
@@ -43,7 +63,7 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
     throw error;
   }
 
-  const lost = new AbortController();
+  const [lost, outlived] = [new AbortController(), new AbortController()];
   const lose = (cause?: unknown): void => {
     lost.abort(
       new LeadsyncError('run.lease-lost', 'another process works on this connection now', {
@@ -53,11 +73,13 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
     );
   };
   session.on('error', lose);
-  let isRenewing = false;
-  // A long transaction of ours holds the row fast: a renewal waits for its end, and no second one joins it.
   const renew = (): void => {
-    if (isRenewing) return;
-    isRenewing = true;
+    if (lost.signal.aborted) return;
+    const askedAt = performance.now();
+    if (askedAt - confirmedAt >= leaseMs) {
+      lose();
+      return outlived.abort(lost.signal.reason);
+    }
     session
       .query(`update leases set expires_at = now() + $3 * interval '1 ms' where name = $1 and token = $2`, [
         name,
@@ -65,19 +87,21 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
         leaseMs,
       ])
       .then(({ rowCount }) => {
-        isRenewing = false;
         if (rowCount === 0) lose();
+        else confirmedAt = askedAt;
       }, lose);
   };
   const renewal = setInterval(renew, leaseMs / 3);
   renewal.unref();
 
   return {
+    token,
     lost: lost.signal,
+    outlived: outlived.signal,
     async assertHeld(db) {
       lost.signal.throwIfAborted();
       const { rowCount } = await db.query(
-        `select from leases where name = $1 and token = $2 and expires_at > now() for share`,
+        `select from leases where name = $1 and token = $2 and expires_at > now() for key share`,
         [name, token],
       );
       if (rowCount === 0) {
@@ -97,11 +121,19 @@ export async function acquireLease(pool: pg.Pool, name: string): Promise<Lease |
   };
 }
 
+/** The token of the lease of that name, or null when nobody has it. */
+export async function leaseToken(db: pg.Pool, name: string): Promise<string | null> {
+  const { rows } = await db.query<{ token: string }>(
+    `select token from leases where name = $1 and ${isAlive}`,
+    [name],
+  );
+  return rows[0]?.token ?? null;
+}
+
 /** Who holds the lease of that name now, or null. */
 export async function leaseHolder(pool: pg.Pool, name: string): Promise<string | null> {
   const { rows } = await pool.query<{ holder: string }>(
-    `select holder from leases where name = $1 and expires_at > now() and exists (
-       select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`,
+    `select holder from leases where name = $1 and ${isAlive}`,
     [name],
   );
   return rows[0]?.holder ?? null;

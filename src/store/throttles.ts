@@ -1,13 +1,13 @@
-import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Throttle } from '../sync/leads-port.ts';
+import { serviceScope } from './service-turn.ts';
 
 /**
  * The pause that a service asked for by Retry-After, shared by all processes that use the same key at the same
  * address (the scope of the service's limit is not shown; API reference, section 8).
  */
 export function createThrottle(pool: pg.Pool, baseUrl: string, apiKey: string): Throttle {
-  const scope = hash('sha256', `${baseUrl}\n${apiKey}`);
+  const scope = serviceScope(baseUrl, apiKey);
   return {
     async notBefore() {
       const { rows } = await pool.query<{ at: number }>(

@@ -6,6 +6,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import type { Policy } from '../merge/policy.ts';
 import { transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
+import type { Run } from '../store/runs.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
 
@@ -17,14 +18,21 @@ export interface SyncContext {
   readonly target: Target;
   readonly log: Logger;
   readonly clock: Clock;
+  /** How long a lease lives without renewal (ms); default: 30 s. */
+  readonly leaseMs?: number;
+  /** Asks other processes to share the pushes of a run; absent: there are none to ask. Never throws. */
+  readonly askForHelp?: (run: Run) => Promise<void>;
 }
 
 /** What the steps of a run work with. */
 export interface StepContext extends SyncContext {
-  readonly lease: Lease;
+  readonly lease: Pick<Lease, 'token' | 'assertHeld'>;
   /** Aborts when the process should stop or the lease is lost: looked at between two actions. */
   readonly stop: AbortSignal;
-  /** Aborts a few seconds after `stop`: passed to requests, so that one under way may still end. */
+  /**
+   * Aborts a few seconds after `stop`: passed to requests, so that one under way may still end. At once when the process
+   * was away for longer than its lease lives: nothing more may be written then.
+   */
   readonly cut: AbortSignal;
 }
 

@@ -51,6 +51,9 @@ export interface LeadsPort {
   delete(id: string, signal: AbortSignal): Promise<boolean>;
 }
 
+/** Waits until no other process asks the service with the same key; to be disposed of with the reply. */
+export type ServiceTurn = (signal: AbortSignal) => Promise<AsyncDisposable>;
+
 /** Keeps the moment before which no request may leave, shared by all processes that use one key. */
 export interface Throttle {
   /** Epoch ms before which no request may leave; 0 when there is none. */

@@ -1,14 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
+import { type Action, settleActions } from '../store/actions.ts';
 import {
-  type Action,
+  claimActions,
   countTry,
   holdRemaining,
-  pendingActions,
+  isAnyPlanned,
   putOffInARow,
   putOffRemaining,
-  settleActions,
-} from '../store/actions.ts';
+} from '../store/claims.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
@@ -25,7 +26,11 @@ const faultsThatTell = 3;
 const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
 const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
-const pageSize = 100;
+/** Actions that a process claims at once. With more than these it asks others for help. */
+const claimSize = 20;
+
+/** How often (ms) it is looked whether the others have settled what they claimed. */
+const lookAgainMs = 100;
 
 const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead'];
 
@@ -36,25 +41,57 @@ function kindsOf({ undoOf }: Run): readonly ActionKind[] {
 }
 
 /**
- * Carries out what concerns the service, one action after the other: each is verified, written, read back and
- * committed before the next one begins.
+ * Carries out what concerns the service. Other processes may share the work; the phase is over when all of it is
+ * settled, also what they claimed.
  */
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
+  await pushShare(context, run, { onMany: () => context.askForHelp?.(run) });
+  while (await isAnyPlanned(context.pool, run, kindsOf(run))) {
+    await sleep(lookAgainMs, undefined, { signal: context.stop });
+    await pushShare(context, run);
+  }
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows' }));
+}
+
+interface Sharing {
+  /** Called when the first claim shows that there are many. */
+  readonly onMany?: () => Promise<void> | undefined;
+  /** Asked before each claim; false ends the work. */
+  readonly mayClaim?: () => Promise<boolean>;
+}
+
+/**
+ * Carries out actions that no other process has claimed until there are none, one after the other: each is verified,
+ * written, read back and committed before the next one begins.
+ */
+export async function pushShare(
+  context: StepContext,
+  run: Run,
+  { onMany, mayClaim }: Sharing = {},
+): Promise<void> {
   let after = 0;
   for (;;) {
-    const actions = await pendingActions(context.pool, run, kindsOf(run), pageSize, after);
-    if (actions.length === 0) return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows' }));
+    context.stop.throwIfAborted();
+    if ((await mayClaim?.()) === false) return;
+    const actions = await holding(context, (db) =>
+      claimActions(db, run, kindsOf(run), context.lease.token, claimSize, after),
+    );
+    // Those of a process that died were passed over while it was alive.
+    if (actions.length === 0 && after === 0) return;
+    if (actions.length === claimSize && after === 0) await onMany?.();
+    after = 0;
     for (const action of actions) {
       context.stop.throwIfAborted();
       after = action.id;
-      if (action.state === 'planned') await attempt(context, run, action);
+      await attempt(context, run, action);
     }
   }
 }
 
 async function attempt(context: StepContext, run: Run, action: Action): Promise<void> {
+  const { token } = context.lease;
   const tries = await holding(context, async (db) => {
-    const counted = await countTry(db, action.id);
+    const counted = await countTry(db, action.id, token);
     if (counted !== null && action.kind === 'update-lead') await recordBefore(db, run, action);
     return counted;
   });
@@ -81,17 +118,15 @@ async function putOffFaulty(
   error: LeadsyncError,
 ): Promise<void> {
   const { code, message } = error;
+  const { token } = context.lease;
   const kinds = kindsOf(run);
   await holding(context, async (db) => {
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
     if ((await putOffInARow(db, run, kinds, faultCodes)) >= faultsThatTell) {
-      await putOffRemaining(
-        db,
-        run,
-        kinds,
+      await putOffRemaining(db, run, kinds, token, {
         code,
-        'the service failed for several items before this one; it was not tried',
-      );
+        message: 'the service failed for several items before this one; it was not tried',
+      });
     }
     await updateRun(db, run.id, { tries: 0 });
   });
@@ -114,6 +149,6 @@ async function carryOut(context: StepContext, run: Run, action: Action): Promise
 async function forbid(context: StepContext, run: Run, action: Action, error: LeadsyncError): Promise<void> {
   context.log.warn({ run: run.id, kind: action.kind, code: error.code }, error.message);
   await holding(context, async (db) => {
-    await holdRemaining(db, run, action.kind, error.code, error.message);
+    await holdRemaining(db, run, action.kind, context.lease.token, error);
   });
 }

@@ -5,6 +5,7 @@ import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../store/database.ts';
 import { acquireLease } from '../store/leases.ts';
+import { leaseName, signalsOf } from './leading.ts';
 import {
   countRequests,
   finishRun,
@@ -49,13 +50,10 @@ export type RunResult =
 type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
-const resumeWithin = 3_600_000;
+export const resumeWithin = 3_600_000;
 
 /** A run scans at most so often to find out what became of its creates. */
 const maxRounds = 4;
-
-/** After `stop`, a request that is under way may take so long to end (ms). */
-const graceMs = 4_000;
 
 /** Every phase of a run, in order. Each begins from what is stored, so that a killed run goes on where it was. */
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
@@ -76,10 +74,10 @@ export async function advanceRun(
   request: RunRequest,
   stop: AbortSignal,
 ): Promise<RunResult> {
-  await using lease = await acquireLease(context.pool, `${context.connection.name}/${request.mode}`);
+  const name = leaseName(context.connection.name, request.mode);
+  await using lease = await acquireLease(context.pool, name, context.leaseMs);
   if (lease === null) return busy;
-  const stopOrLost = AbortSignal.any([stop, lease.lost]);
-  const step: StepContext = { ...context, lease, stop: stopOrLost, cut: cutAfter(stopOrLost) };
+  const step: StepContext = { ...context, lease, ...signalsOf(lease, stop) };
   try {
     // Awaited here: the lease is to be held until the run is settled.
     return await advance(step, request, stop);
@@ -239,14 +237,4 @@ function asLeadsyncError(error: unknown): LeadsyncError {
 /** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */
 function backoff(tries: number, clock: Clock): number {
   return Math.round(Math.min(250 * 2 ** tries, 300_000) * (0.75 + clock.random() / 2));
-}
-
-function cutAfter(stop: AbortSignal): AbortSignal {
-  const cut = new AbortController();
-  const later = (): void => {
-    setTimeout(() => cut.abort(stop.reason), graceMs).unref();
-  };
-  if (stop.aborted) later();
-  else stop.addEventListener('abort', later, { once: true });
-  return cut.signal;
 }

@@ -10,14 +10,12 @@ import { portOf } from './leads-api-server.ts';
 
 const html = { accept: 'text/html' };
 const bearer = { authorization: `Bearer ${adminToken}` };
-const extras = {
-  board: () => new Hono().get('/', (c) => c.html('the board')),
-  metrics: { contentType: 'text/plain; version=0.0.4', render: async () => 'a_metric 1\n' },
-};
+const metrics = { contentType: 'text/plain; version=0.0.4', render: async () => 'a_metric 1\n' };
+const board = async () => new Hono().get('/', (c) => c.html('the board'));
 
 let site: StatusSite;
 beforeAll(async () => {
-  site = await openStatusSite({ env: { ADMIN_TOKEN: adminToken } }, extras);
+  site = await openStatusSite({ env: { ADMIN_TOKEN: adminToken } }, { metrics, board });
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
@@ -54,11 +52,8 @@ describe('with ADMIN_TOKEN', () => {
       ['/x', 404],
     ] as const)
       expect((await site.ask(path, { headers: bearer })).status, path).toBe(status);
-    const metrics = await site.ask('/metrics', { headers: bearer });
-    expect([metrics.headers['content-type'], metrics.body]).toEqual([
-      extras.metrics.contentType,
-      'a_metric 1\n',
-    ]);
+    const scraped = await site.ask('/metrics', { headers: bearer });
+    expect([scraped.headers['content-type'], scraped.body]).toEqual([metrics.contentType, 'a_metric 1\n']);
     expect((await site.ask('/healthz', { method: 'POST' })).status).toBe(405);
     expect(
       (await site.ask('/', { method: 'PUT', headers: { ...bearer, 'content-length': '0' } })).status,
@@ -133,7 +128,7 @@ describe('with ADMIN_TOKEN', () => {
     for (const path of ['/', '/healthz', '/login', '/x', '/conflicts']) {
       const { headers } = await site.ask(path, { headers: html });
       expect(headers['content-security-policy'], path).toBe(
-        "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'",
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       );
       expect(headers, path).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -208,11 +203,11 @@ describe('without ADMIN_TOKEN', () => {
 
 test('not ready while the database or the queue does not answer', async () => {
   let isAway = false;
-  const pingQueue = async () => {
+  const ping = async () => {
     if (isAway) throw new Error('away');
   };
   const pool = openDatabase({ connectionString: 'postgres://127.0.0.1:1/none' });
-  await using queueless = await startHttpServer(site.app, { pingQueue });
+  await using queueless = await startHttpServer({ ...site.app, queues: { ...site.app.queues, ping } });
   await using baseless = await startHttpServer({ ...site.app, pool });
   const ready = async ({ url }: HttpServer): Promise<readonly [number, string]> => {
     const reply = await fetch(`${url}readyz`);

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { PlannedAction } from '../../src/merge/action.ts';
-import { holdRemaining, insertActions } from '../../src/store/actions.ts';
+import { insertActions } from '../../src/store/actions.ts';
+import { holdRemaining } from '../../src/store/claims.ts';
 import {
   countHeld,
   decideHeld,
@@ -244,7 +246,10 @@ test('what a missing permission keeps from being done is held, the rest of the p
   const run = await here.run();
   const create = action({ kind: 'create-lead', leadId: null, rowKey: 'k', reason: 'new-row' });
   await insertActions(here.pool, run, [create, { ...create, row: 8 }, action({ kind: 'update-lead' })]);
-  await holdRemaining(here.pool, run, 'create-lead', 'leads.forbidden', 'no permission');
+  await holdRemaining(here.pool, run, 'create-lead', randomUUID(), {
+    code: 'leads.forbidden',
+    message: 'no permission',
+  });
   expect((await list(here)).map(({ row, code, message }) => [row, code, message])).toEqual([
     [7, 'leads.forbidden', 'no permission'],
     [8, 'leads.forbidden', 'no permission'],

@@ -170,17 +170,22 @@ describe('a worker that was paused past its lease', () => {
       order.push('commit');
     });
     await asked;
-    const expired = expire(here).then(() => order.push('expired'));
-    const { rows } = await vi.waitUntil(async () => {
-      const waiting = await here.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update leases%'`,
-      );
-      return waiting.rowCount ? waiting : null;
+    // A renewal does not wait for it, so that one that stays away means a lost connection.
+    await expire(here);
+    const taken = acquireLease(here.pool, here.connection).then((next) => {
+      order.push('taken');
+      return next;
     });
-    expect(rows).toHaveLength(1);
+    await vi.waitUntil(async () => {
+      const { rowCount } = await here.pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into leases%'`,
+      );
+      return rowCount === 1;
+    });
     commit();
-    await Promise.all([work, expired]);
-    expect(order).toEqual(['commit', 'expired']);
+    const [, next] = await Promise.all([work, taken]);
+    expect(order).toEqual(['commit', 'taken']);
+    await next?.[Symbol.asyncDispose]();
   });
 });
 

@@ -1,5 +1,4 @@
 import { planReminders } from '../../jobs/plan-reminders.ts';
-import type { Extras } from '../../src/ops/site.ts';
 import { adminToken, openStatusSite, type StatusSite } from './status-site.ts';
 
 /** Values that a page must survive, and show. */
@@ -16,17 +15,14 @@ export const hostile = {
  * A site on which everything is to be seen: conflicts with values of all kinds, a row that cannot be read, leads that
  * are missing, reminders that are to come, and three runs.
  */
-export async function openTroubledSite(extras: Extras = {}): Promise<StatusSite> {
+export async function openTroubledSite(): Promise<StatusSite> {
   const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'Europe/Berlin' };
   const sync = { timeZone: 'Europe/Berlin', limits: { maxDeletes: '50%' } };
-  const site = await openStatusSite(
-    {
-      sandbox: { leads: 60 },
-      connection: { reminders, sync },
-      env: { ADMIN_TOKEN: adminToken },
-    },
-    extras,
-  );
+  const site = await openStatusSite({
+    sandbox: { leads: 60 },
+    connection: { reminders, sync },
+    env: { ADMIN_TOKEN: adminToken },
+  });
   const { workspace, app } = site;
   const { sandbox, sheet } = workspace;
   await workspace.sync();

@@ -1,0 +1,27 @@
+import type { Lease } from '../store/leases.ts';
+import type { RunMode } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+
+/** The lease of whoever leads the run of a connection in this mode. */
+export function leaseName(connection: string, mode: RunMode): string {
+  return `${connection}/${mode}`;
+}
+
+/** After `stop`, a request that is under way may take so long to end (ms). */
+const graceMs = 4_000;
+
+/** When the holder of a lease has to stop, and when what it has begun is cut off; see `StepContext`. */
+export function signalsOf(lease: Lease, stop: AbortSignal): Pick<StepContext, 'stop' | 'cut'> {
+  const stopOrLost = AbortSignal.any([stop, lease.lost]);
+  return { stop: stopOrLost, cut: AbortSignal.any([cutAfter(stopOrLost), lease.outlived]) };
+}
+
+function cutAfter(stop: AbortSignal): AbortSignal {
+  const cut = new AbortController();
+  const later = (): void => {
+    setTimeout(() => cut.abort(stop.reason), graceMs).unref();
+  };
+  if (stop.aborted) later();
+  else stop.addEventListener('abort', later, { once: true });
+  return cut.signal;
+}

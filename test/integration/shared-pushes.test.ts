@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { SyncReport } from '../../src/sync/report.ts';
+import { until } from '../support/until.ts';
+import { Workspace } from '../support/workspace.ts';
+
+const edits = 90;
+
+/** A synced connection, three workers beside it, and then this many rows edited. */
+async function openWithWorkers(): Promise<Workspace> {
+  const workspace = await Workspace.open({
+    sandbox: { leads: edits, maxLimit: 50, earlyGraceMs: 0 },
+    connection: { sync: { schedule: '0 0 1 1 *' } },
+  });
+  await workspace.sync();
+  const workers = [1, 2, 3].map(() => workspace.start(['worker']));
+  await until('the workers are ready', () =>
+    workers.every((worker) => worker.stderr.includes('"worker is ready"')),
+  );
+  workspace.sheet.edit(() => true, { City: 'Ulm' });
+  return workspace;
+}
+
+/** How many processes carried out the actions of the last run. */
+async function sharers({ database }: Workspace): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select count(distinct claimed_by)::int as count from actions where run_id = (select max(id) from runs) and state = 'done'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('workers share the pushes of a run: each lead is written once, and all requests are counted', async () => {
+  await using workspace = await openWithWorkers();
+  const { sandbox } = workspace;
+  sandbox.set({ faults: [{ kind: 'slow', ms: 20, when: { every: 1 }, on: ['get', 'update'] }] });
+  const from = sandbox.log.length;
+  const { code, stdout } = await workspace.cli(
+    'sync',
+    '--json',
+    '--allow',
+    'whole-field',
+    '--allow',
+    'max-changes',
+  );
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout) as SyncReport;
+  expect(report.updated.leads).toBe(edits);
+  expect(await sharers(workspace)).toBeGreaterThan(1);
+  const asked = sandbox.log.slice(from);
+  const written = asked.filter(({ method }) => method === 'PATCH').map(({ path }) => path);
+  expect(new Set(written).size).toBe(edits);
+  expect(written).toHaveLength(edits);
+  expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
+  expect(report.requests.leads).toBe(asked.length);
+});
+
+test('one Retry-After stops all that share: no request of any process comes early', async () => {
+  await using workspace = await openWithWorkers();
+  const { sandbox } = workspace;
+  sandbox.set({
+    faults: [
+      { kind: 'status', status: 429, retryAfter: { seconds: 1 }, when: { every: 60 }, on: [] },
+      { kind: 'slow', ms: 5, when: { every: 1 }, on: [] },
+    ],
+    // The scan meets the limit before anything is shared.
+    maxLimit: 1,
+  });
+  const { code } = await workspace.cli('sync', '--allow', 'whole-field', '--allow', 'max-changes');
+  expect(code).toBe(0);
+  expect(await sharers(workspace)).toBeGreaterThan(1);
+  expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
+  expect(sandbox.stats.throttled).toBeGreaterThanOrEqual(3);
+  expect(sandbox.stats.early).toBe(0);
+});
