@@ -1,14 +1,16 @@
-import type { Run } from '../store/runs.ts';
+import type { OpenRun } from '../store/run-list.ts';
 
-/** How far a run is, for people, in a few words: `3,400 leads in 34 pages`. */
+/** How far a run is, for people, in a few words: `3400 leads in 34 pages`. */
 export function describeProgress({
   phase,
   pulled,
   pages,
   targetRows,
   pausedAt,
-}: Pick<Run, 'phase' | 'pulled' | 'pages' | 'targetRows' | 'pausedAt'>): string {
+  writes = null,
+}: Omit<OpenRun, 'id' | 'connection' | 'writes'> & Partial<Pick<OpenRun, 'writes'>>): string {
   const waiting = pausedAt === null ? '' : ', waiting as the service asked';
+  const written = writes === null ? '' : `: ${writes.settled} of ${writes.all}`;
   switch (phase) {
     case 'pull':
       return `${pulled} leads in ${pages} pages${waiting}`;
@@ -17,8 +19,10 @@ export function describeProgress({
     case 'plan':
       return `comparing ${pulled} leads with ${targetRows} rows${waiting}`;
     case 'push-leads':
-      return `writing to the service${waiting}`;
+      return `writing to the service${written}${waiting}`;
+    case 'push-rows':
+      return `writing to the table${written}${waiting}`;
     default:
-      return `writing to the table${waiting}`;
+      return `reading again what was written${waiting}`;
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ActionKind, Changes } from '../merge/action.ts';
-import { silentKinds } from '../merge/action.ts';
+import { rowKinds, silentKinds } from '../merge/action.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -53,15 +53,23 @@ export interface OpenRun {
   readonly targetRows: number;
   /** Epoch ms; null: it does not wait. */
   readonly pausedAt: number | null;
+  /** While a side is written: what is to be written to it, and how much of that is settled. */
+  readonly writes: { readonly settled: number; readonly all: number } | null;
 }
+
+const leadKinds: readonly ActionKind[] = ['create-lead', 'update-lead', 'delete-lead'];
 
 /** The syncs of these connections that are not finished. */
 export async function openSyncs(db: Queryable, connections: readonly string[]): Promise<readonly OpenRun[]> {
   const { rows } = await db.query<OpenRun>(
     `select id, connection, phase, pages, pulled, target_rows as "targetRows",
-       (extract(epoch from paused_at) * 1000)::float8 as "pausedAt"
-     from runs where connection = any($1) and mode = 'sync' and finished_at is null order by connection`,
-    [connections],
+       (extract(epoch from paused_at) * 1000)::float8 as "pausedAt",
+       case when phase in ('push-leads', 'push-rows') then (
+         select json_build_object('settled', count(*) filter (where state not in ('planned', 'proven')), 'all', count(*))
+         from actions a where a.run_id = r.id and a.round = r.round
+           and a.kind = any(case phase when 'push-leads' then $2::text[] else $3::text[] end)) end as writes
+     from runs r where connection = any($1) and mode = 'sync' and finished_at is null order by connection`,
+    [connections, leadKinds, rowKinds],
   );
   return rows;
 }

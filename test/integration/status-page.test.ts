@@ -93,6 +93,17 @@ describe('what is shown', () => {
   });
 });
 
+test('a run that a guard stopped: why, and the command that lets it pass', async () => {
+  await using site = await openStatusSite({ sandbox: { leads: 3 } });
+  await site.workspace.sync();
+  for (const { id } of site.workspace.sandbox.leads.list()) site.workspace.sandbox.leads.remove(id);
+  await site.workspace.sync();
+  const { body } = await site.ask('/');
+  expect(body).toContain('stopped by a guard: a person is needed');
+  expect(body).toContain('the service returned no lead at all, but 3 are known');
+  expect(body).toContain('<code>leadsync sync --connection main --allow empty-scan</code>');
+});
+
 describe('a conflict', () => {
   /** One lead whose city was edited on both sides. */
   async function openConflict() {

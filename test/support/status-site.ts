@@ -7,13 +7,13 @@ import { Workspace, type WorkspaceOptions } from './workspace.ts';
 
 export const adminToken = 'open-sesame';
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
 
-export interface Asked {
+interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as a form's fields, with the headers of a browser on one of our pages. */

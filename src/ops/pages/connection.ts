@@ -14,7 +14,7 @@ import { shownDuration, shownTime } from './shown-time.ts';
 import { count, foldedText } from './shown-value.ts';
 
 /** A reminder with the name of its lead's company. */
-export type NamedReminder = ListedReminder & { readonly company: string | null };
+type NamedReminder = ListedReminder & { readonly company: string | null };
 
 export interface ConnectionPage {
   readonly facts: ConnectionFacts;

@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
+import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
+import { problemList } from './problem-list.ts';
 import { receiptWords, writtenWords } from './run-words.ts';
 import { shownAge, shownDuration, shownTime } from './shown-time.ts';
 import { count, counted } from './shown-value.ts';
@@ -37,6 +39,7 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
         ? 'no sync so far'
         : html`<a href="/runs/${lastRun.runId}">run ${lastRun.runId}</a>, ${iso(lastRunAt)}, took ${shownDuration(lastRun.durationMs)}`,
     ],
+    ['Why', lastRun && whyNot(lastRun)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && receiptWords(lastRun)],
     ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
@@ -68,6 +71,17 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
       html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next === undefined ? '' : html`, the next for a follow-up due ${iso(next.dueAt)}`}${trouble(late)}`,
     ],
   ]);
+}
+
+const reasonsShown = 3;
+
+/** Of a run that failed or was stopped: what came first, and how a person lets it pass. */
+function whyNot({ connection, status, problems }: SyncReport): Html | null {
+  if (status !== 'failed' && status !== 'stopped') return null;
+  const reasons = problems.slice(0, reasonsShown);
+  const guards = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
+  const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
+  return html`${problemList(reasons)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;
 }
 
 function trouble({ late, failed }: ConnectionFacts['late']): Html | '' {

@@ -15,7 +15,7 @@ import { shownDuration, shownTime } from './shown-time.ts';
 import { count, counted, foldedText, shownValue } from './shown-value.ts';
 
 /** An action with the name of its lead's company, as both sides last agreed on it. */
-export type NamedAction = ListedAction & { readonly company: string | null };
+type NamedAction = ListedAction & { readonly company: string | null };
 
 export interface RunPage {
   readonly run: Run;
