@@ -15,7 +15,7 @@ function showEnd(line, connection, run) {
   const link = document.createElement('a');
   link.href = `/runs/${run}`;
   link.textContent = `run ${run} has ended`;
-  line.querySelector('strong').textContent = 'Done';
+  line.querySelector('strong').textContent = 'Just now';
   text.replaceChildren(link);
   line.classList.add('ended');
   say(`${connection}: run ${run} has ended`);
