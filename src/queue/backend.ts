@@ -24,6 +24,15 @@ export interface Backend extends AsyncDisposable {
   ask<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws when the server does not answer within 2 s. */
   ping(): Promise<void>;
+  examine(): Promise<readonly Finding[]>;
+}
+
+/** What was looked at, as `leadsync check` tells it. */
+export interface Finding {
+  readonly name: string;
+  readonly message: string;
+  /** What has to be put right, by its stable code. */
+  readonly fault?: { readonly code: string; readonly help: string };
 }
 
 export interface BullWorker {

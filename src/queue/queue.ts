@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, ErrorCode, type Job, RateLimitError, type Telemetry } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
+import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BullQueue } from './backend.ts';
+import type { Backend, BullQueue, Finding } from './backend.ts';
+import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend } from './redis-backend.ts';
 
@@ -72,6 +74,10 @@ export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
+  /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
+  examine(): Promise<readonly Finding[]>;
+  /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
+  board(path: string): Promise<Hono>;
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
@@ -113,14 +119,26 @@ export async function openQueues(
       ? await openPostgresBackend(where.connectionString, workers, options)
       : await openRedisBackend(where.address, where.prefix, options);
   const open = new Map<string, BullQueue>();
+  const boards: Board[] = [];
   const queueOf = (name: string): BullQueue => {
-    const queue = open.get(name) ?? backend.openQueue(name);
+    const known = open.get(name);
+    if (known !== undefined) return known;
+    const queue = backend.openQueue(name);
     open.set(name, queue);
+    for (const board of boards) board.addQueue(queue);
     return queue;
   };
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
     ping: () => backend.ping(),
+    examine: () => backend.ask(() => backend.examine()),
+    async board(path) {
+      // Needed by the worker alone, and large.
+      const { createBoard } = await import('./board.ts');
+      const board = createBoard(path, open.values());
+      boards.push(board);
+      return board.app;
+    },
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));

@@ -48,8 +48,8 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
     ...options,
   };
   const client = open();
-  // One listener for each queue and worker.
-  client.setMaxListeners(0);
+  // Some for each queue and worker. Not 0, which stands for any number: BullMQ adds to it.
+  client.setMaxListeners(10_000);
   return client;
 
   function open(): RedisClient {
