@@ -52,5 +52,6 @@ export async function advance(
   const ask = (run: Run): Promise<void> => askForHelp(app, connection, run);
   const result = await advanceRun({ ...context, askForHelp: ask }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
+  app.activity.waited(connection, result.why, result.afterMs);
   return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
 }

@@ -1,5 +1,4 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import packageFile from '../../package.json' with { type: 'json' };
 import { guardCodes } from '../merge/guard.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
@@ -11,6 +10,7 @@ import type { ResolveOptions } from './resolve.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
 import type { UndoOptions } from './undo.ts';
+import { version } from '../version.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
 if (process.connected) {
@@ -28,7 +28,7 @@ export interface CommonOptions {
 
 const program = new Command('leadsync')
   .description('Keeps the leads of the Lead Management Service in step with a spreadsheet, both ways.')
-  .version(packageFile.version, '--version', 'prints the version')
+  .version(version, '--version', 'prints the version')
   .showHelpAfterError('(leadsync --help lists the commands)')
   .exitOverride();
 

@@ -122,5 +122,7 @@ export interface Config {
   /** At most so many mails a second, which may be less than one; unset: as many as the server takes. */
   readonly smtpRate?: number;
   readonly http: { readonly host: string; readonly port: number; readonly adminToken?: Secret };
+  /** Absent: nothing of OpenTelemetry is loaded. */
+  readonly tracing?: true;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 }

@@ -72,6 +72,8 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Of the queues that were asked for so far. */
+  names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
   /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
@@ -130,6 +132,7 @@ export async function openQueues(
   };
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    names: () => [...open.keys()],
     ping: () => backend.ping(),
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {
@@ -176,7 +179,8 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       const template = {
         name: job,
         data: payload,
-        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
+        // Each night is a trace of its own: with the context handed on they would all be one.
+        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
       await backend.ask(() => upsert(queue, name, { pattern, tz: timeZone }, template));
     },
