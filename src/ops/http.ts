@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { LiveRuns } from './live-runs.ts';
-import { type Extras, site } from './site.ts';
+import { site } from './site.ts';
 
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
@@ -24,7 +24,7 @@ const maxConnections = 500;
  * The worker's HTTP port: the two probes, the metrics and the status page (see site.ts). Throws `http.port-taken` or
  * `http.not-listening`. Disposing it closes every connection at once.
  */
-export async function startHttpServer(app: App, extras: Extras = {}): Promise<HttpServer> {
+export async function startHttpServer(app: App): Promise<HttpServer> {
   const { host, port, adminToken: token } = app.config.http;
   const live = new LiveRuns(app);
   let handle: Hono['fetch'] = () => new Response(null, { status: 503 });
@@ -50,7 +50,7 @@ export async function startHttpServer(app: App, extras: Extras = {}): Promise<Ht
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo;
-  const { fetch } = await site(app, live, { token, host, address: bound.address }, extras);
+  const { fetch } = await site(app, live, { token, host, address: bound.address });
   handle = fetch;
   return {
     port: bound.port,

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
+import { boardPolicy } from '../queue/board-policy.ts';
 import { isHttps } from './session.ts';
 
 const own = "'self'";
@@ -27,26 +28,15 @@ const strict = secureHeaders({
   },
 });
 
-/** BullMQ's board: its own files, a base address, and style attributes. Its fonts from Google are left out. */
-const boards = secureHeaders({
-  ...others,
-  contentSecurityPolicy: {
-    defaultSrc: [none],
-    scriptSrc: [own],
-    connectSrc: [own],
-    styleSrc: [own, "'unsafe-inline'"],
-    imgSrc: [own],
-    formAction: [none],
-    frameAncestors: [none],
-    baseUri: [own],
-  },
-});
+/** BullMQ's board has a policy of its own. */
+const boards = secureHeaders(others);
 
 /** What every answer says to the browser: what a page may do and load, and that nothing of it is kept. */
 export function securityHeaders(boardPath: string): MiddlewareHandler {
   return async (c, next) => {
     const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);
     await (isBoard ? boards : strict)(c, next);
+    if (isBoard) c.header('Content-Security-Policy', boardPolicy);
     if (!c.res.headers.has('cache-control')) c.header('Cache-Control', 'no-store');
     if (isHttps(c)) c.header('Strict-Transport-Security', 'max-age=31536000');
   };

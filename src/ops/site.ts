@@ -13,21 +13,13 @@ import { securityHeaders } from './security-headers.ts';
 import { endSession } from './session.ts';
 import { statusPages } from './status-pages.ts';
 
-/** What else the port serves, where there is such. */
-export interface Extras {
-  /** What Prometheus scrapes. */
-  readonly metrics?: { readonly contentType: string; render(): Promise<string> };
-  /** BullMQ's board, made for the path at which it is served. */
-  readonly board?: (path: string) => Promise<Hono>;
-}
-
 const boardPath = '/queues';
 
 /** No form of ours is longer (bytes). */
 const maxBody = 16 * 1024;
 
 /** Everything that the port answers: the probes to everybody, the rest to whom `door` lets in. */
-export async function site(app: App, live: LiveRuns, door: Door, { metrics, board }: Extras): Promise<Hono> {
+export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> {
   const site = new Hono();
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
@@ -44,7 +36,8 @@ export async function site(app: App, live: LiveRuns, door: Door, { metrics, boar
   site.use(bodyLimit({ maxSize: maxBody }));
   site.use(sameOrigin());
   const { token } = door;
-  const menu = { hasBoard: board !== undefined, hasLogin: token !== undefined };
+  const menu = { hasLogin: token !== undefined };
+  const { metrics } = app;
   if (token === undefined) {
     site.use(accessWithoutToken(door));
   } else {
@@ -63,11 +56,10 @@ export async function site(app: App, live: LiveRuns, door: Door, { metrics, boar
       : c.text('not found\n', 404),
   );
   site.route('/', assets());
-  if (metrics !== undefined)
-    site.get('/metrics', async (c) =>
-      c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
-    );
-  if (board !== undefined) site.route(boardPath, await board(boardPath));
+  site.get('/metrics', async (c) =>
+    c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
+  );
+  site.route(boardPath, await app.queues.board(boardPath));
   site.get('/events', (c) => live.listen(c));
   site.route('/', statusPages(app, menu));
   return site;

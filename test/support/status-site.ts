@@ -2,7 +2,6 @@ import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { App } from '../../src/app.ts';
 import { type HttpServer, startHttpServer } from '../../src/ops/http.ts';
-import type { Extras } from '../../src/ops/site.ts';
 import { Workspace, type WorkspaceOptions } from './workspace.ts';
 
 export const adminToken = 'open-sesame';
@@ -29,14 +28,11 @@ export interface StatusSite extends AsyncDisposable {
   ask(path: string, asked?: Asked): Promise<Reply>;
 }
 
-export async function openStatusSite(
-  options: WorkspaceOptions = {},
-  extras: Extras = {},
-): Promise<StatusSite> {
+export async function openStatusSite(options: WorkspaceOptions = {}): Promise<StatusSite> {
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(await Workspace.open(options));
   const app = stack.use(await workspace.openApp());
-  const server = stack.use(await startHttpServer(app, extras));
+  const server = stack.use(await startHttpServer(app));
   const owned = stack.move();
   return {
     workspace,

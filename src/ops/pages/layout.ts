@@ -14,7 +14,6 @@ export interface Page {
 
 /** What the head of every page offers. */
 export interface Menu {
-  readonly hasBoard: boolean;
   /** Whether there is a login to end. */
   readonly hasLogin: boolean;
 }
@@ -47,11 +46,11 @@ ${body}
 `;
 }
 
-function navigation({ hasBoard, hasLogin }: Menu): Html {
+function navigation({ hasLogin }: Menu): Html {
   return html`<nav aria-label="Pages"><ul>
 <li><a href="/">Status</a></li>
 <li><a href="/conflicts">Conflicts</a></li>
-${hasBoard ? html`<li><a href="/queues">Queues</a></li>` : ''}
+<li><a href="/queues">Queues</a></li>
 </ul></nav>
 ${hasLogin ? html`<form method="post" action="/logout"><button class="quiet">Log out</button></form>` : ''}`;
 }
