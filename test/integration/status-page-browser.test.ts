@@ -90,6 +90,16 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('the board of the queues works under its policy, but for the fonts that it would fetch from Google', async () => {
+    await using tab = await openTab();
+    const { page, complaints } = tab;
+    site.app.queues.queue('sync-main');
+    await logIn(page, '/conflicts');
+    await page.getByRole('link', { name: 'Queues' }).click();
+    await page.getByText('sync-main').first().waitFor();
+    expect(complaints.filter((complaint) => !complaint.includes('fonts.googleapis.com'))).toEqual([]);
+  });
+
   test('a sync that begins while the page is open is followed to its end', async () => {
     await using tab = await openTab();
     const { page, complaints } = tab;
