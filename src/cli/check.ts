@@ -3,6 +3,7 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { checkAlertChannels } from './check-alerts.ts';
 import { addressless, describeAddressless } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
@@ -13,6 +14,8 @@ import { withApp } from './with-app.ts';
 export interface CheckOptions extends CommonOptions {
   /** Mends what it can. */
   readonly fix?: boolean;
+  /** Sends a test to whom alerts go. */
+  readonly testAlert?: boolean;
 }
 
 const never = new AbortController().signal;
@@ -35,6 +38,7 @@ export async function check(options: CheckOptions): Promise<void> {
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));
+      lines.push(...(await checkAlertChannels(app, options.testAlert === true)));
     });
   } catch (error) {
     if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;

@@ -62,6 +62,7 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
   .action(async (options: DemoOptions) => (await import('./demo.ts')).demo(options));
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
   .option('--fix', 'take a copied spreadsheet as the target from now on')
+  .option('--test-alert', 'send a test to everybody whom alerts go to')
   .action(async (options: CheckOptions) => (await import('./check.ts')).check(options));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')

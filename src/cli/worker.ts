@@ -2,7 +2,9 @@ import { planQueue, planReminders } from '../../jobs/plan-reminders.ts';
 import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
 import { syncQueue } from '../../jobs/sync.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { startHttpServer } from '../ops/http.ts';
+import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
@@ -33,6 +35,8 @@ export function worker(options: CommonOptions): Promise<void> {
     ];
     // All at once: each may need some seconds for what is under way.
     stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
+    const alerting = alertContext(app);
+    if (alerting !== null) stack.use(watchAlerts(alerting));
     stack.use(keepQueuesFilled(app));
     const { port, url } = http;
     app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
+import { type ListedAlert, listAlerts } from '../store/alert-list.ts';
 import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
@@ -19,6 +20,7 @@ export interface ConnectionFacts {
   /** Records that may be deleted, which is not proven yet. */
   readonly deletesWaiting: number;
   readonly late: LateReminders;
+  readonly alerts: readonly ListedAlert[];
 }
 
 export async function connectionFacts(app: App, context: SyncContext): Promise<ConnectionFacts> {
@@ -32,6 +34,7 @@ export async function connectionFacts(app: App, context: SyncContext): Promise<C
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
+    alerts: await listAlerts(pool, name),
   };
 }
 

@@ -93,12 +93,19 @@ describe('what is shown', () => {
   });
 });
 
-test('a run that a guard stopped: why, and the command that lets it pass', async () => {
+test('a run that a guard stopped: the open alert, why, and the command that lets it pass', async () => {
   await using site = await openStatusSite({ sandbox: { leads: 3 } });
   await site.workspace.sync();
   for (const { id } of site.workspace.sandbox.leads.list()) site.workspace.sandbox.leads.remove(id);
   await site.workspace.sync();
+  await site.app.pool.query(
+    `insert into alerts (connection, kind, level, detail, raised_at, cleared_at) values
+       ('main', 'guard-stop', 0, '{"code":"guard.empty-scan","runId":2}', now(), null),
+       ('main', 'no-success', 0, '{}', now(), now())`,
+  );
   const { body } = await site.ask('/');
+  expect(body).toContain('a sync was stopped by the guard');
+  expect(body.match(/<strong class="bad">/g)).toHaveLength(1);
   expect(body).toContain('stopped by a guard: a person is needed');
   expect(body).toContain('the service returned no lead at all, but 3 are known');
   expect(body).toContain('<code>leadsync sync --connection main --allow empty-scan</code>');

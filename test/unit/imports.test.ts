@@ -50,6 +50,10 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
     `import { createLeadsClient } from '../../leads-api/leads-client.ts';`,
   ],
   'src/reminders/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
+  'src/alerts/bad.ts': [
+    `import { advanceRun } from '../sync/run.ts';`,
+    `import { createLeadsClient } from '../leads-api/leads-client.ts';`,
+  ],
   'src/queue/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
   'src/ops/pages/bad.ts': [
     `import { print } from '../../cli/output.ts';`,
@@ -104,6 +108,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     `import type { TargetPort } from '../target.ts';`,
     `import { sameCell } from '../../lead/value.ts';`,
   ],
+  'src/alerts/good.ts': [`import type { Clock } from '../sync/clock.ts';`],
   'src/ops/good.ts': [
     `import type { App } from '../app.ts';`,
     `import type { Queues } from '../queue/queue.ts';`,

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { describeAlert } from '../../alerts/describe-alert.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
@@ -26,13 +27,14 @@ export function progressLine({ status, progress }: ConnectionFacts): Html {
 
 /** What is to be told of a connection in any case. */
 export function connectionFactList(facts: ConnectionFacts, now: number): Html {
-  const { status, timeZone, late, deletesWaiting } = facts;
+  const { status, timeZone, late, deletesWaiting, alerts } = facts;
   const { connection, lastRun, lastRunAt, held, reminders, deletedLeads } = status;
   const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
   const iso = (at: string): Html => time(Date.parse(at));
   const page = `/connections/${connection}`;
   const [next] = reminders.next;
   return factList([
+    ['Alerts', alerts.length === 0 ? null : alertList(connection, alerts, time)],
     [
       'Last run',
       lastRun === null || lastRunAt === null
@@ -71,6 +73,16 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
       html`<a href="${page}#reminders">${count(reminders.coming)} coming</a>${next === undefined ? '' : html`, the next for a follow-up due ${iso(next.dueAt)}`}${trouble(late)}`,
     ],
   ]);
+}
+
+/** What operators were told of and is not over, with what helps. */
+function alertList(connection: string, alerts: ConnectionFacts['alerts'], time: (at: number) => Html): Html {
+  return html`<ul class="problems">
+${alerts.map((alert) => {
+  const { title, help } = describeAlert({ ...alert, connection, event: 'raised', clearedAt: null });
+  return html`<li><strong class="bad">${title}</strong> since ${time(alert.raisedAt)}
+${help.map(([command, does]) => html`<br><code>${command}</code> ${does}`)}</li>\n`;
+})}</ul>`;
 }
 
 const reasonsShown = 3;
