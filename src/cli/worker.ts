@@ -35,9 +35,9 @@ export function worker(options: CommonOptions): Promise<void> {
     ];
     // All at once: each may need some seconds for what is under way.
     stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
+    stack.use(keepQueuesFilled(app));
     const alerting = alertContext(app);
     if (alerting !== null) stack.use(watchAlerts(alerting));
-    stack.use(keepQueuesFilled(app));
     const { port, url } = http;
     app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {

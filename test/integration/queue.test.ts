@@ -23,7 +23,7 @@ interface Place {
 /** Each test has queues of its own. */
 const places: Readonly<Record<string, () => Promise<Place>>> = {
   async Postgres() {
-    const database = await createTestDatabase({ migrated: false });
+    const database = await createTestDatabase();
     return {
       backend: { kind: 'postgres', connectionString: database.url },
       async limitOf(queue) {
