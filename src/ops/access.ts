@@ -33,11 +33,11 @@ export function accessWithoutToken({ host, address }: Door): MiddlewareHandler {
   return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
 }
 
-/** A form may be sent by pages of ours alone. Whoever sends the token is no browser that was talked into it. */
+/** A form may be sent by pages of ours alone. Whoever sends a Bearer token is no browser that was talked into it. */
 export function sameOrigin(): MiddlewareHandler {
   // The scheme is left out: a proxy in front may speak https to the browser.
   const check = csrf({ origin: (origin, c) => URL.parse(origin)?.host === new URL(c.req.url).host });
-  return async (c, next) => (c.req.header('authorization') === undefined ? check(c, next) : next());
+  return async (c, next) => (bearerOf(c) === null ? check(c, next) : next());
 }
 
 const loginSchema = z.object({ token: z.string().max(1_000), next: z.string().max(1_000).catch('/') });
@@ -53,8 +53,8 @@ export class TokenAccess {
 
   /** Passes on what may be answered; the login form and what it looks like may always be. */
   readonly check: MiddlewareHandler = async (c, next) => {
-    const bearer = /^Bearer (.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
-    if (bearer !== undefined) {
+    const bearer = bearerOf(c);
+    if (bearer !== null) {
       const verdict = this.#look(c, bearer);
       return verdict === 'right' ? next() : refuse(c, verdict);
     }
@@ -83,6 +83,10 @@ export class TokenAccess {
     this.#guesses.missed();
     return 'wrong';
   }
+}
+
+function bearerOf(c: Context): string | null {
+  return /^Bearer (.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? null;
 }
 
 function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | Promise<Response> {

@@ -32,7 +32,12 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
     fetch: (request, env) => handle(request, env),
     // The adapter would replace Request and Response for the whole process.
     overrideGlobalObjects: false,
-    serverOptions: { headersTimeout: requestMs, requestTimeout: requestMs, keepAliveTimeout: 5_000 },
+    serverOptions: {
+      headersTimeout: requestMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: requestMs / 2,
+      keepAliveTimeout: 5_000,
+    },
   });
   if (!(server instanceof Server)) throw new TypeError('not an HTTP server');
   server.timeout = silenceMs;

@@ -186,6 +186,12 @@ describe('without ADMIN_TOKEN', () => {
     }
     expect((await open.ask('/')).body).not.toContain('Log out');
     expect((await open.ask('/login')).status).toBe(404);
+    const form = { use: 'lead', seen: 'x', back: '/conflicts' };
+    const post = async (headers: Record<string, string>) =>
+      (await open.ask('/conflicts/1', { form, headers })).status;
+    expect(await post({})).toBe(409);
+    expect(await post({ origin: 'http://evil.example' })).toBe(403);
+    expect(await post({ origin: 'http://evil.example', authorization: 'Basic eDp5' })).toBe(403);
   });
 
   test.each(['0.0.0.0', '::'])('nothing but the probes is served at %s', async (host) => {

@@ -3,8 +3,10 @@ import { type Cell, isUnreadable } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
 
-/** Longer values are folded to so many characters; the whole is one click away. */
+/** Longer values are folded to so many characters; the whole is one click away, … */
 const shownLength = 160;
+/** … up to so many, so that no page grows without bounds. */
+const wholeLength = 50_000;
 
 /** A value of a field, exactly as it is; isolated, so that text that runs from right to left moves nothing around it. */
 export function shownValue(cell: Cell | undefined): Html {
@@ -18,7 +20,12 @@ export function shownValue(cell: Cell | undefined): Html {
 export function foldedText(text: string, look = 'text'): Html {
   if (text.length <= shownLength) return html`<bdi class="${look}">${text}</bdi>`;
   const beginning = visibleText(text, shownLength);
-  return html`<details><summary><bdi class="${look}">${beginning}</bdi> <span class="hint">all ${count(text.length)} characters</span></summary><bdi class="${look}">${text}</bdi></details>`;
+  return html`<details><summary><bdi class="${look}">${beginning}</bdi> <span class="hint">${extent(text)}</span></summary><bdi class="${look}">${text.slice(0, wholeLength).toWellFormed()}</bdi></details>`;
+}
+
+function extent({ length }: string): string {
+  if (length <= wholeLength) return `all ${count(length)} characters`;
+  return `the first ${count(wholeLength)} of ${count(length)} characters`;
 }
 
 /** A number for people: `5,000`. */
