@@ -18,7 +18,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { pino } from 'pino';
 import { openApp } from '../src/app.ts';
-import { queueName } from '../src/cli/run-job.ts';
+import { syncQueue } from '../jobs/sync.ts';
 import { loadConfig } from '../src/config/load.ts';
 // oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
@@ -94,7 +94,7 @@ async function measure(workers: number): Promise<void> {
     const jobs = await Promise.all(
       sides.map((side) => {
         const payload = { connection: side.name, allow: [], patience: 45 };
-        return app.queues.queue(queueName(side.name)).add('sync', payload);
+        return app.queues.queue(syncQueue(side.name)).add('sync', payload);
       }),
     );
     const reports: SyncReport[] = [];

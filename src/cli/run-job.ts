@@ -1,16 +1,13 @@
 import { type App } from '../app.ts';
 import { apply as applyJob } from '../../jobs/apply.ts';
 import { plan as planJob } from '../../jobs/plan.ts';
-import { type RunSummary, sync as syncJob } from '../../jobs/sync.ts';
+import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
 import { LeadsyncError } from '../errors.ts';
 import { getRun, openRun, type Run } from '../store/runs.ts';
 import { Progress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
 const foregroundPatience = 7;
-
-/** The queue of a connection. */
-export const queueName = (connection: string): string => `sync-${connection}`;
 
 /** What is asked for. `undoOf` (of a plan or an apply): the run to put back; `approval`: the batch of reviewed lines. */
 export type JobRequest =
@@ -33,7 +30,7 @@ export async function runJob(
   { job: name, ...request }: JobRequest,
   stop: AbortSignal,
 ): Promise<Run> {
-  const queue = app.queues.queue(queueName(connection));
+  const queue = app.queues.queue(syncQueue(connection));
   await using _worker = queue.work(runHandlers(app));
   const job = await queue.add(name, { ...request, connection, patience: foregroundPatience });
   const mode = name === 'plan' ? 'plan' : 'sync';
