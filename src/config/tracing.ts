@@ -5,14 +5,10 @@ import type { Environment } from './environment.ts';
  * is between them and its SDK.
  */
 export function wantsTraces(environment: Environment): boolean {
-  const value = (name: string): string | undefined => {
-    const looked = environment.lookup(name);
-    return looked.status === 'found' ? looked.value : undefined;
-  };
-  if (value('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
-  const exporter = value('OTEL_TRACES_EXPORTER');
-  if (exporter !== undefined) return exporter !== 'none';
-  return ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].some(
-    (name) => value(name) !== undefined,
-  );
+  const isOff = environment.get('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+  const exporter = environment.get('OTEL_TRACES_EXPORTER');
+  const general = environment.get('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const forTraces = environment.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
+  if (isOff) return false;
+  return exporter === undefined ? general !== undefined || forTraces !== undefined : exporter !== 'none';
 }
