@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { kinds } from './rounds/kinds.ts';
 import { playRound, type Verdict } from './rounds/round.ts';
+import type { World } from './rounds/world.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 
 const { values } = parseArgs({
@@ -27,6 +28,14 @@ const only = (values.kinds?.split(',') ?? Object.keys(kinds)).filter((name) => !
 const unknown = [...only, ...without].filter((name) => name !== '' && kinds[name] === undefined);
 if (unknown.length > 0) throw new Error(`no chaos ${unknown.join(', ')}; there are ${Object.keys(kinds).join(', ')}`);
 
+let world: World | null = null;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    // Mounts and servers would outlive us.
+    const gone = world?.[Symbol.asyncDispose]() ?? Promise.resolve();
+    void gone.finally(() => process.exit(130));
+  });
+
 const end = Date.now() + Number(values.minutes) * 60_000;
 const verdicts: Verdict[] = [];
 for (let nth = 0; nth < Number(values.rounds) && Date.now() < end; nth++) {
@@ -40,6 +49,7 @@ for (let nth = 0; nth < Number(values.rounds) && Date.now() < end; nth++) {
     pace: 1,
     script: null,
     only,
+    opened: (opened) => (world = opened),
   });
   verdicts.push(verdict);
   tell(describe(verdict));

@@ -80,7 +80,7 @@ export class Member implements AsyncDisposable {
       this.process = null;
       if (!this.#isWanted) return;
       const end = `${this.name} ended by itself with code ${result.code}`;
-      this.#surroundings.trace(`${end}: ${result.stderr.trim().split('\n').at(-1) ?? ''}`);
+      this.#surroundings.trace(`${end}: ${result.stderr.trim().slice(-2_000)}`);
       if (wasReady) this.#surroundings.fault(`${end}: ${result.stderr.slice(-1_000)}`);
       await sleep(1_000);
       if (this.#isWanted && this.process === null) this.start();

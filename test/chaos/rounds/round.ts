@@ -13,6 +13,8 @@ export interface RoundOptions extends WorldOptions {
   readonly script: readonly string[] | null;
   /** Kinds that chance may choose. */
   readonly only: readonly string[];
+  /** Is given the world, to end it when the round is not to be played to its end. */
+  readonly opened?: (world: World) => void;
 }
 
 export interface Verdict {
@@ -32,6 +34,7 @@ const quietWithinMs = 300_000;
 export async function playRound(options: RoundOptions): Promise<Verdict> {
   const from = performance.now();
   const world = await World.open(options);
+  options.opened?.(world);
   const chaoses: string[] = [];
   let excused: readonly string[] = [];
   try {
@@ -175,9 +178,14 @@ async function heal(world: World): Promise<void> {
 async function quiet(world: World): Promise<void> {
   for (const { name } of world.teams) await syncUntilQuiet(world, name);
   const open = async (sql: string): Promise<boolean> => (await world.pool.query(sql)).rowCount === 0;
-  await settled(world, 'no mail is owed', () =>
-    open(`select from reminders where state = 'sending' or (state = 'scheduled' and send_at < now())`),
-  );
+  await settled(world, 'no mail is owed', async () => {
+    // A mail whose try failed waits for 5 to 15 minutes.
+    await world.endWaits();
+    await sleep(2_000);
+    return open(
+      `select from reminders where state = 'sending' or (state = 'scheduled' and send_at < now() + interval '1 minute')`,
+    );
+  });
   await settled(world, 'no run is open', () => open(`select from runs where finished_at is null`));
 }
 

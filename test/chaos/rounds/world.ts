@@ -1,15 +1,17 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
+import { reminderQueue } from '../../../jobs/send-reminder.ts';
 import { queueName } from '../../../src/cli/run-job.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { startMailServer } from '../../support/mail-server.ts';
+import { openRawQueue } from './raw-queue.ts';
 import { Member, type MemberSurroundings } from './member.ts';
 import { mayMount, SmallDisk } from './small-disk.ts';
 import { Team } from './team.ts';
@@ -139,8 +141,18 @@ export class World implements AsyncDisposable {
     return queues;
   }
 
+  /** Makes the time pass that mails still wait for: their jobs are due now. A mail that is not due goes back. */
+  async endWaits(): Promise<void> {
+    for (const { name } of this.teams) {
+      await using queue = await openRawQueue(reminderQueue(name), this.postgres.url());
+      await queue.promote();
+    }
+  }
+
   trace(event: string): void {
-    this.events.push(`${((Date.now() - this.startedAt) / 1000).toFixed(2).padStart(7)} ${event}`);
+    const line = `${((Date.now() - this.startedAt) / 1000).toFixed(2).padStart(7)} ${event}`;
+    this.events.push(line);
+    appendFileSync(join(this.folder, 'events.log'), `${line}\n`);
   }
 
   fault(fault: string): void {
@@ -155,7 +167,6 @@ export class World implements AsyncDisposable {
   /** Leaves the folder where it is, with the log of events and all that was printed. */
   keep(): void {
     this.#isKept = true;
-    writeFileSync(join(this.folder, 'events.log'), `${this.events.join('\n')}\n`);
     for (const member of [...this.members, this.guest])
       writeFileSync(join(this.folder, `${member.name}.log`), member.printed);
     for (const { name, sandbox } of this.teams) {
