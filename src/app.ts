@@ -3,9 +3,10 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
+import { parseRedisAddress } from './config/redis-address.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { Places } from './places.ts';
-import { openQueues, type Queues } from './queue/queue.ts';
+import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
@@ -50,7 +51,7 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(connectionString, log, workersFor(config)));
+  const queues = stack.use(await openQueues(queueBackend(config, connectionString), log, workersFor(config)));
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
   const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
@@ -79,6 +80,11 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     runs: new Places(runsAtOnce),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {
+  if (redisUrl === undefined) return { kind: 'postgres', connectionString };
+  return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
 }
 
 /** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */

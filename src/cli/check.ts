@@ -28,7 +28,7 @@ export async function check(options: CheckOptions): Promise<void> {
   ];
   try {
     await withApp(options, async (app) => {
-      lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
+      lines.push(...(await checkStores(app)));
       for (const context of app.contexts.values()) {
         lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
       }
@@ -38,11 +38,21 @@ export async function check(options: CheckOptions): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;
-    lines.push(failed('database and queue', error));
+    lines.push(failed(error.code.startsWith('queue.') ? 'queue' : 'database and queue', error));
   }
   if (options.json) printJson({ ok: lines.every((line) => line.ok), checks: lines });
   else for (const line of lines) print(describeLine(line));
   process.exitCode = lines.every((line) => line.ok) ? exitCodes.done : exitCodes.failed;
+}
+
+/** The database, and the queues where they are elsewhere. What is weak there, but loses nothing, fails nothing. */
+async function checkStores(app: App): Promise<CheckLine[]> {
+  const findings = await app.queues.examine();
+  const name = findings.length === 0 ? 'database and queue' : 'database';
+  return [
+    { name, ok: true, message: describeDatabase(app) },
+    ...findings.map(({ fault, ...line }) => ({ ...line, ok: fault === undefined, ...fault })),
+  ];
 }
 
 function describeDatabase({ config }: App): string {

@@ -7,12 +7,12 @@ import { lastRun, openRun } from '../store/runs.ts';
 import { createThrottle } from '../store/throttles.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { schedulerName } from './fill-queues.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { queueName } from './run-job.ts';
 import { describeReport } from './sync.ts';
 import { withApp } from './with-app.ts';
-import { schedulerName } from './worker.ts';
 
 interface ConnectionStatus {
   readonly connection: string;

@@ -107,6 +107,10 @@ export interface Config {
   readonly dataDir: string;
   /** Unset: the embedded Postgres under dataDir. */
   readonly databaseUrl?: Secret;
+  /** Unset: the jobs are in the Postgres above. Read by redis-address.ts. */
+  readonly redisUrl?: Secret;
+  /** What all keys in Redis begin with. */
+  readonly redisPrefix: string;
   /** Absolute path of the key file, or of a workload identity's description. */
   readonly googleCredentials?: string;
   /** Root of the Sheets API. */

@@ -5,16 +5,21 @@ import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
+import { redisAddressMistake } from './redis-address.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
 import { postgresUrl, secretToken, secretUrl, text } from './schema.ts';
+import { Secret } from './secret.ts';
 import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
 
 const schema = z.object({
   DATABASE_URL: postgresUrl().optional(),
-  REDIS_URL: text(
-    () => 'is not supported yet by this version: unset it, jobs run on the same Postgres',
-  ).optional(),
+  REDIS_URL: text(redisAddressMistake)
+    .transform((value) => new Secret(value))
+    .optional(),
+  REDIS_PREFIX: text((value) =>
+    /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
+  ).default('leadsync'),
   DATA_DIR: text((value) => (value.includes('\0') ? 'must be the path of a folder' : null)).default('./data'),
   SMTP_URL: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').optional(),
   SMTP_RATE: text((value) =>
@@ -64,11 +69,14 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
   if (!parsed.success)
     return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
   const { DATABASE_URL, DATA_DIR, SMTP_URL, SMTP_RATE, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
+  const { REDIS_URL, REDIS_PREFIX } = parsed.data;
   const { GOOGLE_APPLICATION_CREDENTIALS: credentials, GOOGLE_SHEETS_URL, HUBSPOT_URL } = parsed.data;
   return {
     settings: {
       dataDir: resolve(cwd, DATA_DIR),
       ...(DATABASE_URL === undefined ? {} : { databaseUrl: DATABASE_URL }),
+      ...(REDIS_URL === undefined ? {} : { redisUrl: REDIS_URL }),
+      redisPrefix: REDIS_PREFIX,
       ...(SMTP_URL === undefined ? {} : { smtpUrl: SMTP_URL }),
       ...(SMTP_RATE === undefined ? {} : { smtpRate: SMTP_RATE }),
       ...(credentials === undefined ? {} : { googleCredentials: resolve(cwd, credentials) }),

@@ -16,7 +16,13 @@ export const processVariables = [
   {
     variable: 'REDIS_URL',
     secret: true,
-    meaning: 'Not supported yet by this version: leave it unset, jobs run on the same Postgres.',
+    meaning:
+      'Redis (6.2 or newer) for the jobs: redis://user:password@host:6379/0, rediss:// for TLS; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels ask for them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Without it: jobs run on the same Postgres.',
+  },
+  {
+    variable: 'REDIS_PREFIX',
+    default: 'leadsync',
+    meaning: 'What all keys in Redis begin with: one for each leadsync that shares a Redis.',
   },
   {
     variable: 'DATA_DIR',

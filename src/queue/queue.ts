@@ -1,17 +1,13 @@
-import {
-  createPostgresBackend,
-  DelayedError,
-  isPgPool,
-  type Job,
-  type PgPool,
-  RateLimitError,
-  runMigrations,
-  withBackend,
-} from 'bullmq';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DelayedError, type Job, RateLimitError, type Telemetry } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
-import pg from 'pg';
 import type { Logger } from 'pino';
+import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../errors.ts';
+import type { Backend, BullQueue, Finding } from './backend.ts';
+import { openPostgresBackend } from './postgres-backend.ts';
+import { openRedisBackend } from './redis-backend.ts';
 
 /**
  * The only place that knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
@@ -33,11 +29,14 @@ export interface JobHandle {
 type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
 export interface JobQueue {
-  /** Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. */
+  /**
+   * Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. `requestedAt`
+   * (epoch ms): when an earlier job asked for the same. All that ask a Redis that is away throw `queue.unavailable`.
+   */
   add(
     name: string,
     payload: object,
-    options?: { readonly id?: string; readonly delayMs?: number },
+    options?: { readonly id?: string; readonly delayMs?: number; readonly requestedAt?: number },
   ): Promise<AddedJob>;
   /** Adds many jobs at once, in their order. An id is known only until its job is finished: nobody waits for these. */
   addAll(
@@ -53,6 +52,14 @@ export interface JobQueue {
   schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
   /** The next time a schedule is due, epoch ms; null when there is none. */
   nextRun(name: string): Promise<number | null>;
+  counts(): Promise<JobCounts>;
+}
+
+export interface JobCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly failed: number;
 }
 
 interface AddedJob {
@@ -63,6 +70,10 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Throws when the queues' server does not answer within 2 s. */
+  ping(): Promise<void>;
+  /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
+  examine(): Promise<readonly Finding[]>;
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
@@ -71,119 +82,144 @@ const defaultLockMs = 30_000;
 /** How many finished jobs are kept to look at. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
-const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
-type PgQueue = InstanceType<typeof PostgresQueue>;
-type Warn = (error: Error, message: string) => void;
+/** Ms after which a job is tried again whose handler found no queue to add its own jobs to. */
+const retryMs = 1_000;
 
-/** Database connections besides those with which workers wait for jobs. */
-const spareConnections = 8;
+/** Ms without an answer after which waiting for a job is given up. */
+const waitingPatienceMs = 60_000;
 
-/**
- * Opens the queues on the Postgres that also holds the state, in a schema of their own. `workers`: how many may be
- * started at once; each keeps one database connection to itself.
- */
+/** On the Postgres that also holds the state, or in Redis, under keys that begin with `prefix`. */
+export type QueueBackend =
+  | { readonly kind: 'postgres'; readonly connectionString: string }
+  | { readonly kind: 'redis'; readonly address: RedisAddress; readonly prefix: string };
+
+interface QueueOptions {
+  readonly lockMs?: number;
+  readonly telemetry?: Telemetry;
+}
+
+/** Opens the queues. `workers`: how many may be started at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
 export async function openQueues(
-  connectionString: string,
+  where: QueueBackend,
   log: Logger,
   workers: number,
-  { lockMs = defaultLockMs }: { readonly lockMs?: number } = {},
+  { lockMs = defaultLockMs, telemetry }: QueueOptions = {},
 ): Promise<Queues> {
-  // BullMQ expects its schema in the search path of a pool that it did not make itself.
-  const pool = new pg.Pool({
-    connectionString,
-    max: workers + spareConnections,
-    options: '-c search_path=bullmq',
-    application_name: 'leadsync-queue',
-  });
-  // BullMQ listens once for each queue and worker.
-  pool.setMaxListeners(0);
   let closing = false;
   const warn = (error: Error, message: string): void => {
     if (!closing) log.warn({ err: error }, message);
   };
-  pool.on('error', (error) => warn(error, 'the connection to the queue broke'));
-  const client = await pool.connect();
-  try {
-    await runMigrations(client);
-  } finally {
-    client.release();
-  }
-  const open = new Map<string, PgQueue>();
-  const queueOf = (name: string): PgQueue => {
-    const known = open.get(name);
-    if (known !== undefined) return known;
-    const queue = new PostgresQueue(name, { connection: backendPool(pool) });
-    queue.on('error', (error) => warn(error, `queue ${name}`));
+  const options = { warn, ...(telemetry && { telemetry }) };
+  const backend =
+    where.kind === 'postgres'
+      ? await openPostgresBackend(where.connectionString, workers, options)
+      : await openRedisBackend(where.address, where.prefix, options);
+  const open = new Map<string, BullQueue>();
+  const queueOf = (name: string): BullQueue => {
+    const queue = open.get(name) ?? backend.openQueue(name);
     open.set(name, queue);
     return queue;
   };
   return {
-    queue: (name) => jobQueue(queueOf(name), pool, lockMs, warn),
+    queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    ping: () => backend.ping(),
+    examine: () => backend.ask(() => backend.examine()),
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));
-      await pool.end();
+      await backend[Symbol.asyncDispose]();
     },
   };
 }
 
-function jobQueue(queue: PgQueue, pool: pg.Pool, lockMs: number, warn: Warn): JobQueue {
+function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue {
   return {
-    async add(name, payload, options = {}) {
-      const job = await queue.add(name, payload, {
-        ...(options.id !== undefined && { jobId: options.id }),
-        ...(options.delayMs !== undefined && { delay: Math.ceil(options.delayMs) }),
+    async add(name, payload, { id = randomUUID(), delayMs, requestedAt = Date.now() } = {}) {
+      const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
+      const options = {
+        jobId: id,
+        timestamp: requestedAt,
+        ...delay,
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,
-      });
-      return { id: job.id ?? '', finished: (signal) => finished(queue, job.id ?? '', signal) };
+      };
+      const put = async (): Promise<void> =>
+        void (await backend.ask(() => queue.add(name, payload, options)));
+      await put();
+      return { id, finished: (signal) => finished(queue, backend, id, put, signal) };
     },
     async addAll(name, jobs) {
-      await queue.addBulk(
-        jobs.map(({ payload, id, delayMs }) => ({
-          name,
-          data: payload,
-          opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: true, removeOnFail: true },
-        })),
-      );
-    },
-    work: (handlers, concurrency = 1) => startWorker(queue, pool, { lockMs, concurrency }, handlers, warn),
-    async schedule(name, pattern, timeZone, job, payload) {
-      await queue.upsertJobScheduler(
+      const all = jobs.map(({ payload, id, delayMs }) => ({
         name,
-        { pattern, tz: timeZone },
-        { name: job, data: payload, opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs } },
-      );
+        data: payload,
+        opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: true, removeOnFail: true },
+      }));
+      await backend.ask(() => queue.addBulk(all));
+    },
+    work: (handlers, concurrency = 1) => startWorker(queue, backend, { lockMs, concurrency }, handlers),
+    async schedule(name, pattern, timeZone, job, payload) {
+      const template = {
+        name: job,
+        data: payload,
+        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
+      };
+      await backend.ask(() => queue.upsertJobScheduler(name, { pattern, tz: timeZone }, template));
     },
     async nextRun(name) {
-      const scheduler = await queue.getJobScheduler(name);
+      const scheduler = await backend.ask(() => queue.getJobScheduler(name));
       return scheduler?.next ?? null;
+    },
+    async counts() {
+      const counts = await backend.ask(() => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
+      const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
+      return { waiting, active, delayed, failed };
     },
   };
 }
 
 function startWorker(
-  queue: PgQueue,
-  pool: pg.Pool,
+  queue: BullQueue,
+  backend: Backend,
   { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
   handlers: Readonly<Record<string, JobHandler>>,
-  warn: Warn,
 ): AsyncDisposable {
   const stop = new AbortController();
-  const process = async (job: Job, token?: string): Promise<unknown> => {
+  const underWay = new Set<Promise<unknown>>();
+  const handle = async (job: Job): Promise<JobResult<unknown>> => {
     const handler = handlers[job.name];
     if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
-    const result = await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
+    try {
+      return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { againAfterMs: retryMs, wholeQueue: false };
+    }
+  };
+  const process = async (job: Job, token?: string): Promise<unknown> => {
+    const handling = handle(job);
+    underWay.add(handling);
+    const result = await handling.finally(() => underWay.delete(handling));
     if ('done' in result) return result.done;
+    const againAfterMs = Math.ceil(result.againAfterMs);
     if (result.wholeQueue) {
-      await queue.rateLimit(Math.ceil(result.againAfterMs));
+      await limit(againAfterMs);
       throw new RateLimitError();
     }
-    await job.moveToDelayed(Date.now() + Math.ceil(result.againAfterMs), token);
+    await job.moveToDelayed(Date.now() + againAfterMs, token);
     throw new DelayedError();
   };
-  const worker = new PostgresWorker(queue.name, process, {
-    connection: backendPool(pool),
+  /** A job that failed for want of the queue would not come back. */
+  const limit = async (ms: number): Promise<void> => {
+    const until = Date.now() + ms;
+    for (;;) {
+      try {
+        return await backend.ask(() => queue.rateLimit(Math.max(1, until - Date.now())));
+      } catch (error) {
+        if (!isUnavailable(error) || stop.signal.aborted) throw error;
+      }
+    }
+  };
+  const worker = backend.openWorker(queue.name, process, {
     concurrency,
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
@@ -191,13 +227,17 @@ function startWorker(
     // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
     limiter: { max: 1_000_000, duration: 1 },
   });
-  worker.on('error', (error) => warn(error, `worker of queue ${queue.name}`));
   return {
     async [Symbol.asyncDispose]() {
       stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
+      await Promise.allSettled(underWay);
       await worker.close();
     },
   };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'queue.unavailable';
 }
 
 /**
@@ -208,25 +248,34 @@ function dueAt(job: Job): number {
   return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
 }
 
-/** Polls: the state of a job is one indexed row, and a poll survives any broken connection. */
-async function finished(queue: PgQueue, id: string, signal: AbortSignal): Promise<unknown> {
+/**
+ * Polls: the state of a job is read quickly, and a poll survives any broken connection. A job that is gone was in a Redis
+ * that lost its memory: `put` adds it again.
+ */
+async function finished(
+  queue: BullQueue,
+  backend: Backend,
+  id: string,
+  put: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<unknown> {
+  let answeredAt = Date.now();
   for (;;) {
     signal.throwIfAborted();
-    const job = await queue.getJob(id);
-    if (job === undefined)
-      throw new LeadsyncError('queue.job-lost', `job ${id} is not in the queue any more`, { retry: 'later' });
-    if (job.finishedOn !== undefined && job.failedReason) {
-      throw new LeadsyncError('queue.job-failed', `the job failed: ${job.failedReason}`, { retry: 'later' });
+    try {
+      const job = await backend.ask(() => queue.getJob(id));
+      answeredAt = Date.now();
+      if (job === undefined) await put();
+      else if (job.finishedOn !== undefined && job.failedReason) {
+        throw new LeadsyncError('queue.job-failed', `the job failed: ${job.failedReason}`, {
+          retry: 'later',
+        });
+      } else if (job.finishedOn !== undefined) return job.returnvalue;
+    } catch (error) {
+      if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
-    if (job.finishedOn !== undefined) return job.returnvalue;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
   }
-}
-
-/** BullMQ declares a pool of its own shape, which pg's types do not quite match; it has a test for the real thing. */
-function backendPool(pool: unknown): PgPool {
-  if (!isPgPool(pool)) throw new TypeError('not a pool of pg');
-  return pool;
 }
 
 const hourMs = 3_600_000;

@@ -49,7 +49,7 @@ export type RunResult =
 type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
-const resumeWithin = 3_600_000;
+export const resumeWithin = 3_600_000;
 
 /** A run scans at most so often to find out what became of its creates. */
 const maxRounds = 4;

@@ -3,316 +3,350 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openQueues, type Queues } from '../../src/queue/queue.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { parseRedisAddress } from '../../src/config/redis-address.ts';
+import { openQueues, type QueueBackend, type Queues } from '../../src/queue/queue.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 const silent = pino({ level: 'silent' });
 const child = fileURLToPath(new URL('queue-child.ts', import.meta.url));
 const never = new AbortController().signal;
 
-let database: TestDatabase;
-let queues: Queues;
-
-beforeEach(async () => {
-  database = await createTestDatabase({ migrated: false });
-  queues = await openQueues(database.url, silent, 8);
-});
-
-afterEach(async () => {
-  await queues[Symbol.asyncDispose]();
-  await database.drop();
-});
-
-/** Another process's view of the same queues. */
-async function openMore(lockMs?: number): Promise<Queues> {
-  return openQueues(database.url, silent, 8, lockMs === undefined ? {} : { lockMs });
+interface Place {
+  readonly backend: QueueBackend;
+  /** Ms for which a queue is limited from now on; 0: it is not. */
+  limitOf(queue: string): Promise<number>;
+  close(): Promise<void>;
 }
 
-test('a job is carried out with its payload, and its summary comes back', async () => {
-  const queue = queues.queue('q');
-  const before = Date.now();
-  const job = await queue.add('job', { connection: 'berlin' });
-  let requestedAt = 0;
-  await using _worker = queue.work({
-    job: async (payload, handle) => {
-      requestedAt = handle.requestedAt;
-      return { done: { got: payload } };
-    },
-  });
-  expect(await job.finished(never)).toEqual({ got: { connection: 'berlin' } });
-  expect(requestedAt).toBeGreaterThanOrEqual(before);
-  expect(requestedAt).toBeLessThanOrEqual(Date.now());
-});
-
-test('a job with an id that is known is not added again', async () => {
-  const queue = queues.queue('q');
-  const seen: unknown[] = [];
-  const first = await queue.add('job', { nth: 1 }, { id: 'same' });
-  await queue.add('job', { nth: 2 }, { id: 'same' });
-  const last = await queue.add('job', { nth: 3 });
-  await using _worker = queue.work({
-    job: async (payload) => {
-      seen.push(payload);
-      return { done: {} };
-    },
-  });
-  await first.finished(never);
-  await queue.add('job', { nth: 4 }, { id: 'same' });
-  await last.finished(never);
-  const end = await queue.add('job', { nth: 5 });
-  await end.finished(never);
-  expect(seen).toEqual([{ nth: 1 }, { nth: 3 }, { nth: 5 }]);
-});
-
-test('a delayed job is not taken earlier, also with a fraction of a ms', async () => {
-  const queue = queues.queue('q');
-  let takenAt = 0;
-  let requestedAt = 0;
-  await using _worker = queue.work({
-    job: async (_payload, handle) => {
-      takenAt = Date.now();
-      requestedAt = handle.requestedAt;
-      return { done: {} };
-    },
-  });
-  const from = Date.now();
-  const job = await queue.add('job', {}, { delayMs: 300.7 });
-  await job.finished(never);
-  expect(takenAt - from).toBeGreaterThanOrEqual(300);
-  expect(requestedAt - from).toBeGreaterThanOrEqual(300);
-  expect(requestedAt).toBeLessThanOrEqual(takenAt);
-});
-
-test('many jobs are added at once; as many as were asked for run at a time, in their order; one without asking', async () => {
-  const started: number[] = [];
-  let [running, most] = [0, 0];
-  const handlers = {
-    job: async (payload: unknown) => {
-      started.push((payload as { nth: number }).nth);
-      most = Math.max(most, ++running);
-      await until('as many run as may', () => most === expected || started.length === 12);
-      running--;
-      return { done: {} };
-    },
-  };
-  let expected = 4;
-  for (const concurrency of [4, undefined]) {
-    expected = concurrency ?? 1;
-    [started.length, most] = [0, 0];
-    const queue = queues.queue(`q${expected}`);
-    await queue.addAll(
-      'job',
-      Array.from({ length: 12 }, (_, nth) => ({ payload: { nth }, id: `job-${nth}`, delayMs: nth })),
-    );
-    await queue.addAll('job', [{ payload: { nth: 99 }, id: 'job-3', delayMs: 0 }]);
-    await using _worker = queue.work(handlers, concurrency);
-    await until('all have run', () => started.length === 12 && running === 0);
-    expect(most).toBe(expected);
-    // Of jobs that run at the same time, any may have begun first.
-    const order = concurrency === undefined ? started : started.toSorted((a, b) => a - b);
-    expect(order).toEqual(Array.from({ length: 12 }, (_, nth) => nth));
-  }
-});
-
-describe('a job that goes back', () => {
-  test.each([400, 250.6, 0.4])(
-    'for itself is not taken again before %d ms; others go on meanwhile',
-    async (ms) => {
-      const queue = queues.queue('q');
-      const events: { what: string; at: number }[] = [];
-      const note = (what: string): void =>
-        void events.push({ what, at: performance.timeOrigin + performance.now() });
-      let calls = 0;
-      const requested = new Set<number>();
-      const waiting = await queue.add('waits', {});
-      const other = await queue.add('other', {});
-      await using _worker = queue.work({
-        waits: async (_payload, job) => {
-          requested.add(job.requestedAt);
-          calls += 1;
-          note(`waits ${calls}`);
-          return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };
-        },
-        other: async () => {
-          note('other');
-          return { done: {} };
-        },
-      });
-      await other.finished(never);
-      expect(await waiting.finished(never)).toEqual({ calls: 2 });
-      expect(requested.size).toBe(1);
-      const [first, second] = ['waits 1', 'waits 2'].map(
-        (what) => events.find((event) => event.what === what)?.at ?? 0,
-      );
-      expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(Math.floor(ms));
-      if (ms === 400) expect(events.map(({ what }) => what)).toEqual(['waits 1', 'other', 'waits 2']);
-    },
-  );
-
-  test.each([700, 300.5])(
-    'for the whole queue: no job of it is taken before %d ms, by any worker',
-    async (ms) => {
-      await using more = await openMore();
-      const taken: { name: string; at: number }[] = [];
-      let limitedAt = 0;
-      const handlers = {
-        limits: async () => {
-          taken.push({ name: 'limits', at: Date.now() });
-          if (limitedAt > 0) return { done: {} };
-          limitedAt = Date.now();
-          return { againAfterMs: ms, wholeQueue: true };
-        },
-        job: async () => {
-          taken.push({ name: 'job', at: Date.now() });
-          return { done: {} };
-        },
-        free: async () => {
-          taken.push({ name: 'free', at: Date.now() });
-          return { done: {} };
-        },
-      };
-      const first = await queues.queue('q').add('limits', {});
-      await using _one = queues.queue('q').work(handlers);
-      // The handler has answered before BullMQ has stored what it asked for.
-      await until('the limit is stored', async () => {
-        const { rowCount } = await database.pool.query(
-          `select from bullmq.rate_limit where queue = 'q' and $1::bigint > 0 and expire_at_ms >= $1::bigint + $2`,
-          [limitedAt, Math.floor(ms)],
+/** Each test has queues of its own. */
+const places: Readonly<Record<string, () => Promise<Place>>> = {
+  async Postgres() {
+    const database = await createTestDatabase({ migrated: false });
+    return {
+      backend: { kind: 'postgres', connectionString: database.url },
+      async limitOf(queue) {
+        const { rows } = await database.pool.query<{ until: string }>(
+          'select expire_at_ms as until from bullmq.rate_limit where queue = $1',
+          [queue],
         );
-        return rowCount === 1;
-      });
-      await using _two = more.queue('q').work(handlers);
-      const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
-      // A queue of another connection does not wait.
-      await using _three = more.queue('other').work(handlers);
-      const free = await more.queue('other').add('free', {});
-      await free.finished(never);
-      for (const job of [first, ...jobs]) await job.finished(never);
+        return Number(rows[0]?.until ?? 0) - Date.now();
+      },
+      close: () => database.drop(),
+    };
+  },
+  async Redis() {
+    const redis = await startRedis();
+    const backend = { kind: 'redis', address: parseRedisAddress(redis.url), prefix: 'leadsync' } as const;
+    return {
+      backend,
+      limitOf: async (queue) => Number(await redis.command('pttl', `leadsync:${queue}:limiter`)),
+      close: async () => redis[Symbol.asyncDispose](),
+    };
+  },
+};
 
-      const later = taken.filter(({ name, at }) => name !== 'free' && at > limitedAt);
-      expect(later.length).toBeGreaterThanOrEqual(4);
-      for (const { at } of later) expect(at - limitedAt).toBeGreaterThanOrEqual(Math.floor(ms));
-    },
-  );
+describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', (name) => {
+  let place: Place;
+  let queues: Queues;
 
-  test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
-    const queue = queues.queue('q');
-    const job = await queue.add('job', {});
-    const reasons: unknown[] = [];
-    let taken = 0;
-    {
-      await using _worker = queue.work({
-        job: async (_payload, _job, stop) => {
-          taken += 1;
-          await once(stop, 'abort');
-          reasons.push(stop.reason);
-          return { againAfterMs: 0, wholeQueue: false };
-        },
-      });
-      await until('the job is taken', () => taken === 1);
-    }
-    expect(reasons).toMatchObject([{ code: 'process.stopping' }]);
-    expect(taken).toBe(1);
-    await using more = await openMore();
-    await using _worker = more.queue('q').work({ job: async () => ({ done: { by: 'another' } }) });
-    expect(await job.finished(never)).toEqual({ by: 'another' });
+  beforeEach(async () => {
+    const open = places[name];
+    if (open === undefined) throw new Error(name);
+    place = await open();
+    queues = await openQueues(place.backend, silent, 8);
   });
 
-  test('because its process was killed: another worker takes it up when its lock has run out', async () => {
-    const lockMs = 1_000;
-    await using more = await openMore(lockMs);
-    const job = await more.queue('q').add('job', {});
-    const holder = spawn(process.execPath, [child, database.url, 'q', String(lockMs)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(holder.stdout, 'data')) as [Buffer];
-    expect(said.toString()).toBe('taken\n');
-    let taken = 0;
-    await using _worker = more.queue('q').work({
-      job: async () => {
-        taken += 1;
-        return { done: { by: 'another' } };
+  afterEach(async () => {
+    await queues[Symbol.asyncDispose]();
+    await place.close();
+  });
+
+  /** Another process's view of the same queues. */
+  async function openMore(lockMs?: number): Promise<Queues> {
+    return openQueues(place.backend, silent, 8, lockMs === undefined ? {} : { lockMs });
+  }
+
+  test('a job is carried out with its payload, and its summary comes back', async () => {
+    const queue = queues.queue('q');
+    const before = Date.now();
+    const job = await queue.add('job', { connection: 'berlin' });
+    let requestedAt = 0;
+    await using _worker = queue.work({
+      job: async (payload, handle) => {
+        requestedAt = handle.requestedAt;
+        return { done: { got: payload } };
       },
     });
-    // Longer than a lock: the living holder renews it.
-    const next = await more.queue('q').add('job', {}, { delayMs: lockMs * 2 });
-    await next.finished(never);
-    expect(taken).toBe(1);
-
-    holder.kill('SIGKILL');
-    await once(holder, 'exit');
-    expect(await job.finished(never)).toEqual({ by: 'another' });
-    expect(taken).toBe(2);
+    expect(await job.finished(never)).toEqual({ got: { connection: 'berlin' } });
+    expect(requestedAt).toBeGreaterThanOrEqual(before);
+    expect(requestedAt).toBeLessThanOrEqual(Date.now());
   });
-});
 
-test('a job that nobody knows, or that throws, fails with its reason; the next one is carried out', async () => {
-  const queue = queues.queue('q');
-  const [unknown, faulty, good] = [
-    await queue.add('nonsense', {}),
-    await queue.add('faulty', {}),
-    await queue.add('good', {}),
-  ];
-  await using _worker = queue.work({
-    faulty: async () => {
-      throw new Error('the reason');
-    },
-    good: async () => ({ done: 'well' }),
-  });
-  await expect(unknown.finished(never)).rejects.toMatchObject({
-    code: 'queue.job-failed',
-    message: expect.stringContaining('nonsense'),
-  });
-  await expect(faulty.finished(never)).rejects.toMatchObject({
-    code: 'queue.job-failed',
-    message: expect.stringContaining('the reason'),
-  });
-  expect(await good.finished(never)).toBe('well');
-});
-
-test('waiting for a job ends with the signal', async () => {
-  const job = await queues.queue('q').add('job', {});
-  const stop = new AbortController();
-  const waiting = job.finished(stop.signal);
-  stop.abort(new Error('enough'));
-  await expect(waiting).rejects.toThrow('enough');
-});
-
-describe('a schedule', () => {
-  test('that is set again is replaced: its time zone and its time are the last ones', async () => {
+  test('a job with an id that is known is not added again', async () => {
     const queue = queues.queue('q');
-    expect(await queue.nextRun('nightly')).toBeNull();
-    await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
-    expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
-    await queue.schedule('nightly', '30 5 * * *', 'Asia/Kolkata', 'job', {});
-    // 05:30 in India is midnight UTC, all year round.
-    expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
+    const seen: unknown[] = [];
+    const first = await queue.add('job', { nth: 1 }, { id: 'same' });
+    await queue.add('job', { nth: 2 }, { id: 'same' });
+    const last = await queue.add('job', { nth: 3 });
+    await using _worker = queue.work({
+      job: async (payload) => {
+        seen.push(payload);
+        return { done: {} };
+      },
+    });
+    await first.finished(never);
+    await queue.add('job', { nth: 4 }, { id: 'same' });
+    await last.finished(never);
+    const end = await queue.add('job', { nth: 5 });
+    await end.finished(never);
+    expect(seen).toEqual([{ nth: 1 }, { nth: 3 }, { nth: 5 }]);
   });
 
-  test('that is set twice, also by another process, runs once each time', async () => {
-    const everySecond = '* * * * * *';
-    await using more = await openMore();
-    await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 1 });
-    await more.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 2 });
-    await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 3 });
-    const runs: { at: number; payload: unknown }[] = [];
-    const takenAt: number[] = [];
+  test('a delayed job is not taken earlier, also with a fraction of a ms', async () => {
+    const queue = queues.queue('q');
+    let takenAt = 0;
+    let requestedAt = 0;
+    await using _worker = queue.work({
+      job: async (_payload, handle) => {
+        takenAt = Date.now();
+        requestedAt = handle.requestedAt;
+        return { done: {} };
+      },
+    });
+    const from = Date.now();
+    const job = await queue.add('job', {}, { delayMs: 300.7 });
+    await job.finished(never);
+    expect(takenAt - from).toBeGreaterThanOrEqual(300);
+    expect(requestedAt - from).toBeGreaterThanOrEqual(300);
+    expect(requestedAt).toBeLessThanOrEqual(takenAt);
+  });
+
+  test('many jobs are added at once; as many as were asked for run at a time, in their order; one without asking', async () => {
+    const started: number[] = [];
+    let [running, most] = [0, 0];
     const handlers = {
-      job: async (payload: unknown, job: { requestedAt: number }) => {
-        takenAt.push(Date.now());
-        runs.push({ at: job.requestedAt, payload });
+      job: async (payload: unknown) => {
+        started.push((payload as { nth: number }).nth);
+        most = Math.max(most, ++running);
+        await until('as many run as may', () => most === expected || started.length === 12);
+        running--;
         return { done: {} };
       },
     };
-    await using _one = queues.queue('q').work(handlers);
-    await using _two = more.queue('q').work(handlers);
-    await until('it ran three times', () => runs.length >= 3);
-    expect(runs.map(({ payload }) => payload)).toEqual(runs.map(() => ({ version: 3 })));
-    // Each is told the moment at which it was due, not the one at which it was put into the queue before.
-    const dueAt = runs.map(({ at }) => at);
-    expect(dueAt.map((at) => at % 1000)).toEqual(runs.map(() => 0));
-    expect(new Set(dueAt).size).toBe(runs.length);
-    expect(dueAt.filter((at, index) => at > (takenAt[index] ?? 0))).toEqual([]);
+    let expected = 4;
+    for (const concurrency of [4, undefined]) {
+      expected = concurrency ?? 1;
+      [started.length, most] = [0, 0];
+      const queue = queues.queue(`q${expected}`);
+      await queue.addAll(
+        'job',
+        Array.from({ length: 12 }, (_, nth) => ({ payload: { nth }, id: `job-${nth}`, delayMs: nth })),
+      );
+      await queue.addAll('job', [{ payload: { nth: 99 }, id: 'job-3', delayMs: 0 }]);
+      await using _worker = queue.work(handlers, concurrency);
+      await until('all have run', () => started.length === 12 && running === 0);
+      expect(most).toBe(expected);
+      // Of jobs that run at the same time, any may have begun first.
+      const order = concurrency === undefined ? started : started.toSorted((a, b) => a - b);
+      expect(order).toEqual(Array.from({ length: 12 }, (_, nth) => nth));
+    }
+  });
+
+  describe('a job that goes back', () => {
+    test.each([400, 250.6, 0.4])(
+      'for itself is not taken again before %d ms; others go on meanwhile',
+      async (ms) => {
+        const queue = queues.queue('q');
+        const events: { what: string; at: number }[] = [];
+        const note = (what: string): void =>
+          void events.push({ what, at: performance.timeOrigin + performance.now() });
+        let calls = 0;
+        const requested = new Set<number>();
+        const waiting = await queue.add('waits', {});
+        const other = await queue.add('other', {});
+        await using _worker = queue.work({
+          waits: async (_payload, job) => {
+            requested.add(job.requestedAt);
+            calls += 1;
+            note(`waits ${calls}`);
+            return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };
+          },
+          other: async () => {
+            note('other');
+            return { done: {} };
+          },
+        });
+        await other.finished(never);
+        expect(await waiting.finished(never)).toEqual({ calls: 2 });
+        expect(requested.size).toBe(1);
+        const [first, second] = ['waits 1', 'waits 2'].map(
+          (what) => events.find((event) => event.what === what)?.at ?? 0,
+        );
+        expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(Math.floor(ms));
+        if (ms === 400) expect(events.map(({ what }) => what)).toEqual(['waits 1', 'other', 'waits 2']);
+      },
+    );
+
+    test.each([700, 300.5])(
+      'for the whole queue: no job of it is taken before %d ms, by any worker',
+      async (ms) => {
+        await using more = await openMore();
+        const taken: { name: string; at: number }[] = [];
+        let limitedAt = 0;
+        const handlers = {
+          limits: async () => {
+            taken.push({ name: 'limits', at: Date.now() });
+            if (limitedAt > 0) return { done: {} };
+            limitedAt = Date.now();
+            return { againAfterMs: ms, wholeQueue: true };
+          },
+          job: async () => {
+            taken.push({ name: 'job', at: Date.now() });
+            return { done: {} };
+          },
+          free: async () => {
+            taken.push({ name: 'free', at: Date.now() });
+            return { done: {} };
+          },
+        };
+        const first = await queues.queue('q').add('limits', {});
+        await using _one = queues.queue('q').work(handlers);
+        // The handler has answered before BullMQ has stored what it asked for.
+        await until('the limit is stored', async () => limitedAt > 0 && (await place.limitOf('q')) > 0);
+        await using _two = more.queue('q').work(handlers);
+        const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
+        // A queue of another connection does not wait.
+        await using _three = more.queue('other').work(handlers);
+        const free = await more.queue('other').add('free', {});
+        await free.finished(never);
+        for (const job of [first, ...jobs]) await job.finished(never);
+
+        const later = taken.filter(({ name, at }) => name !== 'free' && at > limitedAt);
+        expect(later.length).toBeGreaterThanOrEqual(4);
+        for (const { at } of later) expect(at - limitedAt).toBeGreaterThanOrEqual(Math.floor(ms));
+      },
+    );
+
+    test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
+      const queue = queues.queue('q');
+      const job = await queue.add('job', {});
+      const reasons: unknown[] = [];
+      let taken = 0;
+      {
+        await using _worker = queue.work({
+          job: async (_payload, _job, stop) => {
+            taken += 1;
+            await once(stop, 'abort');
+            reasons.push(stop.reason);
+            return { againAfterMs: 0, wholeQueue: false };
+          },
+        });
+        await until('the job is taken', () => taken === 1);
+      }
+      expect(reasons).toMatchObject([{ code: 'process.stopping' }]);
+      expect(taken).toBe(1);
+      await using more = await openMore();
+      await using _worker = more.queue('q').work({ job: async () => ({ done: { by: 'another' } }) });
+      expect(await job.finished(never)).toEqual({ by: 'another' });
+    });
+
+    test('because its process was killed: another worker takes it up when its lock has run out', async () => {
+      const lockMs = 1_000;
+      await using more = await openMore(lockMs);
+      const job = await more.queue('q').add('job', {});
+      const holder = spawn(process.execPath, [child, JSON.stringify(place.backend), 'q', String(lockMs)], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const [said] = (await once(holder.stdout, 'data')) as [Buffer];
+      expect(said.toString()).toBe('taken\n');
+      let taken = 0;
+      await using _worker = more.queue('q').work({
+        job: async () => {
+          taken += 1;
+          return { done: { by: 'another' } };
+        },
+      });
+      // Longer than a lock: the living holder renews it.
+      const next = await more.queue('q').add('job', {}, { delayMs: lockMs * 2 });
+      await next.finished(never);
+      expect(taken).toBe(1);
+
+      holder.kill('SIGKILL');
+      await once(holder, 'exit');
+      expect(await job.finished(never)).toEqual({ by: 'another' });
+      expect(taken).toBe(2);
+    });
+  });
+
+  test('a job that nobody knows, or that throws, fails with its reason; the next one is carried out', async () => {
+    const queue = queues.queue('q');
+    const [unknown, faulty, good] = [
+      await queue.add('nonsense', {}),
+      await queue.add('faulty', {}),
+      await queue.add('good', {}),
+    ];
+    await using _worker = queue.work({
+      faulty: async () => {
+        throw new Error('the reason');
+      },
+      good: async () => ({ done: 'well' }),
+    });
+    await expect(unknown.finished(never)).rejects.toMatchObject({
+      code: 'queue.job-failed',
+      message: expect.stringContaining('nonsense'),
+    });
+    await expect(faulty.finished(never)).rejects.toMatchObject({
+      code: 'queue.job-failed',
+      message: expect.stringContaining('the reason'),
+    });
+    expect(await good.finished(never)).toBe('well');
+  });
+
+  test('waiting for a job ends with the signal', async () => {
+    const job = await queues.queue('q').add('job', {});
+    const stop = new AbortController();
+    const waiting = job.finished(stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+
+  describe('a schedule', () => {
+    test('that is set again is replaced: its time zone and its time are the last ones', async () => {
+      const queue = queues.queue('q');
+      expect(await queue.nextRun('nightly')).toBeNull();
+      await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
+      expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
+      await queue.schedule('nightly', '30 5 * * *', 'Asia/Kolkata', 'job', {});
+      // 05:30 in India is midnight UTC, all year round.
+      expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T00:00:00.000Z$/);
+    });
+
+    test('that is set twice, also by another process, runs once each time', async () => {
+      const everySecond = '* * * * * *';
+      await using more = await openMore();
+      await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 1 });
+      await more.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 2 });
+      await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 3 });
+      const runs: { at: number; payload: unknown }[] = [];
+      const takenAt: number[] = [];
+      const handlers = {
+        job: async (payload: unknown, job: { requestedAt: number }) => {
+          takenAt.push(Date.now());
+          runs.push({ at: job.requestedAt, payload });
+          return { done: {} };
+        },
+      };
+      await using _one = queues.queue('q').work(handlers);
+      await using _two = more.queue('q').work(handlers);
+      await until('it ran three times', () => runs.length >= 3);
+      expect(runs.map(({ payload }) => payload)).toEqual(runs.map(() => ({ version: 3 })));
+      // Each is told the moment at which it was due, not the one at which it was put into the queue before.
+      const dueAt = runs.map(({ at }) => at);
+      expect(dueAt.map((at) => at % 1000)).toEqual(runs.map(() => 0));
+      expect(new Set(dueAt).size).toBe(runs.length);
+      expect(dueAt.filter((at, index) => at > (takenAt[index] ?? 0))).toEqual([]);
+    });
   });
 });

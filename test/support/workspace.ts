@@ -14,6 +14,7 @@ import type { SyncReport } from '../../src/sync/report.ts';
 import { advanceRun } from '../../src/sync/run.ts';
 import { CliProcess, type CliResult } from './cli.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import type { TestRedis } from './redis.ts';
 import { Sheet } from './sheet.ts';
 
 /** A connection as leadsync.yaml holds it, all parts optional: what is not given is filled in for the sandbox. */
@@ -29,6 +30,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   readonly connection?: ConnectionSettings;
   readonly env?: NodeJS.ProcessEnv;
+  /** Where the jobs are; default: the Postgres that holds the state. */
+  readonly redis?: TestRedis;
 }
 
 export interface RunOptions {
@@ -72,13 +75,19 @@ export class Workspace implements AsyncDisposable {
     };
   }
 
-  static async open({ sandbox = {}, connection = {}, env = {} }: WorkspaceOptions = {}): Promise<Workspace> {
+  static async open({
+    sandbox = {},
+    connection = {},
+    env = {},
+    redis,
+  }: WorkspaceOptions = {}): Promise<Workspace> {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-sync-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const database = stack.adopt(await createTestDatabase({ migrated: false }), (made) => made.drop());
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
-    const workspace = new Workspace(folder, service, database, env, stack.move());
+    const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
+    const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move());
     workspace.configure(connection);
     return workspace;
   }

@@ -1,0 +1,100 @@
+import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
+import { pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
+import type { App } from '../app.ts';
+import { previousRun } from '../queue/queue.ts';
+import { lastRun, openRun, type Run } from '../store/runs.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { resumeWithin } from '../sync/run.ts';
+import { queueName } from './run-job.ts';
+
+/** The schedule of a connection's nightly sync, in the connection's queue. */
+export const schedulerName = 'nightly';
+
+/** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
+const nightlyPatience = 45;
+
+interface Schedule {
+  readonly queue: string;
+  readonly name: string;
+  readonly pattern: string;
+  readonly timeZone: string;
+  readonly job: string;
+  readonly payload: object;
+}
+
+/**
+ * Puts into the queues what is to be done according to the database and the configuration: the runs that were
+ * interrupted, the nights that were missed, what is to be mailed soon, and the schedules. Queues may lose everything at
+ * any time, so this is all there is to them. What is there already is not added again.
+ */
+export async function fillQueues(app: App): Promise<void> {
+  for (const context of app.contexts.values()) await addRuns(app, context);
+  await planReminders(app);
+  // Last: a schedule that is there says that the rest is, too.
+  for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
+    await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
+  }
+}
+
+/** Whether a queue has lost its memory since `fillQueues`. */
+export async function haveForgotten(app: App): Promise<boolean> {
+  for (const { queue, name } of schedules(app)) {
+    if ((await app.queues.queue(queue).nextRun(name)) === null) return true;
+  }
+  return false;
+}
+
+function schedules({ contexts }: App): readonly Schedule[] {
+  const nights = [...contexts.values()].map(({ connection: { name, sync } }) => ({
+    queue: queueName(name),
+    name: schedulerName,
+    pattern: sync.schedule,
+    timeZone: sync.timeZone,
+    job: 'sync',
+    payload: nightly(name),
+  }));
+  const daily = (queue: string, job: string, pattern: string): Schedule => ({
+    queue,
+    name: job,
+    pattern,
+    timeZone: 'UTC',
+    job,
+    payload: {},
+  });
+  return [
+    ...nights,
+    daily(planQueue, 'plan-reminders', planRemindersPattern),
+    daily(pruneQueue, 'prune-history', pruneHistoryPattern),
+  ];
+}
+
+function nightly(connection: string) {
+  return { connection, allow: [] as readonly string[], patience: nightlyPatience };
+}
+
+/** Goes on with the run that was interrupted, and makes up once for the night that was missed. */
+async function addRuns(app: App, { connection: { name, sync }, log }: SyncContext): Promise<void> {
+  const queue = app.queues.queue(queueName(name));
+  const open = await openRun(app.pool, name, 'sync');
+  if (open !== null && Date.now() - open.progressAt < resumeWithin) {
+    const { job, payload } = resumption(open);
+    // As asked for when it began: a run that is over by then is not followed by another.
+    const requestedAt = Math.floor(open.createdAt);
+    await queue.add(job, payload, { id: `resume-${open.id}-${Math.floor(open.progressAt)}`, requestedAt });
+  }
+  const due = previousRun(sync.schedule, sync.timeZone, Date.now());
+  const last = await lastRun(app.pool, name, 'sync');
+  if ([open, last].some((run) => run !== null && run.createdAt >= due)) return;
+  log.info(
+    { due: new Date(due).toISOString() },
+    'the last scheduled sync did not run; it is made up for now',
+  );
+  await queue.add('sync', nightly(name), { id: `catch-up-${due}`, requestedAt: due });
+}
+
+/** The job that asks for the same as the run. */
+function resumption({ connection, allow, approval, undoOf }: Run) {
+  const payload = { ...nightly(connection), allow };
+  if (approval === null) return { job: 'sync', payload };
+  return { job: 'apply', payload: { ...payload, approval, ...(undoOf !== null && { undoOf }) } };
+}

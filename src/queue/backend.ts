@@ -1,0 +1,47 @@
+import type { Processor, Queue, Telemetry, WorkerOptions } from 'bullmq';
+
+/** What we use of a queue of BullMQ, wherever it is kept. */
+export type BullQueue = Pick<
+  Queue<unknown, unknown>,
+  | 'name'
+  | 'add'
+  | 'addBulk'
+  | 'close'
+  | 'getJob'
+  | 'getJobCounts'
+  | 'getJobScheduler'
+  | 'rateLimit'
+  | 'upsertJobScheduler'
+>;
+
+type WorkerSettings = Omit<WorkerOptions<never>, 'connection' | 'prefix' | 'telemetry'>;
+
+/** Where the queues are kept: what differs between Postgres and Redis. */
+export interface Backend extends AsyncDisposable {
+  openQueue(name: string): BullQueue;
+  openWorker(name: string, process: Processor<unknown, unknown>, settings: WorkerSettings): BullWorker;
+  /** Does what somebody waits for: in Redis it ends within seconds, with `queue.unavailable` when that is away. */
+  ask<T>(operation: () => Promise<T>): Promise<T>;
+  /** Throws when the server does not answer within 2 s. */
+  ping(): Promise<void>;
+  examine(): Promise<readonly Finding[]>;
+}
+
+/** What was looked at, as `leadsync check` tells it. */
+export interface Finding {
+  readonly name: string;
+  readonly message: string;
+  /** What has to be put right, by its stable code. */
+  readonly fault?: { readonly code: string; readonly help: string };
+}
+
+export interface BullWorker {
+  /** Stops taking jobs, when its handlers have ended. Ends within a few seconds, come what may. */
+  close(): Promise<void>;
+}
+
+export interface BackendOptions {
+  readonly telemetry?: Telemetry;
+  /** Is told of faults of the connection, and of BullMQ itself. */
+  readonly warn: (error: Error, message: string) => void;
+}

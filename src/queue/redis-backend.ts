@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRedisBackend, withBackend } from 'bullmq';
+import type { RedisAddress } from '../config/redis-address.ts';
+import type { Backend, BackendOptions } from './backend.ts';
+import { examineRedis } from './examine-redis.ts';
+import {
+  askingOptions,
+  createRedisClient,
+  isReadyWithin,
+  type RedisClient,
+  workingOptions,
+} from './redis-client.ts';
+import { sentinelFault } from './sentinel-fault.ts';
+import { lastingFault, systemCode, unavailable } from './redis-fault.ts';
+
+const { Queue, Worker } = withBackend(createRedisBackend);
+
+/** Ms for which a server that is away is waited for: at the start, and by who adds a job or asks. */
+const patienceMs = 5_000;
+
+/** Ms in which a worker has to be off a server that answers. */
+const closeMs = 2_000;
+
+const pingMs = 2_000;
+
+/** Nobody reads BullMQ's events. */
+const keptEvents = 100;
+
+/**
+ * The queues in Redis, on one connection for adding and asking, one for what workers store, and one for each worker that
+ * waits for jobs. Throws `queue.unavailable`, or what has to be corrected.
+ */
+export async function openRedisBackend(
+  address: RedisAddress,
+  prefix: string,
+  { telemetry, warn }: BackendOptions,
+): Promise<Backend> {
+  await using stack = new AsyncDisposableStack();
+  let fault: unknown = null;
+  const told = new Set<string>();
+  /** An outage makes every queue and worker complain at every try: each complaint is passed on once until it is over. */
+  const warnOnce = (error: Error, message: string): void => {
+    fault = error;
+    const isOutage = systemCode(error) !== null;
+    const complaint = isOutage ? '' : error.message;
+    if (told.has(complaint)) return;
+    told.add(complaint);
+    warn(error, isOutage ? 'the connection to Redis broke; it is tried again' : message);
+  };
+  const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {
+    const client = stack.adopt(createRedisClient(address, options), (opened) => opened.disconnect());
+    client.on('error', (error: Error) => warnOnce(error, 'Redis'));
+    client.on('ready', () => told.clear());
+    return client;
+  };
+  const asking = open(askingOptions);
+  await waitForStart(asking, address, () => fault);
+  const working = open(workingOptions);
+  const shared = {
+    // All keys of a queue have to be in one slot of a cluster.
+    prefix: address.kind === 'cluster' ? `{${prefix}}` : prefix,
+    ...(telemetry && { telemetry }),
+  };
+  let isSilent = false;
+  const owned = stack.move();
+  return {
+    openQueue(name) {
+      const streams = { events: { maxLen: keptEvents } };
+      // A look at the version that broke off would spoil the queue for good; only workers need to know it.
+      const options = { ...shared, connection: asking, streams, skipVersionCheck: true };
+      const queue = new Queue<unknown, unknown>(name, options);
+      queue.on('error', (error) => warnOnce(error, `queue ${name}`));
+      return queue;
+    },
+    openWorker(name, process, settings) {
+      const options = { ...shared, connection: working, runRetryDelay: 1_000, ...settings };
+      const worker = new Worker(name, process, options);
+      worker.on('error', (error) => warnOnce(error, `worker of queue ${name}`));
+      return {
+        async close() {
+          // BullMQ's own way waits for the server without end.
+          if (working.status === 'ready' && !isSilent) {
+            const paused = worker.pause().then(() => true);
+            isSilent = !(await Promise.race([paused, sleep(closeMs, false, { ref: false })]));
+          }
+          await worker.close(true);
+        },
+      };
+    },
+    async ask(operation) {
+      if (!(await isReadyWithin(asking, patienceMs))) throw unavailable(fault, address);
+      try {
+        return await operation();
+      } catch (error) {
+        throw lastingFault(error, address) ?? unavailable(error, address);
+      }
+    },
+    async ping() {
+      const answer = isReadyWithin(asking, pingMs).then((isReady) => (isReady ? asking.ping() : null));
+      const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(() => null);
+      if (reply === null) throw unavailable(fault, address);
+    },
+    examine: async () => examineRedis(asking, address),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Waits until the server answers. What another try does not heal is thrown at once. */
+async function waitForStart(client: RedisClient, address: RedisAddress, fault: () => unknown): Promise<void> {
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  const look = (error: Error): void => {
+    const found = lastingFault(error, address);
+    if (found !== null) reject(found);
+  };
+  client.on('error', look);
+  try {
+    const isReady = await Promise.race([isReadyWithin(client, patienceMs), broken]);
+    if (!isReady) throw (await sentinelFault(address)) ?? unavailable(fault(), address);
+  } finally {
+    client.off('error', look);
+  }
+}

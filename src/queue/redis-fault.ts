@@ -1,0 +1,114 @@
+import type { RedisAddress } from '../config/redis-address.ts';
+import { LeadsyncError } from '../errors.ts';
+
+/** The first word of an error reply, which is its code (Redis serialization protocol, "Simple errors"); else null. */
+export function replyCode(error: unknown): string | null {
+  const isReply = error instanceof Error && error.name === 'ReplyError';
+  return isReply ? (/^[A-Z]+/.exec(error.message)?.[0] ?? null) : null;
+}
+
+interface Fault {
+  readonly code: string;
+  readonly says: string;
+  readonly help: string;
+}
+
+const certificate = {
+  code: 'queue.certificate',
+  says: 'has a certificate that is not trusted',
+  help: 'Put the CA that signed it into a file that NODE_EXTRA_CA_CERTS names, and address Redis by a name in the certificate.',
+};
+
+const login = {
+  code: 'queue.login-failed',
+  says: 'does not accept the user and the password',
+  help: 'Correct them in REDIS_URL: redis://user:password@host, or redis://:password@host for the default user.',
+};
+
+/** Faults that another try does not heal, by the code of an error reply or of a system error. */
+const lasting: Readonly<Record<string, Fault>> = {
+  WRONGPASS: login,
+  NOAUTH: login,
+  NOPERM: {
+    code: 'queue.forbidden',
+    says: 'does not allow this user a command that the queues need',
+    help: 'Give the user +@all -@dangerous +info, the keys <REDIS_PREFIX>:* and all channels.',
+  },
+  DENIED: {
+    code: 'queue.protected',
+    says: 'is in protected mode and takes connections from its own machine alone',
+    help: 'Set a password (requirepass, or an ACL user) on Redis and name it in REDIS_URL.',
+  },
+  ENOTFOUND: {
+    code: 'queue.unknown-host',
+    says: 'has a name that nobody knows',
+    help: 'Correct the host in REDIS_URL.',
+  },
+  ERR_SSL_WRONG_VERSION_NUMBER: {
+    code: 'queue.no-tls',
+    says: 'does not speak TLS at this port',
+    help: 'Begin REDIS_URL with redis:// instead of rediss://, or name the TLS port.',
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
+  SELF_SIGNED_CERT_IN_CHAIN: certificate,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
+  CERT_HAS_EXPIRED: certificate,
+  ERR_TLS_CERT_ALTNAME_INVALID: certificate,
+};
+
+const noDatabase: Fault = {
+  code: 'queue.no-such-database',
+  says: 'has no database of this number',
+  help: 'Correct the number at the end of REDIS_URL, or raise `databases` in its configuration.',
+};
+
+/** An error of ioredis as ours when waiting does not heal it, else null. Nothing of it is kept: it may hold the password. */
+export function lastingFault(error: unknown, address: RedisAddress): LeadsyncError | null {
+  const inner = innermost(error);
+  const code = replyCode(inner) ?? systemCode(inner);
+  const fault = code === 'ERR' && isAbout(inner, 'select') ? noDatabase : lasting[code ?? ''];
+  if (fault === undefined) return null;
+  const { says, help } = fault;
+  return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });
+}
+
+/** What is said when Redis could not be asked. `error`: the last one that there was. */
+export function unavailable(error: unknown, address: RedisAddress): LeadsyncError {
+  const inner = innermost(error);
+  const code = replyCode(inner) ?? systemCode(inner);
+  const why = code === null ? '' : ` (${code})`;
+  const message = `Redis at ${describeHosts(address)} does not take jobs now${why}; what is under way is not lost`;
+  return new LeadsyncError('queue.unavailable', message, {
+    retry: 'later',
+    help: `It is asked again by itself. See whether it runs and is reached from here: REDIS_URL${
+      address.tls ? '' : ', which needs rediss:// when it asks for TLS'
+    }.`,
+  });
+}
+
+export function describeHosts({ hosts }: RedisAddress): string {
+  return hosts
+    .map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+    .join(', ');
+}
+
+/** A cluster, and an address with several IPs, wrap what happened. */
+function innermost(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if ('lastNodeError' in error && error.lastNodeError instanceof Error) return innermost(error.lastNodeError);
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
+  return error;
+}
+
+/** The code of an error of the network or of TLS; null for other errors. */
+export function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** ioredis tells which command an error reply answers. */
+function isAbout(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('command' in error)) return false;
+  const { command } = error;
+  return typeof command === 'object' && command !== null && 'name' in command && command.name === name;
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Redis } from 'ioredis';
+import { freePort } from './mail-server.ts';
+
+/** Whether redis-server is on this machine: tests that need it are skipped elsewhere. */
+export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0;
+
+export interface TestRedis extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Its folder, gone when it is disposed. */
+  readonly folder: string;
+  /** Sends one command on a connection of its own. */
+  command(...args: string[]): Promise<unknown>;
+  /** SIGKILL. Without an append-only file it forgets everything. */
+  kill(): Promise<void>;
+  /** Again, with the same port and folder, when it takes connections. */
+  start(): Promise<void>;
+}
+
+interface TestRedisOptions {
+  readonly appendOnly?: boolean;
+  /** More arguments of redis-server, such as `--requirepass`, `x`. */
+  readonly args?: readonly string[];
+  /** What stands before the port in `url`. */
+  readonly origin?: string;
+}
+
+/** A real Redis for one test, which keeps nothing on disk unless it is asked to. */
+export async function startRedis({
+  appendOnly = false,
+  args = [],
+  origin = 'redis://127.0.0.1',
+}: TestRedisOptions = {}): Promise<TestRedis> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'leadsync-redis-'));
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  let child: ChildProcess | null = null;
+  const redis: TestRedis = {
+    url: `${origin}:${port}`,
+    port,
+    folder,
+    async command(name, ...rest) {
+      const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });
+      // Whoever sent the command is told.
+      client.on('error', () => {});
+      try {
+        return await client.call(name, ...rest);
+      } finally {
+        client.disconnect();
+      }
+    },
+    async kill() {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+    async start() {
+      child = spawn('redis-server', [...options, '--appendonly', appendOnly ? 'yes' : 'no', ...args], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await ready(child);
+    },
+    async [Symbol.asyncDispose]() {
+      await redis.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  await redis.start();
+  return redis;
+}
+
+/** Waits for the line with which redis-server and redis-sentinel say that they take connections. */
+async function ready({ stdout }: ChildProcess): Promise<void> {
+  if (stdout === null) return;
+  let said = '';
+  for await (const line of createInterface({ input: stdout })) {
+    said += `${line}\n`;
+    if (!/Ready to accept connections|Sentinel ID is/.test(line)) continue;
+    // It goes on talking, to nobody.
+    stdout.resume();
+    return;
+  }
+  throw new Error(`redis-server did not start:\n${said}`);
+}
