@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { kinds } from './rounds/kinds.ts';
+import { kinds, kindsFor } from './rounds/kinds.ts';
 import { playRound, type Verdict } from './rounds/round.ts';
 import type { World } from './rounds/world.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
@@ -12,6 +12,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '1000000' },
     /** Of the first round; the next ones count on. */
     seed: { type: 'string', default: '1' },
+    /** Where the jobs are: postgres or redis; else in turn. */
+    backend: { type: 'string' },
     workers: { type: 'string', default: '3' },
     /** Kinds of chaos, with commas; else all. */
     kinds: { type: 'string' },
@@ -24,10 +26,12 @@ const { values } = parseArgs({
 });
 
 const without = values.without.split(',');
-const only = (values.kinds?.split(',') ?? Object.keys(kinds)).filter((name) => !without.includes(name));
-const unknown = [...only, ...without].filter((name) => name !== '' && kinds[name] === undefined);
-if (unknown.length > 0) throw new Error(`no chaos ${unknown.join(', ')}; there are ${Object.keys(kinds).join(', ')}`);
+const wanted = values.kinds?.split(',') ?? Object.keys(kinds);
+const unknown = [...wanted, ...without].filter((name) => name !== '' && kinds[name] === undefined);
+if (unknown.length > 0)
+  throw new Error(`no chaos ${unknown.join(', ')}; there are ${Object.keys(kinds).join(', ')}`);
 
+const backends = ['redis', 'postgres'] as const;
 let world: World | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
@@ -41,8 +45,11 @@ const verdicts: Verdict[] = [];
 for (let nth = 0; nth < Number(values.rounds) && Date.now() < end; nth++) {
   const seed = Number(values.seed) + nth;
   const random = createRandom(seed, 'round');
+  const backend = backends.find((name) => name === values.backend) ?? backends[seed % 2] ?? 'postgres';
+  const only = kindsFor(backend).filter((name) => wanted.includes(name) && !without.includes(name));
   const verdict = await playRound({
     seed,
+    backend,
     workers: Number(values.workers),
     connections: 2 + random.below(2),
     seconds: 30 + random.below(60),
@@ -63,13 +70,17 @@ function tell(text: string): void {
   if (values.log !== undefined) appendFileSync(values.log, `${text}\n`);
 }
 
-function describe({ seed, faults, excused, chaoses, counts, folder }: Verdict): string {
+function describe({ seed, backend, faults, excused, chaoses, counts, folder }: Verdict): string {
   const numbers = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
   return [
-    `${new Date().toISOString()} seed ${seed}: ${faults.length === 0 ? 'good' : 'FAILED'}; ${numbers.join(', ')}; ${chaoses.length} chaoses: ${chaoses.join(', ')}`,
+    `${new Date().toISOString()} seed ${seed}, jobs in ${backend}: ${faults.length === 0 ? 'good' : 'FAILED'}; ${numbers.join(', ')}; ${chaoses.length} chaoses: ${chaoses.join(', ')}`,
     ...excused.map((text) => `  limit: ${text}`),
     ...faults.map((text) => `  FAULT ${text}`),
-    ...(folder === null ? [] : [`  events and output: ${folder}; again: npm run chaos -- --seed ${seed} --rounds 1`]),
+    ...(folder === null
+      ? []
+      : [
+          `  events and output: ${folder}; again: npm run chaos -- --backend ${backend} --seed ${seed} --rounds 1`,
+        ]),
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { loadConfig } from '../../../src/config/load.ts';
 import { queueName } from '../../../src/cli/run-job.ts';
-import { schedulerName } from '../../../src/cli/worker.ts';
+import { schedulerName } from '../../../src/cli/fill-queues.ts';
 import { judgeSides } from '../../simulation/judge.ts';
 import type { DueLead } from './due-leads.ts';
 import type { Team } from './team.ts';
@@ -28,8 +28,10 @@ export async function judgeRound(world: World): Promise<{ readonly excused: read
       connection,
       online: null,
     };
-    for (const fault of await judgeSides(sides, team.people, world.pool)) world.fault(`${team.name}: ${fault}`);
-    for (const at of team.earlyAt) world.fault(`${team.name}: a request came too early (${since(world, at)})`);
+    for (const fault of await judgeSides(sides, team.people, world.pool))
+      world.fault(`${team.name}: ${fault}`);
+    for (const at of team.earlyAt)
+      world.fault(`${team.name}: a request came too early (${since(world, at)})`);
     await judgeDueRows(world, team);
     for (const lead of team.due.all) excused.push(...(await judgeMails(world, team, lead)));
   }
@@ -60,7 +62,12 @@ const clockSlackMs = 50;
 async function judgeMails(world: World, team: Team, lead: DueLead): Promise<string[]> {
   const excused: string[] = [];
   const about = world.mails.filter(({ source }) => source.includes(lead.token));
-  const { rows } = await world.pool.query<{ due: number; state: string; note: string | null; doubts: number }>(
+  const { rows } = await world.pool.query<{
+    due: number;
+    state: string;
+    note: string | null;
+    doubts: number;
+  }>(
     `select (extract(epoch from due_at) * 1000)::float8 as due, state, note, doubts from reminders
      where connection = $1 and lead_id = $2`,
     [team.name, lead.id],
@@ -69,7 +76,9 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
   for (const due of lead.dues) {
     const key = JSON.stringify([team.name, lead.id, due, '0m', recipient]);
     const id = createHash('sha256').update(key).digest('hex').slice(0, 32);
-    const mails = about.filter(({ source }) => source.includes(`<${id}@`) && messageIdOf(source).startsWith(`<${id}@`));
+    const mails = about.filter(
+      ({ source }) => source.includes(`<${id}@`) && messageIdOf(source).startsWith(`<${id}@`),
+    );
     known += mails.length;
     const row = rows.find((one) => one.due === due);
     const told = `${team.name}: ${lead.token} due ${since(world, due)}`;
@@ -87,7 +96,9 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     else excused.push(again);
   }
   if (known < about.length)
-    world.fault(`${team.name}: ${about.length - known} mails about ${lead.token} are for no moment it ever had`);
+    world.fault(
+      `${team.name}: ${about.length - known} mails about ${lead.token} are for no moment it ever had`,
+    );
   return excused;
 }
 
@@ -97,13 +108,12 @@ function messageIdOf(source: string): string {
 
 /** The schedules stand. */
 async function judgeQueues(world: World): Promise<void> {
-  const queues = await world.openQueues();
   const wanted = [
     ...world.teams.map(({ name }) => [queueName(name), schedulerName] as const),
     ['reminders', 'plan-reminders'] as const,
     ['housekeeping', 'prune-history'] as const,
   ];
   for (const [queue, schedule] of wanted)
-    if ((await queues.queue(queue).nextRun(schedule)) === null)
+    if ((await world.queues.queue(queue).nextRun(schedule)) === null)
       world.fault(`the schedule ${schedule} is gone from the queue ${queue}`);
 }

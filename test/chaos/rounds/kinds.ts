@@ -1,13 +1,16 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../../src/sandbox/random.ts';
 import type { Phase } from '../../../src/store/runs.ts';
+import type { TestRedis } from '../../support/redis.ts';
 import type { Member } from './member.ts';
 import { earlyGraceMs } from './team.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
-import type { World } from './world.ts';
+import type { World, WorldOptions } from './world.ts';
 import type { Ending } from './world-postgres.ts';
 
-export interface Chaos {
+interface Chaos {
   readonly world: World;
   readonly random: Random;
   /** By which all times are multiplied. */
@@ -62,6 +65,14 @@ export const kinds: Readonly<Record<string, Kind>> = {
     await sleep(2 * earlyGraceMs);
     sandbox.set({ earlyGraceMs });
   },
+  'Redis is killed': (chaos) => restartRedis(chaos, async () => {}),
+  'Redis comes back empty': (chaos) =>
+    restartRedis(chaos, ({ folder }) => rm(join(folder, 'appendonlydir'), { recursive: true, force: true })),
+  'Redis forgets everything': async ({ world }) => {
+    // When it is away at this moment it is another chaos.
+    await world.redis?.command('FLUSHALL').catch(() => {});
+  },
+  'cable to Redis': (chaos) => cut(chaos, 'redis'),
   'disk is full': async (chaos) => {
     const { world } = chaos;
     const team = world.teams.find(({ disk }) => disk !== null);
@@ -74,13 +85,40 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-const phases = ['pull', 'read', 'plan', 'push-leads', 'push-rows', 'receipt', 'finish'] as const satisfies Phase[];
+const ofRedis = Object.keys(kinds).filter((name) => name.includes('Redis'));
+
+/** Those that can come where the jobs are in this. */
+export function kindsFor(backend: WorldOptions['backend']): readonly string[] {
+  return Object.keys(kinds).filter((name) => backend === 'redis' || !ofRedis.includes(name));
+}
+
+const phases = [
+  'pull',
+  'read',
+  'plan',
+  'push-leads',
+  'push-rows',
+  'receipt',
+  'finish',
+] as const satisfies Phase[];
 
 function restartPostgres(chaos: Chaos, ending: Ending): Promise<void> {
   return once(chaos.world, 'Postgres', async () => {
     await chaos.world.postgres.stop(ending);
     await lasts(chaos, 0, 8);
     await chaos.world.postgres.start();
+  });
+}
+
+/** `meanwhile`: what becomes of its folder. */
+async function restartRedis(chaos: Chaos, meanwhile: (redis: TestRedis) => Promise<void>): Promise<void> {
+  const { redis } = chaos.world;
+  if (redis === null) return;
+  await once(chaos.world, 'Redis', async () => {
+    await redis.kill();
+    await lasts(chaos, 0, 8);
+    await meanwhile(redis);
+    await redis.start();
   });
 }
 
@@ -122,7 +160,10 @@ function cut(chaos: Chaos, cable: string): Promise<void> {
 function cutProxy(chaos: Chaos, proxy: TcpProxy, what: string, upTo: number): Promise<void> {
   const { world, random } = chaos;
   return once(world, what, async () => {
-    const [how, end] = [random.pick(['silent', 'silent', 'refused', 'reset']), random.pick(['resets', 'goes on'])];
+    const [how, end] = [
+      random.pick(['silent', 'silent', 'refused', 'reset']),
+      random.pick(['resets', 'goes on']),
+    ];
     world.trace(`${what}: ${how}${how === 'silent' ? `, then ${end}` : ''}`);
     if (how === 'reset') return proxy.reset();
     if (how === 'silent') proxy.silence();

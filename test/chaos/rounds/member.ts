@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { CliProcess, type CliResult } from '../../support/cli.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-const clock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
+const clock = fileURLToPath(new URL('./shifted-clock.ts', import.meta.url));
 
 /** A process is to end within so many ms of SIGTERM. */
 const stopWithinMs = 10_000;

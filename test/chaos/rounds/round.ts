@@ -19,10 +19,13 @@ export interface RoundOptions extends WorldOptions {
 
 export interface Verdict {
   readonly seed: number;
+  readonly backend: WorldOptions['backend'];
   readonly faults: readonly string[];
   readonly excused: readonly string[];
   readonly chaoses: readonly string[];
-  readonly counts: Readonly<Record<'edits' | 'due' | 'mails' | 'syncs' | 'requests' | 'throttled' | 'seconds', number>>;
+  readonly counts: Readonly<
+    Record<'edits' | 'due' | 'mails' | 'syncs' | 'requests' | 'throttled' | 'seconds', number>
+  >;
   /** Of a failed one. */
   readonly folder: string | null;
 }
@@ -44,7 +47,9 @@ export async function playRound(options: RoundOptions): Promise<Verdict> {
     world.trace('both sides are in step: people and chaos begin');
     const stop = new AbortController();
     const activities = [
-      ...world.teams.map((team) => repeat(stop.signal, world, `people ${team.name}`, 150, 1_200, () => team.work())),
+      ...world.teams.map((team) =>
+        repeat(stop.signal, world, `people ${team.name}`, 150, 1_200, () => team.work()),
+      ),
       ...world.teams.map(({ name }) =>
         repeat(stop.signal, world, `syncs ${name}`, 300, 3_000, () => world.askForSync(name)),
       ),
@@ -61,12 +66,15 @@ export async function playRound(options: RoundOptions): Promise<Verdict> {
     for (const member of world.members) await member.end();
     judgeOutput(world);
   } catch (error) {
-    world.fault(`the round broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    world.fault(
+      `the round broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
   }
   const counts = await count(world, performance.now() - from);
   if (world.faults.length > 0) world.keep();
   const verdict: Verdict = {
     seed: world.seed,
+    backend: options.backend,
     faults: [...world.faults],
     excused,
     chaoses,
@@ -163,6 +171,7 @@ function judgeExit(world: World, result: CliResult): SyncReport | null {
 
 async function heal(world: World): Promise<void> {
   await world.postgres.start();
+  await world.redis?.command('PING');
   for (const team of world.teams) {
     team.setMoody(false);
     team.network.heal();
@@ -179,12 +188,9 @@ async function quiet(world: World): Promise<void> {
   for (const { name } of world.teams) await syncUntilQuiet(world, name);
   const open = async (sql: string): Promise<boolean> => (await world.pool.query(sql)).rowCount === 0;
   await settled(world, 'no mail is owed', async () => {
-    // A mail whose try failed waits for 5 to 15 minutes.
-    await world.endWaits();
+    const owed = await world.hurryMails();
     await sleep(2_000);
-    return open(
-      `select from reminders where state = 'sending' or (state = 'scheduled' and send_at < now() + interval '1 minute')`,
-    );
+    return owed === 0;
   });
   await settled(world, 'no run is open', () => open(`select from runs where finished_at is null`));
 }
@@ -195,7 +201,9 @@ async function syncUntilQuiet(world: World, name: string): Promise<void> {
     if (report === null) return false;
     const { created, updated, deleted, putOff, status } = report;
     const writes = [created, updated, deleted].flatMap(({ leads, rows }) => [leads, rows]);
-    return (status === 'succeeded' || status === 'partial') && putOff === 0 && writes.every((one) => one === 0);
+    return (
+      (status === 'succeeded' || status === 'partial') && putOff === 0 && writes.every((one) => one === 0)
+    );
   });
 }
 

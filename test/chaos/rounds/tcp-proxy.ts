@@ -10,11 +10,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #pairs: Set<readonly [Socket, Socket]>;
   readonly #weather: { now: Weather };
 
-  private constructor(
-    server: Server,
-    pairs: Set<readonly [Socket, Socket]>,
-    weather: { now: Weather },
-  ) {
+  private constructor(server: Server, pairs: Set<readonly [Socket, Socket]>, weather: { now: Weather }) {
     this.#server = server;
     this.#pairs = pairs;
     this.#weather = weather;

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { reminderQueue } from '../../../jobs/send-reminder.ts';
+import { reminderQueue, singleJob } from '../../../jobs/send-reminder.ts';
 import { queueName } from '../../../src/cli/run-job.ts';
-import { openQueues, type Queues } from '../../../src/queue/queue.ts';
+import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { startMailServer } from '../../support/mail-server.ts';
-import { openRawQueue } from './raw-queue.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
 import { Member, type MemberSurroundings } from './member.ts';
 import { mayMount, SmallDisk } from './small-disk.ts';
 import { Team } from './team.ts';
@@ -21,6 +22,8 @@ export interface WorldOptions {
   readonly seed: number;
   readonly workers: number;
   readonly connections: number;
+  /** Where the jobs are. */
+  readonly backend: 'postgres' | 'redis';
 }
 
 interface MailAt {
@@ -41,12 +44,16 @@ export class World implements AsyncDisposable {
   readonly mails: MailAt[] = [];
   readonly secrets: string[];
   postgres!: WorldPostgres;
+  /** Null: the jobs are in Postgres. */
+  redis: TestRedis | null = null;
   pool!: pg.Pool;
+  /** As the workers have them. */
+  queues!: Queues;
   readonly teams: Team[] = [];
   readonly members: Member[] = [];
   /** Where commands are run. */
   guest!: Member;
-  #queues: Queues | null = null;
+  #hurried = 0;
   readonly startedAt = Date.now();
   readonly #stack = new AsyncDisposableStack();
   #isKept = false;
@@ -57,17 +64,17 @@ export class World implements AsyncDisposable {
     this.secrets = [mailPassword];
   }
 
-  static async open({ seed, workers, connections }: WorldOptions): Promise<World> {
+  static async open(options: WorldOptions): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-chaos-'));
     // Postgres may run as another user.
     chmodSync(folder, 0o755);
-    const world = new World(folder, seed);
+    const world = new World(folder, options.seed);
     const stack = world.#stack;
     stack.defer(async () => {
       if (!world.#isKept) await rm(folder, { recursive: true, force: true });
     });
     try {
-      await world.#build(stack, workers, connections);
+      await world.#build(stack, options);
       return world;
     } catch (error) {
       await stack.disposeAsync();
@@ -75,11 +82,18 @@ export class World implements AsyncDisposable {
     }
   }
 
-  async #build(stack: AsyncDisposableStack, workers: number, connections: number): Promise<void> {
+  async #build(stack: AsyncDisposableStack, options: WorldOptions): Promise<void> {
+    const { workers, connections, backend } = options;
     const { folder, seed } = this;
     this.postgres = stack.use(await WorldPostgres.open(join(folder, 'server')));
     this.secrets.push(this.postgres.password);
     this.pool = stack.adopt(openDatabase({ connectionString: this.postgres.url() }), (pool) => pool.end());
+    if (backend === 'redis') this.redis = stack.use(await startRedis({ appendOnly: true }));
+    const where: QueueBackend =
+      this.redis === null
+        ? { kind: 'postgres', connectionString: this.postgres.url() }
+        : { kind: 'redis', address: parseRedisAddress(this.redis.url), prefix: 'leadsync' };
+    this.queues = stack.use(await openQueues(where, pino({ level: 'silent' }), 0));
     const mail = stack.use(
       await startMailServer({
         disabledCommands: ['STARTTLS'],
@@ -114,7 +128,7 @@ export class World implements AsyncDisposable {
       },
       postgres: this.postgres,
       mailPort: mail.port,
-      redisPort: null,
+      redisPort: this.redis?.port ?? null,
       trace,
       fault: (fault) => this.fault(fault),
     };
@@ -126,27 +140,31 @@ export class World implements AsyncDisposable {
   /** Asks for a sync of a connection, as its schedule does. Of no effect while the queue cannot be reached. */
   async askForSync(name: string): Promise<void> {
     try {
-      const queues = (this.#queues ??= await this.openQueues());
       const payload = { connection: name, allow: [], patience: 45 };
-      await Promise.race([queues.queue(queueName(name)).add('sync', payload), sleep(5_000)]);
+      await Promise.race([this.queues.queue(queueName(name)).add('sync', payload), sleep(5_000)]);
     } catch {
       // No job, no sync.
     }
   }
 
-  /** The queues as the workers have them. */
-  async openQueues(): Promise<Queues> {
-    const queues = await openQueues(this.postgres.url(), pino({ level: 'silent' }), 0);
-    this.#stack.use(queues);
-    return queues;
-  }
-
-  /** Makes the time pass that mails still wait for: their jobs are due now. A mail that is not due goes back. */
-  async endWaits(): Promise<void> {
-    for (const { name } of this.teams) {
-      await using queue = await openRawQueue(reminderQueue(name), this.postgres.url());
-      await queue.promote();
+  /**
+   * Makes the time pass that mails wait for after a try that failed: each that is owed gets a job that is due now. Returns how
+   * many are owed.
+   */
+  async hurryMails(): Promise<number> {
+    const { rows } = await this.pool.query<{ id: number; connection: string; round: number }>(
+      `select id, connection, round from reminders
+       where state = 'sending' or (state = 'scheduled' and send_at < now() + interval '1 minute')`,
+    );
+    for (const { id, connection, round } of rows) {
+      const queue = this.queues.queue(reminderQueue(connection));
+      const { waiting, active, delayed } = await queue.counts();
+      if (waiting + active + delayed === 0)
+        this.fault(`reminder ${id} of ${connection} is owed, and has no job`);
+      const job = singleJob(connection, { id, round }, 0);
+      await queue.addAll('send-reminder', [{ ...job, id: `hurry-${id}-${++this.#hurried}` }]);
     }
+    return rows.length;
   }
 
   trace(event: string): void {

@@ -7,7 +7,7 @@ const file = process.env['CHAOS_CLOCK'];
 const RealDate = Date;
 let shift = 0;
 if (file !== undefined) {
-  const read = () => {
+  const read = (): void => {
     try {
       shift = Number(readFileSync(file, 'utf8')) || 0;
     } catch {
@@ -17,10 +17,11 @@ if (file !== undefined) {
   read();
   setInterval(read, 100).unref();
 }
-const now = () => RealDate.now() + shift;
+const now = (): number => RealDate.now() + shift;
 
 globalThis.Date = new Proxy(RealDate, {
   apply: () => new RealDate(now()).toString(),
-  construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
-  get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
+  construct: (target, args: unknown[], newTarget): Date =>
+    Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget) as Date,
+  get: (target, key, receiver): unknown => (key === 'now' ? now : Reflect.get(target, key, receiver)),
 });
