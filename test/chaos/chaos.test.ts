@@ -5,17 +5,21 @@ import { playRound } from './rounds/round.ts';
 import type { WorldOptions } from './rounds/world.ts';
 
 describe('each kind of chaos once, while people work and the service throttles: afterwards all is right', () => {
-  test('jobs in Postgres', () => play('postgres', kindsFor('postgres')), 180_000);
+  test('jobs in Postgres', () => play('postgres', 2, kindsFor('postgres')), 180_000);
 
   // What does not touch the jobs is the same with either.
   const ofJobs = kindsFor('redis').filter((name) => /Redis|kill a worker|SIGTERM/.test(name));
-  test.skipIf(!hasRedis)('jobs in Redis', () => play('redis', ofJobs), 180_000);
+  test.skipIf(!hasRedis)('jobs in Redis', () => play('redis', 1, ofJobs), 180_000);
 });
 
-async function play(backend: WorldOptions['backend'], script: readonly string[]): Promise<void> {
+async function play(
+  backend: WorldOptions['backend'],
+  connections: number,
+  script: readonly string[],
+): Promise<void> {
   const seed = 20_261_121;
   const length = { seconds: 0, pace: 0.05 };
-  const verdict = await playRound({ seed, backend, workers: 2, connections: 2, ...length, script, only: [] });
+  const verdict = await playRound({ seed, backend, workers: 2, connections, ...length, script, only: [] });
   expect(verdict.faults, `events and output: ${verdict.folder}`).toEqual([]);
   expect(verdict.chaoses).toEqual(script);
   expect(Math.min(verdict.counts.edits, verdict.counts.throttled)).toBeGreaterThan(0);

@@ -61,7 +61,7 @@ export async function playRound(options: RoundOptions): Promise<Verdict> {
     await Promise.all(activities);
     await heal(world);
     world.trace('everything is healed');
-    await quiet(world);
+    await quiet(world, options.pace < 1);
     ({ excused } = await judgeRound(world));
     for (const member of world.members) await member.end();
     judgeOutput(world);
@@ -162,7 +162,9 @@ function judgeExit(world: World, result: CliResult): SyncReport | null {
   } catch {
     status = undefined;
   }
-  world.trace(`sync of the guest: ${code} ${String(status)}`);
+  world.trace(
+    `sync of the guest: ${code} ${String(status)}${code === 0 ? '' : ` ${stdout.slice(0, 1_000)}`}`,
+  );
   const expected = typeof status === 'string' ? codes[status] : 1;
   if (code !== expected)
     world.fault(`sync ended with code ${code}, not ${expected}: ${stdout}${stderr.slice(-1_000)}`);
@@ -184,11 +186,11 @@ async function heal(world: World): Promise<void> {
 }
 
 /** Syncs until there is nothing to do, and waits until no mail and no job is owed. */
-async function quiet(world: World): Promise<void> {
+async function quiet(world: World, isShort: boolean): Promise<void> {
   for (const { name } of world.teams) await syncUntilQuiet(world, name);
   const open = async (sql: string): Promise<boolean> => (await world.pool.query(sql)).rowCount === 0;
   await settled(world, 'no mail is owed', async () => {
-    const owed = await world.hurryMails();
+    const owed = await world.hurryMails(isShort);
     await sleep(2_000);
     return owed === 0;
   });

@@ -11,9 +11,9 @@ import { DueLeads } from './due-leads.ts';
 import type { SmallDisk } from './small-disk.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** A service that throttles and has its moods; how often, of all requests. */
+/** A service that throttles and has its moods. */
 const moods: readonly Fault[] = [
-  { kind: 'status', status: 429, retryAfter: { seconds: 3 }, when: { rate: 0.02 }, on: [] },
+  { kind: 'status', status: 429, retryAfter: { seconds: 2 }, when: { every: 15 }, on: [] },
   { kind: 'status', status: 429, retryAfter: { dateInSeconds: 2 }, when: { rate: 0.01 }, on: [] },
   { kind: 'status', status: 500, when: { rate: 0.01 }, on: [] },
   { kind: 'status', status: 503, when: { rate: 0.01 }, on: [] },
