@@ -23,7 +23,8 @@ export interface TwoSides {
   readonly sandbox: { readonly leads: Pick<World['sandbox']['leads'], 'list'> };
   readonly table: Pick<Table, 'grid' | 'numberOf'>;
   readonly connection: World['connection'];
-  readonly online: World['online'];
+  /** What was typed in a moment in which it may be written over (README). */
+  readonly online: { readonly typed: Iterable<string> } | null;
 }
 
 /** What is wrong after a night that has come to rest; empty when nothing is. */

@@ -18,6 +18,7 @@ export async function judgeRound(world: World): Promise<{ readonly excused: read
     const [headings = [], ...records] = (await team.table.grid()) ?? [];
     const numbered = records.map((record, index) => ({ record, number: index + 2 }));
     const rows = numbered.filter(({ record: [id = ''] }) => !team.due.has(id));
+    const inGaps = team.typedInGaps();
     const sides = {
       // The leads that fall due have a judge of their own.
       sandbox: { leads: { list: () => leads.filter(({ id }) => !team.due.has(id)) } },
@@ -26,8 +27,10 @@ export async function judgeRound(world: World): Promise<{ readonly excused: read
         numberOf: (index: number) => rows[index]?.number ?? 0,
       },
       connection,
-      online: null,
+      online: { typed: inGaps },
     };
+    for (const token of inGaps)
+      excused.push(`${team.name}: ${token} was typed into a lead between our look and our write`);
     for (const fault of await judgeSides(sides, team.people, world.pool))
       world.fault(`${team.name}: ${fault}`);
     for (const at of team.earlyAt)

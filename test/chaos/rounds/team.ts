@@ -3,9 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import type { LogEntry } from '../../../src/sandbox/records.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { none } from '../../simulation/customs.ts';
 import { People } from '../../simulation/people.ts';
+import { tokensOf } from '../../simulation/tokens.ts';
 import { CsvTable } from '../../simulation/table.ts';
 import { DueLeads } from './due-leads.ts';
 import type { SmallDisk } from './small-disk.ts';
@@ -27,6 +29,9 @@ const moods: readonly Fault[] = [
 /** Requests of other processes may be on their way while one of them is told to wait (ms). */
 export const earlyGraceMs = 1_000;
 
+/** From the head of a request until it is carried out (ms, at most). */
+const arrivalMs = 100;
+
 const weights = { ...none, 'edit-row': 5, 'edit-lead': 5, 'insert-row': 1, 'add-lead': 1, sort: 0.3 };
 
 /** So long (ms) has somebody the file open before he saves it: what leadsync had begun is written by then. */
@@ -46,6 +51,8 @@ export class Team implements AsyncDisposable {
   readonly disk: SmallDisk | null;
   /** When requests came too early (epoch ms). */
   readonly earlyAt: number[] = [];
+  /** What was typed into leads, and when (epoch ms), by word. */
+  readonly #typed = new Map<string, { readonly id: string; readonly at: number }>();
   readonly #random: Random;
   readonly #watch: NodeJS.Timeout;
 
@@ -118,13 +125,42 @@ export class Team implements AsyncDisposable {
       closeSync(openSync(lock, 'w'));
       await sleep(openForMs);
       // The work of a moment, in which nothing of ours comes between.
-      if (this.hasRoom) await this.people.do({ weights }, 'round');
+      if (this.hasRoom) await this.#edit();
     } finally {
       rmSync(lock, { force: true });
     }
   }
 
   hasRoom = true;
+
+  /**
+   * Words that were typed into a lead between our last look at it and our write: README, promises: "an edit of the same
+   * field in the moment between cannot be seen".
+   */
+  typedInGaps(): string[] {
+    const isOf = (id: string) => (entry: LogEntry) => entry.path === `/v1/leads/${id}`;
+    return [...this.#typed].flatMap(([token, { id, at }]) => {
+      const entries = this.sandbox.log.filter(isOf(id));
+      const write = entries.find((entry) => entry.method === 'PATCH' && entry.at >= at - arrivalMs);
+      const look = entries.findLast(
+        (entry) => entry.method === 'GET' && entry.status === 200 && entry.at < (write?.at ?? 0),
+      );
+      return look !== undefined && look.at <= at ? [token] : [];
+    });
+  }
+
+  async #edit(): Promise<void> {
+    const { people, sandbox } = this;
+    const before = people.all.size;
+    const at = Date.now();
+    await people.do({ weights }, 'round');
+    for (const token of [...people.all.keys()].slice(before)) {
+      const lead = sandbox.leads
+        .list()
+        .find((one) => Object.values(one).some((text) => tokensOf(String(text)).includes(token)));
+      if (lead !== undefined) this.#typed.set(token, { id: lead.id, at });
+    }
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#watch);
