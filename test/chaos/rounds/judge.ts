@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { reminderQueue } from '../../../jobs/send-reminder.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { queueName } from '../../../src/cli/run-job.ts';
-import { schedulerName } from '../../../src/cli/fill-queues.ts';
+import { schedulerName, syncQueue } from '../../../jobs/sync.ts';
+
 import { judgeSides } from '../../simulation/judge.ts';
 import type { DueLead } from './due-leads.ts';
 import type { Team } from './team.ts';
@@ -112,12 +112,12 @@ function messageIdOf(source: string): string {
 
 /** The schedules stand, and no job failed: it would not come back. */
 async function judgeQueues(world: World): Promise<void> {
-  for (const name of world.teams.flatMap((team) => [queueName(team.name), reminderQueue(team.name)])) {
+  for (const name of world.teams.flatMap((team) => [syncQueue(team.name), reminderQueue(team.name)])) {
     const { failed } = await world.queues.queue(name).counts();
     if (failed > 0) world.fault(`${failed} jobs of the queue ${name} failed`);
   }
   const wanted = [
-    ...world.teams.map(({ name }) => [queueName(name), schedulerName] as const),
+    ...world.teams.map(({ name }) => [syncQueue(name), schedulerName] as const),
     ['reminders', 'plan-reminders'] as const,
     ['housekeeping', 'prune-history'] as const,
   ];

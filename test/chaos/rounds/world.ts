@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { reminderQueue, singleJob } from '../../../jobs/send-reminder.ts';
-import { queueName } from '../../../src/cli/run-job.ts';
+import { syncQueue } from '../../../jobs/sync.ts';
 import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -141,7 +141,7 @@ export class World implements AsyncDisposable {
   async askForSync(name: string): Promise<void> {
     try {
       const payload = { connection: name, allow: [], patience: 45 };
-      await Promise.race([this.queues.queue(queueName(name)).add('sync', payload), sleep(5_000)]);
+      await Promise.race([this.queues.queue(syncQueue(name)).add('sync', payload), sleep(5_000)]);
     } catch {
       // No job, no sync.
     }
