@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { systemClock } from './sync/clock.ts';
+import { steadyClock, systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
@@ -173,7 +173,7 @@ function openConnection(
   stack: AsyncDisposableStack,
 ): SyncContext {
   const { baseUrl, apiKey, query } = connection.leads;
-  const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
+  const throttle = createThrottle(pool, baseUrl, apiKey.reveal(), steadyClock);
   const child = log.child({ connection: connection.name });
   const leads = stack.use(
     createLeadsClient({
@@ -181,6 +181,7 @@ function openConnection(
       apiKey,
       query,
       throttle,
+      clock: steadyClock,
       turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
       onReply: (ending) => activity.replied('leads', connection.name, ending),

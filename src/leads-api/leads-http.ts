@@ -24,7 +24,7 @@ export interface LeadsHttpOptions {
   readonly throttle: Throttle;
   /** Taken for each request to a service that limits them; absent: no other process uses the key. */
   readonly turn?: ServiceTurn;
-  /** Default: the machine's. */
+  /** The throttle goes by the same. Default: the machine's. */
   readonly clock?: Clock;
   /** Fields and message never hold the key. */
   readonly log?: (

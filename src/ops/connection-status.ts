@@ -6,6 +6,7 @@ import { listDeleted } from '../store/pairs.ts';
 import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { createThrottle } from '../store/throttles.ts';
+import { systemClock } from '../sync/clock.ts';
 import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 
@@ -36,7 +37,7 @@ export async function connectionStatus(
   const { name, leads } = connection;
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
-  const notBefore = await createThrottle(pool, leads.baseUrl, leads.apiKey.reveal()).notBefore();
+  const notBefore = await createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock).notBefore();
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,

@@ -27,6 +27,8 @@ export async function openPostgresBackend(
   // BullMQ listens once for each queue and worker.
   pool.setMaxListeners(0);
   pool.on('error', (error) => warn(error, 'the connection to the queue broke'));
+  // Of one that is in use the query tells; without a listener the same error would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const client = await pool.connect();
   try {
     await runMigrations(client);

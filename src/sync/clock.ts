@@ -8,3 +8,9 @@ export interface Clock {
 
 /** The machine's own. */
 export const systemClock: Clock = { now: () => Date.now(), random: () => Math.random() };
+
+/** For waits: begins with the machine's time and never jumps, also while the process is paused. */
+export const steadyClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  random: () => Math.random(),
+};

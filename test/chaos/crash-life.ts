@@ -36,7 +36,7 @@ export async function live(
   const seen = points === null ? pool : points.pool(pool);
   const connection = connectionOf(options);
   const { baseUrl, apiKey, query } = connection.leads;
-  const throttle = createThrottle(seen, baseUrl, apiKey.reveal());
+  const throttle = createThrottle(seen, baseUrl, apiKey.reveal(), systemClock);
   const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
   const target = createCsvTarget({ ...targetOf(options), fields: connection.fields });
   const context: SyncContext = {

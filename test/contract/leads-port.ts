@@ -5,7 +5,7 @@ import { LeadsyncError } from '../../src/errors.ts';
 import type { Lead } from '../../src/lead/lead.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort, Throttle } from '../../src/sync/leads-port.ts';
-import { MemoryThrottle } from '../integration/leads-api-server.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 /** A Leads service with some leads in it, and what the suite must know of it besides what its API tells. */
 export interface LeadsServiceHarness extends AsyncDisposable {

@@ -2,16 +2,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
 import { apiError, each, firstPage, okPage } from './leads-api-calls.ts';
-import {
-  client,
-  json,
-  MemoryThrottle,
-  never,
-  portOf,
-  startServer,
-  startSocketServer,
-  thrown,
-} from './leads-api-server.ts';
+import { client, json, never, portOf, startServer, startSocketServer, thrown } from './leads-api-server.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 /** What each of the five calls throws, and the requests that were counted. */
 async function outcomes(leads: LeadsPort): Promise<unknown> {

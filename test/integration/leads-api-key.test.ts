@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import { each, firstPage } from './leads-api-calls.ts';
-import { client, key, MemoryThrottle, never, startSocketServer, thrown } from './leads-api-server.ts';
+import { client, key, never, startSocketServer, thrown } from './leads-api-server.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 test('no error, log line or printed client shows the key, even when the service repeats it', async () => {
   const said: unknown[] = [];

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadsApiError } from '../../src/leads-api/leads-api-error.ts';
 import { apiError, firstPage } from './leads-api-calls.ts';
-import { client, json, MemoryThrottle, never, startServer, thrown } from './leads-api-server.ts';
+import { client, json, never, startServer, thrown } from './leads-api-server.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 const page = { items: [], nextCursor: null };
 

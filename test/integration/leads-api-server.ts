@@ -3,7 +3,8 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { text } from 'node:stream/consumers';
 import { Secret } from '../../src/config/secret.ts';
 import { createLeadsClient, type LeadsClientOptions } from '../../src/leads-api/leads-client.ts';
-import type { LeadsPort, Throttle } from '../../src/sync/leads-port.ts';
+import type { LeadsPort } from '../../src/sync/leads-port.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 export const key = 'sk-test-7f3a9c0b';
 export const never = new AbortController().signal;
@@ -96,20 +97,6 @@ export function portOf(server: Server): number {
 
 export function json(response: ServerResponse, status: number, value: unknown, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
-}
-
-/** A throttle as the store's, in memory. */
-export class MemoryThrottle implements Throttle {
-  until = 0;
-
-  notBefore(): Promise<number> {
-    return Promise.resolve(this.until);
-  }
-
-  pauseUntil(epochMs: number): Promise<void> {
-    this.until = Math.max(this.until, epochMs);
-    return Promise.resolve();
-  }
 }
 
 export function client(

@@ -11,7 +11,6 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Run } from '../../src/store/runs.ts';
-import { createThrottle } from '../../src/store/throttles.ts';
 import { advanceRun } from '../../src/sync/run.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { createWorkbookTarget } from '../../src/targets/workbook/workbook-target.ts';
@@ -26,6 +25,7 @@ import { openPortal, type PortalSettings, propertyOf } from './portal.ts';
 import { Spreadsheet, type SpreadsheetSettings } from './spreadsheet.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Witness } from './witness.ts';
 import { XlsxTable } from './xlsx-table.ts';
 
@@ -68,6 +68,8 @@ export class World implements AsyncDisposable {
   /** Null: the table is a file. */
   readonly online: OnlineTable | null;
   readonly witness: Witness;
+  /** The store's goes by the time of the database, which is not the simulation's. */
+  readonly throttle = new MemoryThrottle();
   readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
 
@@ -173,7 +175,7 @@ export class World implements AsyncDisposable {
     stack.defer(() => database.kill(sessions.end()));
     const { baseUrl, apiKey, query } = this.connection.leads;
     const { pool } = sessions;
-    const throttle = createThrottle(pool, baseUrl, apiKey.reveal());
+    const { throttle } = this;
     const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock }));
     const context = {
       connection: this.connection,
