@@ -55,7 +55,7 @@ export async function playRound(options: RoundOptions): Promise<Verdict> {
       ),
       repeat(stop.signal, world, 'commands', 4_000, 12_000, () => runCommand(world)),
     ];
-    for (const team of world.teams) team.setMoody(true);
+    for (const team of world.teams) team.setMoody(options.pace < 1 ? 7 : 15);
     await unleash(world, options, chaoses);
     stop.abort();
     await Promise.all(activities);
@@ -96,26 +96,33 @@ async function unleash(world: World, options: RoundOptions, chaoses: string[]): 
     await kind({ world, random, pace });
     world.trace(`over: ${name}`);
   };
-  const play2 = async (name: string | undefined): Promise<void> => {
+  const playNamed = async (name: string | undefined): Promise<void> => {
     const kind = kinds[name ?? ''];
     if (name === undefined || kind === undefined) throw new Error(`there is no chaos ${name}`);
     await play(name, kind);
   };
   if (script !== null) {
-    for (const name of script) await play2(name);
+    for (const name of script) {
+      await settled(world, 'all workers are up', () => world.members.every(({ isUp }) => isUp));
+      const asked = world.teams.map(({ sandbox }) => sandbox.stats.requests);
+      await settled(world, 'a service is asked', () =>
+        world.teams.some(({ sandbox }, nth) => sandbox.stats.requests > (asked[nth] ?? 0)),
+      );
+      await playNamed(name);
+    }
     return;
   }
   const choose = (): string | undefined => only[random.below(only.length)];
   const lane = async (): Promise<void> => {
     while (Date.now() < end) {
-      await play2(choose());
+      await playNamed(choose());
       await sleep(random.below(4_000) * pace);
     }
   };
   const second = async (): Promise<void> => {
     while (Date.now() < end) {
       await sleep(random.below(15_000) * pace);
-      await play2(choose());
+      await playNamed(choose());
     }
   };
   await Promise.all([lane(), second()]);
@@ -175,7 +182,7 @@ async function heal(world: World): Promise<void> {
   await world.postgres.start();
   await world.redis?.command('PING');
   for (const team of world.teams) {
-    team.setMoody(false);
+    team.setMoody(null);
     team.network.heal();
     team.disk?.empty();
     team.hasRoom = true;
