@@ -3,7 +3,7 @@ import { apply as applyJob } from '../../jobs/apply.ts';
 import { plan as planJob } from '../../jobs/plan.ts';
 import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
 import { LeadsyncError } from '../errors.ts';
-import { isDatabaseOutage } from '../store/database.ts';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { getRun, openRun, type Run } from '../store/runs.ts';
 import { Progress } from './progress.ts';
 

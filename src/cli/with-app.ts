@@ -39,6 +39,9 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** Ms after which a process that has nothing more to do is ended. */
+const leftOverMs = 1_000;
+
 /**
  * Loads the configuration, narrowed to `--connection`, builds the app, runs the command and releases everything.
  * `quiet` keeps the log to warnings unless LOG_LEVEL says otherwise: for commands whose result is on stdout.
@@ -49,8 +52,17 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
   const log = createLog(config, () => telemetry.logFields());
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
+  stack.defer(() => endSoon());
   stack.use(telemetry);
   await run(stack.use(await openApp(config, log, telemetry)));
+}
+
+/**
+ * Ends the process although something keeps it: BullMQ forgets the connection of a worker that it closes while Redis is
+ * being reached.
+ */
+function endSoon(): void {
+  setTimeout(() => process.exit(), leftOverMs).unref();
 }
 
 /** Throws `usage.unknown-connection` when there is none of that name. */

@@ -12,6 +12,7 @@ export type BullQueue = Pick<
   | 'getJobScheduler'
   | 'rateLimit'
   | 'upsertJobScheduler'
+  | 'waitUntilReady'
 >;
 
 type WorkerSettings = Omit<WorkerOptions<never>, 'connection' | 'prefix' | 'telemetry'>;
@@ -20,7 +21,7 @@ type WorkerSettings = Omit<WorkerOptions<never>, 'connection' | 'prefix' | 'tele
 export interface Backend extends AsyncDisposable {
   openQueue(name: string): BullQueue;
   openWorker(name: string, process: Processor<unknown, unknown>, settings: WorkerSettings): BullWorker;
-  /** Does what somebody waits for: in Redis it ends within seconds, with `queue.unavailable` when that is away. */
+  /** Does what somebody waits for. Throws `queue.unavailable` when the server is away: within seconds when it is Redis. */
   ask<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws when the server does not answer within 2 s. */
   ping(): Promise<void>;

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPostgresBackend, isPgPool, type PgPool, runMigrations, withBackend } from 'bullmq';
+import {
+  ConnectionClosedError,
+  createPostgresBackend,
+  isPgPool,
+  type PgPool,
+  runMigrations,
+  withBackend,
+} from 'bullmq';
 import pg from 'pg';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 
@@ -10,6 +18,9 @@ const { Queue, Worker } = withBackend(createPostgresBackend);
 const spareConnections = 8;
 
 const pingMs = 2_000;
+
+/** Ms between tries of a worker to reach a database that is away. */
+const retryMs = 1_000;
 
 /** The queues in a schema of their own. `workers`: how many may be started at once; each keeps one connection to itself. */
 export async function openPostgresBackend(
@@ -21,47 +32,124 @@ export async function openPostgresBackend(
   const pool = new pg.Pool({
     connectionString,
     max: workers + spareConnections,
+    keepAlive: true,
     options: '-c search_path=bullmq',
     application_name: 'leadsync-queue',
   });
   // BullMQ listens once for each queue and worker.
   pool.setMaxListeners(0);
-  pool.on('error', (error) => warn(error, 'the connection to the queue broke'));
-  // Of one that is in use the query tells; without a listener the same error would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  const client = await pool.connect();
+  let isAway = false;
+  /** An outage is told once until it is over: every queue and worker meets it, again and again. */
+  const warnOnce = (error: Error, message: string): void => {
+    const outage = error instanceof ConnectionClosedError || isDatabaseOutage(error);
+    if (outage && isAway) return;
+    isAway ||= outage;
+    warn(error, outage ? 'the connection to the queue broke; it is tried again' : message);
+  };
+  pool.on('error', (error) => warnOnce(error, 'the connection to the queue broke'));
+  pool.on('connect', (client) => {
+    isAway = false;
+    // Of one that is in use the query tells; without a listener the same error would end the process.
+    client.on('error', () => {});
+  });
   try {
-    await runMigrations(client);
-  } finally {
-    client.release();
+    const client = await pool.connect();
+    try {
+      await runMigrations(client);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    throw unavailable(error);
   }
-  const shared = { connection: asPgPool(pool), ...(telemetry && { telemetry }) };
+  const shared = { connection: tellingOutages(pool), ...(telemetry && { telemetry }) };
   return {
     openQueue(name) {
       const queue = new Queue<unknown, unknown>(name, shared);
-      queue.on('error', (error) => warn(error, `queue ${name}`));
+      queue.on('error', (error) => warnOnce(error, `queue ${name}`));
       return queue;
     },
     openWorker(name, process, settings) {
-      const worker = new Worker(name, process, { ...shared, ...settings });
-      worker.on('error', (error) => warn(error, `worker of queue ${name}`));
-      return worker;
+      const stop = new AbortController();
+      const open = (): InstanceType<typeof Worker> => {
+        const opened = new Worker(name, process, {
+          ...shared,
+          ...settings,
+          autorun: false,
+          runRetryDelay: retryMs,
+        });
+        opened.on('error', (error) => warnOnce(error, `worker of queue ${name}`));
+        return opened;
+      };
+      let worker = open();
+      const run = async (): Promise<void> => {
+        while (!stop.signal.aborted) {
+          try {
+            await worker.waitUntilReady();
+            return await worker.run();
+          } catch (error) {
+            // BullMQ keeps the outcome of a worker's first use: after a fault it would try for ever, and not even wait.
+            if (error instanceof Error) warnOnce(error, `worker of queue ${name}`);
+            await worker.close(true).catch(() => {});
+            await sleep(retryMs, undefined, { signal: stop.signal }).catch(() => {});
+            worker = open();
+          }
+        }
+      };
+      const running = run();
+      return {
+        async close() {
+          stop.abort();
+          await worker.close();
+          await running;
+        },
+      };
     },
-    ask: (operation) => operation(),
+    async ask(operation) {
+      try {
+        return await operation();
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
     async ping() {
       const answer = pool.query('select 1');
       if ((await Promise.race([answer, sleep(pingMs, null, { ref: false })])) === null) {
         throw new LeadsyncError('queue.unavailable', 'the database does not answer', { retry: 'later' });
       }
     },
-    // Whoever has come this far has a database that answers.
     examine: async () => [],
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }
 
-/** BullMQ declares a pool of its own shape, which pg's types do not quite match; it has a test for the real thing. */
-function asPgPool(pool: unknown): PgPool {
-  if (!isPgPool(pool)) throw new TypeError('not a pool of pg');
-  return pool;
+/** An outage as what callers know; any other error as it is. */
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof ConnectionClosedError) && !isDatabaseOutage(error)) return error;
+  return new LeadsyncError('queue.unavailable', 'the database with the jobs broke off', {
+    retry: 'later',
+    help: 'Check that Postgres is running; nothing is lost, jobs go on when it is back.',
+    cause: error,
+  });
+}
+
+/** Outages told in BullMQ's own words: after those it waits a moment, after any other fault it tries again at once, without end. */
+function tellingOutages(pool: pg.Pool): PgPool {
+  const told = async (asked: Promise<unknown>): Promise<unknown> => {
+    try {
+      return await asked;
+    } catch (error) {
+      throw isDatabaseOutage(error) ? new ConnectionClosedError(undefined, error) : error;
+    }
+  };
+  const telling: unknown = {
+    connect: () => told(pool.connect()),
+    query: (text: string, values?: unknown[]) => told(pool.query(text, values)),
+    end: () => pool.end(),
+    on: (event: 'error', listener: (error: Error) => void) => pool.on(event, listener),
+    options: pool.options,
+  };
+  // BullMQ declares a pool of its own shape, which pg's types do not quite match; it has a test for the real thing.
+  if (!isPgPool(telling)) throw new TypeError('not a pool of pg');
+  return telling;
 }

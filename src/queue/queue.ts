@@ -115,8 +115,25 @@ export async function openQueues(
     for (const board of boards) board.addQueue(queue);
     return queue;
   };
+  /** BullMQ keeps the outcome of a queue's first use, also when it was a fault: such a queue is made anew. */
+  const usable = async (name: string): Promise<BullQueue> => {
+    const queue = queueOf(name);
+    try {
+      await queue.waitUntilReady();
+      return queue;
+    } catch (error) {
+      if (open.get(name) === queue) open.delete(name);
+      void queue.close().catch(() => {});
+      throw error;
+    }
+  };
   return {
-    queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    queue: (name) => {
+      queueOf(name);
+      return jobQueue(name, backend, lockMs, (operation) =>
+        backend.ask(async () => operation(await usable(name))),
+      );
+    },
     names: () => [...open.keys()],
     ping: () => backend.ping(),
     examine: () => backend.ask(() => backend.examine()),
@@ -135,9 +152,12 @@ export async function openQueues(
   };
 }
 
-function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue {
+/** Does something with the queue; see `Backend.ask`. */
+type Ask = <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>;
+
+function jobQueue(name: string, backend: Backend, lockMs: number, ask: Ask): JobQueue {
   return {
-    async add(name, payload, { id = randomUUID(), delayMs, requestedAt = Date.now() } = {}) {
+    async add(job, payload, { id = randomUUID(), delayMs, requestedAt = Date.now() } = {}) {
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
@@ -146,35 +166,34 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,
       };
-      const put = async (): Promise<void> =>
-        void (await backend.ask(() => queue.add(name, payload, options)));
+      const put = async (): Promise<void> => void (await ask((queue) => queue.add(job, payload, options)));
       await put();
-      return { id, finished: (signal) => finished(queue, backend, id, put, signal) };
+      return { id, finished: (signal) => finished(ask, id, put, signal) };
     },
-    async addAll(name, jobs) {
+    async addAll(job, jobs) {
       const all = jobs.map(({ payload, id, delayMs }) => ({
-        name,
+        name: job,
         data: payload,
         opts: { jobId: id, delay: Math.ceil(delayMs), removeOnComplete: true, removeOnFail: true },
       }));
-      await backend.ask(() => queue.addBulk(all));
+      await ask((queue) => queue.addBulk(all));
     },
-    work: (handlers, concurrency = 1) => startWorker(queue, backend, { lockMs, concurrency }, handlers),
-    async schedule(name, pattern, timeZone, job, payload) {
+    work: (handlers, concurrency = 1) => startWorker(name, backend, ask, { lockMs, concurrency }, handlers),
+    async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {
         name: job,
         data: payload,
         // Each night is a trace of its own: with the context handed on they would all be one.
         opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
-      await backend.ask(() => upsertSchedule(queue, name, { pattern, tz: timeZone }, template));
+      await ask((queue) => upsertSchedule(queue, schedule, { pattern, tz: timeZone }, template));
     },
-    async nextRun(name) {
-      const scheduler = await backend.ask(() => queue.getJobScheduler(name));
+    async nextRun(schedule) {
+      const scheduler = await ask((queue) => queue.getJobScheduler(schedule));
       return scheduler?.next ?? null;
     },
     async counts() {
-      const counts = await backend.ask(() => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
+      const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
       const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting, active, delayed, failed };
     },
@@ -186,8 +205,7 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
  * that lost its memory: `put` adds it again.
  */
 async function finished(
-  queue: BullQueue,
-  backend: Backend,
+  ask: Ask,
   id: string,
   put: () => Promise<void>,
   signal: AbortSignal,
@@ -196,7 +214,7 @@ async function finished(
   for (;;) {
     signal.throwIfAborted();
     try {
-      const job = await backend.ask(() => queue.getJob(id));
+      const job = await ask((queue) => queue.getJob(id));
       answeredAt = Date.now();
       if (job === undefined) await put();
       else if (job.finishedOn !== undefined && job.failedReason) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, RateLimitError } from 'bullmq';
 import { LeadsyncError } from '../errors.ts';
 import type { Backend, BullQueue } from './backend.ts';
@@ -20,10 +21,14 @@ export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) =
 /** Ms after which a job is tried again whose handler found no queue to add its own jobs to. */
 const retryMs = 1_000;
 
+/** Ms between tries to give a job back to a queue that is away. */
+const insistMs = 250;
+
 /** Takes jobs until it is disposed: then those under way are stopped and go back. */
 export function startWorker(
-  queue: BullQueue,
+  name: string,
   backend: Backend,
+  ask: <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>,
   { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
   handlers: Readonly<Record<string, JobHandler>>,
 ): AsyncDisposable {
@@ -45,25 +50,26 @@ export function startWorker(
     const result = await handling.finally(() => underWay.delete(handling));
     if ('done' in result) return result.done;
     const againAfterMs = Math.ceil(result.againAfterMs);
+    const until = Date.now() + againAfterMs;
     if (result.wholeQueue) {
-      await limit(againAfterMs);
+      await insist((queue) => queue.rateLimit(Math.max(1, until - Date.now())));
       throw new RateLimitError();
     }
-    await job.moveToDelayed(Date.now() + againAfterMs, token);
+    await insist(() => job.moveToDelayed(until, token));
     throw new DelayedError();
   };
   /** A job that failed for want of the queue would not come back. */
-  const limit = async (ms: number): Promise<void> => {
-    const until = Date.now() + ms;
+  const insist = async (operation: (queue: BullQueue) => Promise<void>): Promise<void> => {
     for (;;) {
       try {
-        return await backend.ask(() => queue.rateLimit(Math.max(1, until - Date.now())));
+        return await ask(operation);
       } catch (error) {
         if (!isUnavailable(error) || stop.signal.aborted) throw error;
+        await sleep(insistMs);
       }
     }
   };
-  const worker = backend.openWorker(queue.name, process, {
+  const worker = backend.openWorker(name, process, {
     concurrency,
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
-import { isDatabaseOutage } from '../store/database.ts';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
 import {

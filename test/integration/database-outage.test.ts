@@ -3,6 +3,26 @@ import { runHandlers } from '../../src/cli/run-job.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
 
+test('connections of the queue that break while they are in use end no process', async () => {
+  await using workspace = await Workspace.open();
+  await using app = await workspace.openApp();
+  const queue = app.queues.queue('q');
+  let done = 0;
+  await using _worker = queue.work({ job: async () => ({ done: (done += 1) }) }, 4);
+  const added: Promise<unknown>[] = [];
+  for (let round = 0; round < 20; round++) {
+    for (let job = 0; job < 10; job++) added.push(queue.add('job', {}).catch((error: unknown) => error));
+    await workspace.database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leadsync-queue' and datname = current_database()`,
+    );
+  }
+  const broken = (await Promise.all(added)).filter((outcome) => outcome instanceof Error);
+  expect(broken.length).toBeGreaterThan(0);
+  const last = await queue.add('job', {});
+  await last.finished(new AbortController().signal);
+  expect(done).toBeGreaterThan(0);
+});
+
 test('a sync for which the database is away, or breaks off, is taken up again and does not fail', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   const url = new URL(workspace.database.url);

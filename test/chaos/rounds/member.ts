@@ -10,6 +10,9 @@ const clock = fileURLToPath(new URL('./shifted-clock.ts', import.meta.url));
 /** A process is to end within so many ms of SIGTERM. */
 const stopWithinMs = 10_000;
 
+/** However long a service or a server is away in a round: a command is to end within so many ms. */
+const commandWithinMs = 180_000;
+
 /** What members are started with. */
 export interface MemberSurroundings {
   readonly folder: string;
@@ -109,7 +112,10 @@ export class Member implements AsyncDisposable {
   /** Runs a command to its end. */
   async command(...args: readonly string[]): Promise<CliResult> {
     const process = this.run(args);
-    const result = await process.ended;
+    const ended = await Promise.race([process.ended, sleep(commandWithinMs, null, { ref: false })]);
+    if (ended === null)
+      this.#surroundings.fault(`${args.join(' ')} did not end: ${process.stdout}${process.stderr}`);
+    const result = ended ?? (await process.kill());
     this.#keep(process);
     return result;
   }

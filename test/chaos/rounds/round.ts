@@ -55,7 +55,7 @@ export async function playRound(options: RoundOptions): Promise<Verdict> {
       ),
       repeat(stop.signal, world, 'commands', 4_000, 12_000, () => runCommand(world)),
     ];
-    for (const team of world.teams) team.setMoody(true);
+    for (const team of world.teams) team.setMoody(options.pace < 1 ? 7 : 15);
     await unleash(world, options, chaoses);
     stop.abort();
     await Promise.all(activities);
@@ -96,26 +96,33 @@ async function unleash(world: World, options: RoundOptions, chaoses: string[]): 
     await kind({ world, random, pace });
     world.trace(`over: ${name}`);
   };
-  const play2 = async (name: string | undefined): Promise<void> => {
+  const playNamed = async (name: string | undefined): Promise<void> => {
     const kind = kinds[name ?? ''];
     if (name === undefined || kind === undefined) throw new Error(`there is no chaos ${name}`);
     await play(name, kind);
   };
   if (script !== null) {
-    for (const name of script) await play2(name);
+    for (const name of script) {
+      await settled(world, 'all workers are up', () => world.members.every(({ isUp }) => isUp));
+      const asked = world.teams.map(({ sandbox }) => sandbox.stats.requests);
+      await settled(world, 'a service is asked', () =>
+        world.teams.some(({ sandbox }, nth) => sandbox.stats.requests > (asked[nth] ?? 0)),
+      );
+      await playNamed(name);
+    }
     return;
   }
   const choose = (): string | undefined => only[random.below(only.length)];
   const lane = async (): Promise<void> => {
     while (Date.now() < end) {
-      await play2(choose());
+      await playNamed(choose());
       await sleep(random.below(4_000) * pace);
     }
   };
   const second = async (): Promise<void> => {
     while (Date.now() < end) {
       await sleep(random.below(15_000) * pace);
-      await play2(choose());
+      await playNamed(choose());
     }
   };
   await Promise.all([lane(), second()]);
@@ -175,7 +182,7 @@ async function heal(world: World): Promise<void> {
   await world.postgres.start();
   await world.redis?.command('PING');
   for (const team of world.teams) {
-    team.setMoody(false);
+    team.setMoody(null);
     team.network.heal();
     team.disk?.empty();
     team.hasRoom = true;
@@ -187,14 +194,17 @@ async function heal(world: World): Promise<void> {
 
 /** Syncs until there is nothing to do, and waits until no mail and no job is owed. */
 async function quiet(world: World, isShort: boolean): Promise<void> {
+  const noRunIsOpen = async (): Promise<boolean> =>
+    (await world.pool.query(`select from runs where finished_at is null`)).rowCount === 0;
+  // By the workers alone: no job was lost. That of a killed worker is taken up when its lock has ended, after 45 s.
+  if (!isShort) await settled(world, 'no run is open', noRunIsOpen);
   for (const { name } of world.teams) await syncUntilQuiet(world, name);
-  const open = async (sql: string): Promise<boolean> => (await world.pool.query(sql)).rowCount === 0;
   await settled(world, 'no mail is owed', async () => {
     const owed = await world.hurryMails(isShort);
     await sleep(2_000);
     return owed === 0;
   });
-  await settled(world, 'no run is open', () => open(`select from runs where finished_at is null`));
+  await settled(world, 'no run is open at the end', noRunIsOpen);
 }
 
 async function syncUntilQuiet(world: World, name: string): Promise<void> {

@@ -13,9 +13,8 @@ import { DueLeads } from './due-leads.ts';
 import type { SmallDisk } from './small-disk.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** A service that throttles and has its moods. */
+/** What a service does wrong, besides throttling. */
 const moods: readonly Fault[] = [
-  { kind: 'status', status: 429, retryAfter: { seconds: 2 }, when: { every: 15 }, on: [] },
   { kind: 'status', status: 429, retryAfter: { dateInSeconds: 2 }, when: { rate: 0.01 }, on: [] },
   { kind: 'status', status: 500, when: { rate: 0.01 }, on: [] },
   { kind: 'status', status: 503, when: { rate: 0.01 }, on: [] },
@@ -108,9 +107,12 @@ export class Team implements AsyncDisposable {
     return `http://127.0.0.1:${this.network.port}`;
   }
 
-  /** From now on the service throttles, fails and loses replies; or it is a good one. */
-  setMoody(isMoody: boolean): void {
-    this.sandbox.set({ faults: isMoody ? moods : [] });
+  /** From now on the service throttles each so-manieth request, fails and loses replies; null: it is a good one. */
+  setMoody(throttleEvery: number | null): void {
+    if (throttleEvery === null) return this.sandbox.set({ faults: [] });
+    const retryAfter = { seconds: 2 };
+    const when = { every: throttleEvery };
+    this.sandbox.set({ faults: [{ kind: 'status', status: 429, retryAfter, when, on: [] }, ...moods] });
   }
 
   /** One of them does something, unless the disk is full: what could not be saved was not typed. */

@@ -114,6 +114,9 @@ export class World implements AsyncDisposable {
       this.teams.push(stack.use(await Team.open(name, own, disk, seed * 10 + index, trace)));
     }
     this.secrets.push(...this.teams.map(({ sandbox }) => sandbox.apiKey));
+    // A queue whose first use breaks off never works again (BullMQ).
+    for (const { name } of this.teams)
+      for (const queue of [syncQueue(name), reminderQueue(name)]) await this.queues.queue(queue).counts();
     this.#configure();
     const surroundings: MemberSurroundings = {
       folder,

@@ -1,0 +1,15 @@
+/** SQLSTATE classes that say nothing about the statement: connection, rollback by the server, resources, operator. */
+const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
+const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
+
+/** Whether an error of pg means that the database was away, so that the same statement may succeed later. */
+export function isDatabaseOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!('code' in error) || typeof error.code !== 'string') {
+    // pg gives the end of a connection no code.
+    return error.message.startsWith('Connection terminated');
+  }
+  return (
+    outageErrno.has(error.code) || (error.code.length === 5 && outageClasses.has(error.code.slice(0, 2)))
+  );
+}
