@@ -2,7 +2,7 @@
 # Builds the image and uses it as a user would: read-only root, no capabilities, its own user, only /data to write to.
 # Not part of `npm test`: ten minutes as root on Debian 12 with debootstrap, buildah, podman, crun, redis-server and
 # postgresql installed, and `npm ci` done here. Prints a line for each thing that holds; the first that does not ends it.
-# Usage: build-and-run.sh [FOLDER [PART...]]   a folder of an earlier run has its images: PARTs without `image` use them
+# Usage: npm run verify:image -- [FOLDER [PART...]]   a folder of an earlier run has its images: PARTs without `image` use them
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 app=$(cd "$here/../.." && pwd)

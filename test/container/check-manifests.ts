@@ -1,6 +1,6 @@
 // Holds deploy/kubernetes against the schemas that Kubernetes publishes, as the npm package kubernetes-models has them:
 // tsc finds keys that do not exist by its types, its validators find values that are not allowed. Not part of `npm test`,
-// since it installs 25 MB: node_modules/.bin/node test/container/check-manifests.ts
+// since it installs 25 MB: npm run verify:kubernetes
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
