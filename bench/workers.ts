@@ -18,7 +18,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { pino } from 'pino';
 import { openApp } from '../src/app.ts';
-import { queueName } from '../src/cli/run-job.ts';
+import { syncQueue } from '../jobs/sync.ts';
 import { loadConfig } from '../src/config/load.ts';
 // oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
@@ -27,6 +27,8 @@ import { getRun } from '../src/store/runs.ts';
 import type { SyncReport } from '../src/sync/report.ts';
 
 const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
+// oxlint-disable-next-line node/no-process-env -- what the command is started with
+const { PATH, REDIS_URL } = process.env;
 const [connections = 20, leads = 5_000, most = 3] = process.argv.slice(2).map(Number);
 
 /** Each service answers every so-manieth request with 429 and asks for a second of rest. */
@@ -65,16 +67,13 @@ async function measure(workers: number): Promise<void> {
   }
   writeFileSync(join(folder, 'leadsync.yaml'), JSON.stringify({ connections: configuration(sides) }));
   const env = {
-    PATH: process.env['PATH'],
+    PATH,
     HOME: folder,
     DATABASE_URL: server.connectionString,
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
     LOG_LEVEL: 'warn',
-    ...(process.env['REDIS_URL'] && {
-      REDIS_URL: process.env['REDIS_URL'],
-      REDIS_PREFIX: `bench-${Date.now()}`,
-    }),
+    ...(REDIS_URL !== undefined && { REDIS_URL, REDIS_PREFIX: `bench-${Date.now()}` }),
   };
   const config = await loadConfig({ env, cwd: folder });
   const app = stack.use(await openApp(config, pino({ level: 'warn' }, pino.destination(2))));
@@ -95,7 +94,7 @@ async function measure(workers: number): Promise<void> {
     const jobs = await Promise.all(
       sides.map((side) => {
         const payload = { connection: side.name, allow: [], patience: 45 };
-        return app.queues.queue(queueName(side.name)).add('sync', payload);
+        return app.queues.queue(syncQueue(side.name)).add('sync', payload);
       }),
     );
     const reports: SyncReport[] = [];
@@ -131,7 +130,7 @@ async function measure(workers: number): Promise<void> {
 }
 
 function configuration(sides: readonly Side[]): object {
-  const entries = sides.map(({ name, service, path }) => [
+  const entries = sides.map<[string, object]>(({ name, service, path }) => [
     name,
     {
       leads: { baseUrl: service.url, apiKey: service.apiKey },

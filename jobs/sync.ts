@@ -8,6 +8,12 @@ import { askForHelp, engage } from './push.ts';
 
 const payloadSchema = z.object({ connection: z.string(), allow: z.array(z.string()), patience: z.number() });
 
+/** The queue of a connection's runs. */
+export const syncQueue = (connection: string): string => `sync-${connection}`;
+
+/** The schedule of the nightly sync, in that queue. */
+export const schedulerName = 'nightly';
+
 /** A run's id: all that a job hands on. */
 export interface RunSummary {
   readonly runId: number;
@@ -46,5 +52,6 @@ export async function advance(
   const ask = (run: Run): Promise<void> => askForHelp(app, connection, run);
   const result = await advanceRun({ ...context, askForHelp: ask }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
+  app.activity.waited(connection, result.why, result.afterMs);
   return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
 }

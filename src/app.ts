@@ -4,8 +4,15 @@ import type { Logger } from 'pino';
 import { systemClock } from './sync/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { parseRedisAddress } from './config/redis-address.ts';
+import { LeadsyncError } from './errors.ts';
+import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
+import { Activity } from './ops/activity.ts';
+import type { WatchedConnection } from './ops/figure-source.ts';
+import { createMetrics, type Metrics } from './ops/metrics.ts';
+import type { QueueCounts } from './ops/waiting-gauges.ts';
 import { Places } from './places.ts';
+import { previousRun } from './queue/previous-run.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
 import { createMailer, type Mailer } from './reminders/mail.ts';
@@ -15,7 +22,7 @@ import { openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { migrate } from './store/migrate.ts';
-import { createServiceTurn } from './store/service-turn.ts';
+import { createServiceTurn, serviceScope } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
@@ -24,6 +31,8 @@ import { createHubSpotTarget } from './targets/hubspot/hubspot-target.ts';
 import { createPostgresTableTarget } from './targets/postgres-table/postgres-table-target.ts';
 import type { Target } from './targets/target.ts';
 import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
+import { noTelemetry, type Telemetry } from './telemetry.ts';
+import { version } from './version.ts';
 
 /** Everything a command or a job works with. Disposing it releases all of it in reverse order. */
 export interface App extends AsyncDisposable {
@@ -43,27 +52,41 @@ export interface App extends AsyncDisposable {
   readonly runs: Places;
   /** Connections whose run this process carries out, or shares, now. */
   readonly engaged: Set<string>;
+  /** What this process has done, for its metrics. */
+  readonly activity: Activity;
+  readonly metrics: Metrics;
 }
 
 /** Runs of different connections in one process; more of them wait for their turn. */
 const runsAtOnce = 4;
 
 /** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
-export async function openApp(config: Config, log: Logger): Promise<App> {
+export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
   const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
   await migrate(pool);
-  const queues = stack.use(await openQueues(queueBackend(config, connectionString), log, workersFor(config)));
+  const queues = stack.use(
+    await openQueues(
+      queueBackend(config, connectionString),
+      log,
+      workersFor(config),
+      telemetry.queues && { telemetry: telemetry.queues },
+    ),
+  );
   const { smtpUrl, smtpRate: rate } = config;
   const outbox = join(config.dataDir, 'outbox');
-  const mailer = stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate }));
+  const activity = new Activity(config.connections.map(({ name }) => name));
+  const mailer = counted(
+    stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate })),
+    activity,
+  );
   const templates = new Map<string, Templates>();
   const contexts = new Map<string, SyncContext>();
   const account = openGoogleAccount(config.googleCredentials);
   for (const connection of config.connections) {
-    const target = openTarget(connection, config, account, stack);
-    contexts.set(connection.name, openConnection(connection, target, pool, log, stack));
+    const target = openTarget(connection, config, account, activity, stack);
+    contexts.set(connection.name, openConnection(connection, target, pool, log, telemetry, activity, stack));
     const { name, reminders } = connection;
     const warn = (message: string): void => log.warn({ connection: name }, message);
     templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
@@ -82,6 +105,15 @@ export async function openApp(config: Config, log: Logger): Promise<App> {
     contexts,
     runs: new Places(runsAtOnce),
     engaged: new Set(),
+    activity,
+    metrics: createMetrics({
+      log,
+      pool,
+      version,
+      connections: config.connections.map(watched),
+      activity,
+      queueCounts: () => countJobs(queues),
+    }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -105,20 +137,24 @@ function openTarget(
   { name, target, fields }: ConnectionConfig,
   config: Config,
   account: GoogleAccount,
+  activity: Activity,
   stack: AsyncDisposableStack,
 ): Target {
+  const onReply: OnReply = (ending) => activity.replied(target.type, name, ending);
   switch (target.type) {
     case 'workbook':
       return createWorkbookTarget({ ...target, fields });
     case 'google-sheets': {
       const apiUrl = `${config.googleSheetsUrl}/`;
       const clock = systemClock;
-      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, connection: name });
+      const connection = name;
+      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, onReply, connection });
     }
     case 'hubspot': {
       const { token: accessToken } = target;
       const apiUrl = config.hubspotUrl;
-      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock: systemClock }));
+      const clock = systemClock;
+      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock, onReply }));
     }
     case 'postgres-table':
       return createPostgresTableTarget({ ...target, fields });
@@ -132,6 +168,8 @@ function openConnection(
   target: Target,
   pool: pg.Pool,
   log: Logger,
+  { inSpan }: Telemetry,
+  activity: Activity,
   stack: AsyncDisposableStack,
 ): SyncContext {
   const { baseUrl, apiKey, query } = connection.leads;
@@ -145,7 +183,41 @@ function openConnection(
       throttle,
       turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
+      onReply: (ending) => activity.replied('leads', connection.name, ending),
     }),
   );
-  return { connection, pool, leads, target, log: child, clock: systemClock };
+  return { connection, pool, leads, target, log: child, clock: systemClock, inSpan };
+}
+
+/** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
+function counted(mailer: Mailer, activity: Activity): Mailer {
+  return {
+    async send(mail) {
+      try {
+        const reply = await mailer.send(mail);
+        activity.replied('mail', null, 'sent');
+        return reply;
+      } catch (error) {
+        activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
+        throw error;
+      }
+    },
+    verify: () => mailer.verify(),
+    [Symbol.asyncDispose]: () => mailer[Symbol.asyncDispose](),
+  };
+}
+
+function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
+  return {
+    name,
+    throttleScope: serviceScope(leads.baseUrl, leads.apiKey.reveal()),
+    lastDue: () => previousRun(sync.schedule, sync.timeZone, Date.now()),
+  };
+}
+
+/** One queue after the other: each keeps few connections to itself. */
+async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
+  const counts = new Map<string, QueueCounts>();
+  for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());
+  return counts;
 }

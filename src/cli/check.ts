@@ -1,8 +1,10 @@
+import { planQueue } from '../../jobs/plan-reminders.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { checkAlertChannels } from './check-alerts.ts';
 import { addressless, describeAddressless } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
@@ -13,6 +15,8 @@ import { withApp } from './with-app.ts';
 export interface CheckOptions extends CommonOptions {
   /** Mends what it can. */
   readonly fix?: boolean;
+  /** Sends a test to whom alerts go. */
+  readonly testAlert?: boolean;
 }
 
 const never = new AbortController().signal;
@@ -28,21 +32,34 @@ export async function check(options: CheckOptions): Promise<void> {
   ];
   try {
     await withApp(options, async (app) => {
-      lines.push({ name: 'database and queue', ok: true, message: describeDatabase(app) });
+      lines.push(...(await checkStores(app)));
       for (const context of app.contexts.values()) {
         lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
       }
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));
+      lines.push(...(await checkAlertChannels(app, options.testAlert === true)));
     });
   } catch (error) {
     if (!(error instanceof LeadsyncError) || error.code.startsWith('usage.')) throw error;
-    lines.push(failed('database and queue', error));
+    lines.push(failed(error.code.startsWith('queue.') ? 'queue' : 'database and queue', error));
   }
   if (options.json) printJson({ ok: lines.every((line) => line.ok), checks: lines });
   else for (const line of lines) print(describeLine(line));
   process.exitCode = lines.every((line) => line.ok) ? exitCodes.done : exitCodes.failed;
+}
+
+/** The database, and the queues where they are elsewhere. What is weak there, but loses nothing, fails nothing. */
+async function checkStores(app: App): Promise<CheckLine[]> {
+  const findings = await app.queues.examine();
+  // Needs what every job needs: scripts, and the keys of our prefix.
+  await app.queues.queue(planQueue).counts();
+  const name = findings.length === 0 ? 'database and queue' : 'database';
+  return [
+    { name, ok: true, message: describeDatabase(app) },
+    ...findings.map(({ fault, ...line }) => ({ ...line, ok: fault === undefined, ...fault })),
+  ];
 }
 
 function describeDatabase({ config }: App): string {

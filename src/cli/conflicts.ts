@@ -1,5 +1,6 @@
 import { showCell } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
+import { decidableSides } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
@@ -8,11 +9,16 @@ import { withApp } from './with-app.ts';
 export function conflicts(options: CommonOptions): Promise<void> {
   return withApp(options, async (app) => {
     const held: Held[] = [];
-    for (const name of app.contexts.keys()) held.push(...(await listHeld(app.pool, name)));
+    let isDecidable = false;
+    for (const { connection } of app.contexts.values()) {
+      const items = await listHeld(app.pool, connection.name);
+      held.push(...items);
+      isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
+    }
     if (options.json) return printJson({ conflicts: held.map(heldJson) });
     if (held.length === 0) return print('nothing is held');
     for (const item of held) print(describeHeld(item));
-    if (held.some((item) => decidableSides(item).length > 0))
+    if (isDecidable)
       print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
   });
 }
@@ -33,21 +39,6 @@ function heldJson(item: Held): object {
 
 function plain(cell: Held['lead']): string | null {
   return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
-}
-
-const sidesByCode: Readonly<Record<string, readonly ('lead' | 'target')[]>> = {
-  'conflict.both-edited': ['lead', 'target'],
-  'conflict.first-sight': ['lead', 'target'],
-  'row.unreadable': ['lead'],
-  'row.company-name-empty': ['lead'],
-  'lead.field-refused': ['lead'],
-  'lead.unreadable': ['target'],
-};
-
-/** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
-export function decidableSides(item: Held): readonly ('lead' | 'target')[] {
-  // A new row has no lead yet whose value could be taken.
-  return item.leadId === '' ? [] : (sidesByCode[item.code] ?? []);
 }
 
 function describeHeld(item: Held): string {

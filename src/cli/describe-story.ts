@@ -1,8 +1,9 @@
+import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cell, showCell } from '../lead/value.ts';
 import type { Rule } from '../merge/merge-field.ts';
 import type { Held } from '../store/held.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
-import { decidableSides } from './conflicts.ts';
+import { decidableSides } from '../sync/decide-held.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story as people read it in `leadsync why`. */
@@ -10,7 +11,7 @@ export function describeStory(story: LeadStory): string {
   return [
     `lead ${story.leadId} in ${story.connection}`,
     ...describeRecord(story).map((line) => `  ${line}`),
-    ...story.fields.flatMap(describeField),
+    ...story.fields.flatMap((field) => describeField(field, story.mappings)),
     '',
     story.since === null
       ? 'nothing has run so far'
@@ -18,7 +19,7 @@ export function describeStory(story: LeadStory): string {
   ].join('\n');
 }
 
-function describeRecord({ record, deletions, held, fields }: LeadStory): readonly string[] {
+function describeRecord({ record, deletions, held, fields, mappings }: LeadStory): readonly string[] {
   const lines: string[] = [];
   if (record !== null) lines.push(`known since ${when(record.firstSeenAt)}`);
   else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
@@ -28,7 +29,7 @@ function describeRecord({ record, deletions, held, fields }: LeadStory): readonl
     lines.push(`deleted in the service; its row was dealt with ${when(record.deletedAt)}`);
   for (const deletion of deletions)
     lines.push(`${when(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
-  for (const item of held) lines.push(describeHeld(item));
+  for (const item of held) lines.push(describeHeld(item, mappings));
   return lines;
 }
 
@@ -48,18 +49,21 @@ function describeDeletion({ kind, reason }: Deletion): string {
   return reason === 'undone' ? undoneWords[kind] : deletionWords[kind];
 }
 
-function describeField({ field, column, base, held, history }: FieldStory): readonly string[] {
+function describeField(
+  { field, column, base, held, history }: FieldStory,
+  mappings: readonly FieldMapping[],
+): readonly string[] {
   return [
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
     base === undefined ? '  never in step' : `  both sides last agreed on ${short(showCell(base), 60)}`,
-    ...(held === null ? [] : [`  ${describeHeld(held)}`]),
+    ...(held === null ? [] : [`  ${describeHeld(held, mappings)}`]),
     ...(history.length === 0 ? ['  no write is on record'] : history.flatMap(describeWrite)),
   ];
 }
 
-function describeHeld(item: Held): string {
-  const sides = decidableSides(item);
+function describeHeld(item: Held, mappings: readonly FieldMapping[]): string {
+  const sides = decidableSides(item, mappings);
   const decided = item.resolution === null ? '' : `; decided: the ${item.resolution}'s value`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
   const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;

@@ -1,14 +1,11 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
+import { schedulerName, syncQueue } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
-import { previousRun } from '../queue/queue.ts';
+import { previousRun } from '../queue/previous-run.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { resumeWithin } from '../sync/run.ts';
-import { queueName } from './run-job.ts';
-
-/** The schedule of a connection's nightly sync, in the connection's queue. */
-export const schedulerName = 'nightly';
 
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
 const nightlyPatience = 45;
@@ -46,7 +43,7 @@ export async function haveForgotten(app: App): Promise<boolean> {
 
 function schedules({ contexts }: App): readonly Schedule[] {
   const nights = [...contexts.values()].map(({ connection: { name, sync } }) => ({
-    queue: queueName(name),
+    queue: syncQueue(name),
     name: schedulerName,
     pattern: sync.schedule,
     timeZone: sync.timeZone,
@@ -74,7 +71,7 @@ function nightly(connection: string) {
 
 /** Goes on with the run that was interrupted, and makes up once for the night that was missed. */
 async function addRuns(app: App, { connection: { name, sync }, log }: SyncContext): Promise<void> {
-  const queue = app.queues.queue(queueName(name));
+  const queue = app.queues.queue(syncQueue(name));
   const open = await openRun(app.pool, name, 'sync');
   if (open !== null && Date.now() - open.progressAt < resumeWithin) {
     const { job, payload } = resumption(open);

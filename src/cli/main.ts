@@ -1,5 +1,4 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import packageFile from '../../package.json' with { type: 'json' };
 import { guardCodes } from '../merge/guard.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
@@ -11,6 +10,7 @@ import type { ResolveOptions } from './resolve.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
 import type { UndoOptions } from './undo.ts';
+import { version } from '../version.ts';
 
 // bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
 if (process.connected) {
@@ -28,7 +28,7 @@ export interface CommonOptions {
 
 const program = new Command('leadsync')
   .description('Keeps the leads of the Lead Management Service in step with a spreadsheet, both ways.')
-  .version(packageFile.version, '--version', 'prints the version')
+  .version(version, '--version', 'prints the version')
   .showHelpAfterError('(leadsync --help lists the commands)')
   .exitOverride();
 
@@ -62,6 +62,7 @@ command('demo', 'shows the main job on a local sandbox, in under a minute, with 
   .action(async (options: DemoOptions) => (await import('./demo.ts')).demo(options));
 command('check', 'tests configuration, database, queue, credentials, permissions, target and mail')
   .option('--fix', 'take a copied spreadsheet as the target from now on')
+  .option('--test-alert', 'send a test to everybody whom alerts go to')
   .action(async (options: CheckOptions) => (await import('./check.ts')).check(options));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')

@@ -1,4 +1,5 @@
 import { spinner } from '@clack/prompts';
+import { describeProgress } from '../ops/describe-progress.ts';
 import type { Run } from '../store/runs.ts';
 
 const intervalMs = 250;
@@ -16,7 +17,7 @@ export class Progress implements AsyncDisposable {
     this.#spinner.start(`${connection}: starting`);
     this.#timer = setInterval(() => {
       look().then(
-        (run) => run && this.#spinner?.message(`${connection}: ${describe(run)}`),
+        (run) => run && this.#spinner?.message(`${connection}: ${describeProgress(run)}`),
         () => {},
       );
     }, intervalMs);
@@ -25,21 +26,5 @@ export class Progress implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#spinner?.clear();
-  }
-}
-
-function describe(run: Run): string {
-  const waiting = run.pausedAt === null ? '' : ', waiting as the service asked';
-  switch (run.phase) {
-    case 'pull':
-      return `${run.pulled} leads in ${run.pages} pages${waiting}`;
-    case 'read':
-      return `${run.pulled} leads; reading the table${waiting}`;
-    case 'plan':
-      return `comparing ${run.pulled} leads with ${run.targetRows} rows${waiting}`;
-    case 'push-leads':
-      return `writing to the service${waiting}`;
-    default:
-      return `writing to the table${waiting}`;
   }
 }

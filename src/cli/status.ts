@@ -1,34 +1,8 @@
-import type { App } from '../app.ts';
-import { countHeld } from '../store/held.ts';
-import { leaseHolder } from '../store/leases.ts';
-import { listDeleted } from '../store/pairs.ts';
-import { comingReminders } from '../store/reminders.ts';
-import { lastRun, openRun } from '../store/runs.ts';
-import { createThrottle } from '../store/throttles.ts';
-import type { SyncContext } from '../sync/context.ts';
-import type { SyncReport } from '../sync/report.ts';
-import { schedulerName } from './fill-queues.ts';
+import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { queueName } from './run-job.ts';
 import { describeReport } from './sync.ts';
 import { withApp } from './with-app.ts';
-
-interface ConnectionStatus {
-  readonly connection: string;
-  readonly lastRun: SyncReport | null;
-  readonly lastRunAt: string | null;
-  readonly running: { readonly runId: string; readonly phase: string; readonly holder: string | null } | null;
-  readonly nextRunAt: string | null;
-  readonly throttledUntil: string | null;
-  readonly held: number;
-  /** Leads that are gone from the service and whose rows were marked, or would be if there were a status column. */
-  readonly deletedLeads: readonly string[];
-  readonly reminders: {
-    readonly coming: number;
-    readonly next: readonly { readonly leadId: string; readonly dueAt: string }[];
-  };
-}
 
 /** `leadsync status`: last and next runs, throttling, held items, coming reminders. */
 export function status(options: CommonOptions): Promise<void> {
@@ -39,38 +13,6 @@ export function status(options: CommonOptions): Promise<void> {
     if (options.json) return printJson({ connections: all });
     for (const one of all) print(describe(one));
   });
-}
-
-const remindersShown = 5;
-
-async function connectionStatus(app: App, { connection, pool }: SyncContext): Promise<ConnectionStatus> {
-  const { name, leads } = connection;
-  const last = await lastRun(pool, name, 'sync');
-  const open = await openRun(pool, name, 'sync');
-  const notBefore = await createThrottle(pool, leads.baseUrl, leads.apiKey.reveal()).notBefore();
-  const coming = await comingReminders(pool, name, remindersShown);
-  return {
-    connection: name,
-    lastRun: last === null ? null : (last.report as SyncReport),
-    lastRunAt: iso(last?.finishedAt),
-    running: open && {
-      runId: String(open.id),
-      phase: open.phase,
-      holder: await leaseHolder(pool, `${name}/sync`),
-    },
-    nextRunAt: iso(await app.queues.queue(queueName(name)).nextRun(schedulerName)),
-    throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
-    held: await countHeld(pool, name),
-    deletedLeads: await listDeleted(pool, name),
-    reminders: {
-      coming: coming.count,
-      next: coming.next.map(({ leadId, dueAt }) => ({ leadId, dueAt: new Date(dueAt).toISOString() })),
-    },
-  };
-}
-
-function iso(epochMs: number | null | undefined): string | null {
-  return typeof epochMs === 'number' ? new Date(epochMs).toISOString() : null;
 }
 
 function describe(status: ConnectionStatus): string {

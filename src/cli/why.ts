@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../errors.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cell, Value } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { type Deletion, deletionsOf, type FieldWrite, writesOf } from '../store/history.ts';
@@ -30,6 +31,8 @@ export interface LeadStory {
   /** What is held of the record as a whole. */
   readonly held: readonly Held[];
   readonly fields: readonly FieldStory[];
+  /** As it is configured now. */
+  readonly mappings: readonly FieldMapping[];
   readonly retentionDays: number;
   /** ISO instant from which on the history is kept; null when nothing has run so far. */
   readonly since: string | null;
@@ -79,6 +82,7 @@ async function storyOf({ context, leadId }: FoundLead): Promise<LeadStory> {
         history: writes.filter((write) => write.field === field),
       };
     }),
+    mappings: connection.fields,
     retentionDays,
     since: firstRun === null || firstRun > kept ? firstRun : kept,
   };

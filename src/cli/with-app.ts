@@ -4,11 +4,12 @@ import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
+import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
 import type { CommonOptions } from './main.ts';
 
 /** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
-function createLog(config: Pick<Config, 'logLevel'>): Logger {
-  const options = { level: config.logLevel, base: null, serializers: { err: describeError } };
+function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Logger {
+  const options = { level: config.logLevel, base: null, mixin, serializers: { err: describeError } };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
   return pino(
     options,
@@ -44,8 +45,12 @@ export function stopSignal(): AbortSignal {
  */
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = narrow(await loadConfigFromProcess(options.config), options.connection);
-  await using app = await openApp(config, createLog(config));
-  await run(app);
+  let telemetry: Telemetry = noTelemetry;
+  const log = createLog(config, () => telemetry.logFields());
+  if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
+  await using stack = new AsyncDisposableStack();
+  stack.use(telemetry);
+  await run(stack.use(await openApp(config, log, telemetry)));
 }
 
 /** Throws `usage.unknown-connection` when there is none of that name. */

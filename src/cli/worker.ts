@@ -1,11 +1,14 @@
 import { planQueue, planReminders } from '../../jobs/plan-reminders.ts';
 import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
-import { startHealthServer } from '../ops/http.ts';
+import { syncQueue } from '../../jobs/sync.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
+import { startHttpServer } from '../ops/http.ts';
+import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
-import { queueName, runHandlers } from './run-job.ts';
+import { runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
 
@@ -17,14 +20,14 @@ export function worker(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
-    const http = stack.use(await startHealthServer(app.config.http, app.pool));
+    const http = stack.use(await startHttpServer(app));
     await fillQueues(app);
     const housekeeping = app.queues.queue(pruneQueue);
     // A worker that never runs at that hour prunes when it starts.
     await housekeeping.add('prune-history', {});
     const pushes = app.queues.queue(pushQueue);
     const working = [
-      ...[...app.contexts.keys()].map((name) => app.queues.queue(queueName(name)).work(runHandlers(app))),
+      ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(runHandlers(app))),
       pushes.work({ push: (payload, job, signal) => push(app, payload, job, signal) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),
@@ -33,7 +36,10 @@ export function worker(options: CommonOptions): Promise<void> {
     // All at once: each may need some seconds for what is under way.
     stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
     stack.use(keepQueuesFilled(app));
-    app.log.info({ port: http.port, connections: [...app.contexts.keys()] }, 'worker is ready');
+    const alerting = alertContext(app);
+    if (alerting !== null) stack.use(watchAlerts(alerting));
+    const { port, url } = http;
+    app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
       stop.addEventListener('abort', () => resolve(), { once: true });

@@ -45,9 +45,14 @@ const lenientConnection = z.object({
     .catch({ tab: 'Leads' }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
   sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
+  reminders: z.object({ from: z.unknown().optional() }).optional().catch(undefined),
 });
 const lenientFile = z.object({
   connections: z.record(z.string(), lenientConnection.optional().catch(undefined)),
+  alerts: z
+    .object({ email: z.unknown().optional(), from: z.unknown().optional() })
+    .optional()
+    .catch(undefined),
 });
 
 /** Of a HubSpot property. */
@@ -81,7 +86,21 @@ export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mist
       ];
     }),
     ...sharedTargets(source, connections),
+    ...alertMistakes(source, file.data, smtpIsSet),
   ];
+}
+
+/** A mail server takes no mail without a sender. */
+function alertMistakes(
+  source: Source,
+  { alerts, connections }: z.output<typeof lenientFile>,
+  smtpIsSet: boolean,
+): readonly Mistake[] {
+  const senders = [alerts, ...Object.values(connections).map((connection) => connection?.reminders)];
+  if (!smtpIsSet || alerts?.email === undefined || senders.some((one) => one?.from !== undefined)) return [];
+  const message =
+    'is missing: a mail server is set (SMTP_URL), so alerts need a sender such as leadsync <ops@example.com>';
+  return report(source, ['alerts', 'from'], message);
 }
 
 function nameMistakes(source: Source, path: Path, name: string): readonly Mistake[] {

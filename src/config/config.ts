@@ -100,9 +100,24 @@ export interface ConnectionConfig {
   readonly reminders?: ReminderSettings;
 }
 
+/** Who is told of problems. */
+export interface AlertSettings {
+  readonly email: readonly string[];
+  /** Sender of the mails. */
+  readonly from: string;
+  /** Takes Slack's JSON. */
+  readonly webhook?: Secret;
+  /** Called after each success; may hold `{connection}`. */
+  readonly heartbeat?: Secret;
+  /** Absent: by each connection's schedule. */
+  readonly noSuccessForMs?: number;
+}
+
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. */
 export interface Config {
   readonly connections: readonly ConnectionConfig[];
+  /** Absent: nobody is told. */
+  readonly alerts?: AlertSettings;
   /** Absolute. State, locks and outbox live here. */
   readonly dataDir: string;
   /** Unset: the embedded Postgres under dataDir. */
@@ -122,5 +137,7 @@ export interface Config {
   /** At most so many mails a second, which may be less than one; unset: as many as the server takes. */
   readonly smtpRate?: number;
   readonly http: { readonly host: string; readonly port: number; readonly adminToken?: Secret };
+  /** Absent: nothing of OpenTelemetry is loaded. */
+  readonly tracing?: true;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 }

@@ -7,7 +7,7 @@ import type { ConnectionSettings } from './schema.ts';
 import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
 
 /** Sender of mails that are only written to the outbox. */
-const localSender = 'leadsync@localhost';
+export const localSender = 'leadsync@localhost';
 
 /** A connection from settings that are right, with all defaults filled in; `folder` is what paths are relative to. */
 export function buildConnection(

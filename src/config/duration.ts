@@ -16,6 +16,8 @@ const offsetAllowed =
   'must be a time before the follow-up, from 0m to 365d: minutes, hours or days such as 30m, 2h or 1d';
 const graceAllowed = 'must be a time from 1m to 30d: minutes, hours or days such as 90m, 24h or 2d';
 
+const noSuccessAllowed = 'must be a time from 1h to 90d: minutes, hours or days such as 90m, 26h or 2d';
+
 /** What is wrong with a time before the follow-up, or null. */
 export function offsetMistake(text: string): string | null {
   const duration = read(text);
@@ -45,8 +47,15 @@ export function graceMistake(text: string): string | null {
   return ms >= unitMs.m && ms <= 30 * unitMs.d ? null : graceAllowed;
 }
 
-/** Ms, of a time that has passed `graceMistake`. A day is 24 hours. */
-export function parseGrace(text: string): number {
+/** What is wrong with the time within which a sync has to succeed, or null. */
+export function noSuccessMistake(text: string): string | null {
+  const duration = read(text);
+  const ms = duration === null ? 0 : msOf(duration);
+  return ms >= unitMs.h && ms <= 90 * unitMs.d ? null : noSuccessAllowed;
+}
+
+/** Ms, of a time that has passed `graceMistake` or `noSuccessMistake`. A day is 24 hours. */
+export function parseDuration(text: string): number {
   const duration = read(text);
   return duration === null ? 0 : msOf(duration);
 }

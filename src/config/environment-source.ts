@@ -6,6 +6,12 @@ import { fromTargetVariable } from './target-variable.ts';
 /** The environment's one connection, `default`, in the form of leadsync.yaml. Its target is relative to `cwd`. */
 export function environmentSource(environment: Environment, cwd: string): Source {
   const to = environment.get('REMINDER_TO');
+  const alertEmail = environment.get('ALERT_EMAIL');
+  const alerts = present({
+    email: alertEmail === undefined ? undefined : splitList(alertEmail),
+    webhook: environment.get('ALERT_WEBHOOK'),
+    heartbeat: environment.get('ALERT_HEARTBEAT'),
+  });
   const raw = {
     connections: {
       default: present({
@@ -26,9 +32,11 @@ export function environmentSource(environment: Environment, cwd: string): Source
             : present({ from: environment.get('REMINDER_FROM'), to: splitList(to) }),
       }),
     },
+    ...(Object.keys(alerts).length > 0 && { alerts: { ...alerts, ...alertSender(environment, to) } }),
   };
   const variableAt: (path: Parameters<Source['locate']>[0]) => string = (path) =>
-    settingAround(path)?.variable ?? (path[2] === 'target' ? 'TARGET' : 'environment');
+    settingAround(path)?.variable ??
+    (path[0] === 'alerts' ? 'REMINDER_FROM' : path[2] === 'target' ? 'TARGET' : 'environment');
   return {
     raw,
     folder: cwd,
@@ -41,6 +49,12 @@ export function environmentSource(environment: Environment, cwd: string): Source
     isKnownBad: (path) =>
       environment.mistakes.some(({ where }) => where.replace(/_FILE$/, '') === variableAt(path)),
   };
+}
+
+/** Reminders, when there are any, bring their sender along. */
+function alertSender(environment: Environment, reminderTo: string | undefined): { readonly from?: string } {
+  const from = environment.get('REMINDER_FROM');
+  return from === undefined || reminderTo !== undefined ? {} : { from };
 }
 
 function targetOf(environment: Environment): Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
+import { buildAlerts } from './alerts.ts';
 import { checkTogether } from './check-together.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
@@ -62,7 +63,12 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   const connections = Object.entries(parsed.data.connections).map(([name, settings]) =>
     buildConnection(name, settings, source.folder),
   );
-  return deepFreeze({ ...own.settings, connections });
+  const { alerts } = parsed.data;
+  return deepFreeze({
+    ...own.settings,
+    connections,
+    ...(alerts === undefined ? {} : { alerts: buildAlerts(alerts, connections) }),
+  });
 }
 
 function chooseFile(environment: Environment, cwd: string, file: string | undefined): string | undefined {

@@ -2,15 +2,16 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { postgresUrl, secretToken, secretUrl, text } from './checked-text.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { redisAddressMistake } from './redis-address.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
-import { postgresUrl, secretToken, secretUrl, text } from './schema.ts';
 import { Secret } from './secret.ts';
 import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
+import { wantsTraces } from './tracing.ts';
 
 const schema = z.object({
   DATABASE_URL: postgresUrl().optional(),
@@ -83,6 +84,7 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
       googleSheetsUrl: GOOGLE_SHEETS_URL,
       hubspotUrl: HUBSPOT_URL,
       http: { host: HOST, port: PORT, ...(ADMIN_TOKEN === undefined ? {} : { adminToken: ADMIN_TOKEN }) },
+      ...(wantsTraces(environment) && { tracing: true as const }),
       logLevel: LOG_LEVEL,
     },
     mistakes: [],

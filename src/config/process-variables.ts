@@ -68,11 +68,29 @@ export const processVariables = [
   {
     variable: 'ADMIN_TOKEN',
     secret: true,
-    meaning: 'Token asked for by all pages but the two probes when HOST is set.',
+    meaning:
+      'Token for everything but /healthz and /readyz. Unset: the pages are open on 127.0.0.1 and closed on any other HOST.',
   },
   {
     variable: 'LOG_LEVEL',
     default: 'info',
     meaning: 'fatal, error, warn, info, debug, trace or silent.',
+  },
+  {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    meaning:
+      "Where traces are sent to; none are made unless this or one of the next two is set. OpenTelemetry's other variables mean what they always do.",
+  },
+  {
+    variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    meaning: 'The same, for traces alone.',
+  },
+  {
+    variable: 'OTEL_TRACES_EXPORTER',
+    meaning: 'otlp, console or none.',
+  },
+  {
+    variable: 'OTEL_SDK_DISABLED',
+    meaning: 'true: no traces.',
   },
 ] as const satisfies readonly Setting[];

@@ -31,7 +31,8 @@ const kinds = { '': 'single', '-sentinel': 'sentinel', '-cluster': 'cluster' } a
 const defaultPorts = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
 const sentinelSettings = ['master', 'sentinelUsername', 'sentinelPassword'];
 
-const shape = /^(rediss?)(-sentinel|-cluster)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const shape =
+  /^(rediss?)(-sentinel|-cluster)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@?#]*))?(?:\?([^@#]*))?$/;
 const examples =
   'redis://user:password@host:6379/0, rediss:// for TLS, redis-sentinel://host:26379,host:26379?master=name, or redis-cluster://host:6379,host:6379';
 const escapes = 'write characters such as # @ / ? % in a password as %23 %40 %2F %3F %25';

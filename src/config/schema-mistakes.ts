@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
 import { didYouMean, nearestName } from './nearest-name.ts';
-import { isKeyToCome } from './not-yet.ts';
 import { targetTypes } from './schema.ts';
 import { homeOf, keysBelow, type Path, settingAt } from './settings-lookup.ts';
 import { mistakeAt, type Source, valueAt } from './source.ts';
@@ -44,7 +43,6 @@ function issueMistakes(source: Source, issue: Issue, path: Path): readonly Mista
 function unknownKey(source: Source, parent: Path, key: string): Mistake {
   const path = [...parent, key];
   const place = source.locate(path);
-  if (isKeyToCome(path)) return { ...place, message: 'is not supported yet by this version: remove it' };
   const kind = valueAt(source.raw, [...parent, 'type']);
   const allowed = keysBelow(parent).filter((known) => {
     const only = settingAt([...parent, known])?.only;

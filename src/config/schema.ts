@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { baseUrlMistake, normalizeBaseUrl } from './base-url.ts';
-import { graceMistake, offsetMistake, parseGrace, parseOffset } from './duration.ts';
+import { baseUrlMistake, calledUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { postgresUrl, rule, secretToken, text } from './checked-text.ts';
+import { graceMistake, noSuccessMistake, offsetMistake, parseDuration, parseOffset } from './duration.ts';
 import { recipientMistake, senderMistake } from './email-address.ts';
 import { leadUrlMistake } from './lead-url.ts';
 import { limitAllowed, limitMistake, parseLimit } from './limit.ts';
@@ -18,53 +19,6 @@ import {
   timeOfDayMistake,
   weekdayNames,
 } from './time-of-day.ts';
-
-/** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
-type Check<T> = (value: T) => string | null;
-
-function rule<T>(check: Check<T>): z.core.CheckFn<T> {
-  return (context) => {
-    const message = check(context.value);
-    if (message !== null) context.issues.push({ code: 'custom', message, input: context.value });
-  };
-}
-
-export function text(check: Check<string>) {
-  return z.string().check(rule(check));
-}
-
-/** A header value: the Leads client could not send anything else. */
-export function secretToken(meaning: string) {
-  return text((value) =>
-    /^[\x21-\x7e]+$/.test(value)
-      ? null
-      : `must be ${meaning}: one line of visible ASCII characters, no blanks`,
-  ).transform((value) => new Secret(value));
-}
-
-/** An address that holds a password. */
-export function secretUrl(protocols: readonly string[], example: string) {
-  const allowed = `must be an address such as ${example}; write characters such as # @ / % in the password as %23 %40 %2F %25`;
-  return text((value) => {
-    if (!URL.canParse(value)) return allowed;
-    const { protocol, username, password } = new URL(value);
-    return protocols.includes(protocol) && isDecodable(username) && isDecodable(password) ? null : allowed;
-  }).transform((value) => new Secret(value));
-}
-
-export function postgresUrl() {
-  return secretUrl(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database');
-}
-
-/** A `%` that is followed by no two digits of a byte, for example, is not. */
-function isDecodable(text_: string): boolean {
-  try {
-    decodeURIComponent(text_);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const heading = text((value) => (value.trim() === '' ? 'must be the heading of a column' : null));
 const timeZone = text(timeZoneMistake);
@@ -257,7 +211,7 @@ const reminders = z.strictObject({
   before: before.prefault(['0m']),
   quietHours: text(quietHoursMistake).transform(parseQuietHours).optional(),
   workingDays: workingDays.default([...weekdayNames]).transform((names) => names.map(parseWeekday)),
-  grace: text(graceMistake).transform(parseGrace).prefault('24h'),
+  grace: text(graceMistake).transform(parseDuration).prefault('24h'),
   skipStages: leadValues.optional(),
   onlyStages: leadValues.optional(),
   routes: z.array(route).optional(),
@@ -279,6 +233,27 @@ const connection = z.strictObject({
   reminders: reminders.optional(),
 });
 
+/** An address whose path is a key. */
+function calledUrl(place?: string) {
+  return text((value) => calledUrlMistake(value, place)).transform((value) => new Secret(value));
+}
+
+const alerts = z
+  .strictObject({
+    email: recipients.optional(),
+    from: text(senderMistake).optional(),
+    webhook: calledUrl().optional(),
+    heartbeat: calledUrl('{connection}').optional(),
+    noSuccessFor: text(noSuccessMistake).transform(parseDuration).optional(),
+  })
+  .check(
+    rule(({ email, webhook, heartbeat }) =>
+      email === undefined && webhook === undefined && heartbeat === undefined
+        ? 'must hold email, webhook or heartbeat: nobody would be told'
+        : null,
+    ),
+  );
+
 /** A name becomes part of queue names, where `:` is not allowed. */
 export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -288,6 +263,8 @@ export const fileSchema = z.strictObject({
     // The pattern is for editors. zod would not look into a connection whose name is wrong, so checkTogether judges names.
     .record(z.string().meta({ pattern: connectionNamePattern.source }), connection)
     .check(rule((value) => (Object.keys(value).length === 0 ? 'must hold at least one connection' : null))),
+  alerts: alerts.optional(),
 });
 
 export type ConnectionSettings = z.output<typeof connection>;
+export type AlertFileSettings = z.output<typeof alerts>;

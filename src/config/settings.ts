@@ -1,3 +1,4 @@
+import { alertSettings } from './alert-settings.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { processVariables } from './process-variables.ts';
 import { reminderSettings } from './reminder-settings.ts';
@@ -19,7 +20,12 @@ export interface Setting {
 }
 
 /** Every setting, once. Process-wide ones have no path; those without a variable exist in the file only. */
-export const settings = [...connectionSettings, ...reminderSettings, ...processVariables] as const;
+export const settings = [
+  ...connectionSettings,
+  ...reminderSettings,
+  ...alertSettings,
+  ...processVariables,
+] as const;
 
 /** The environment variables that leadsync itself reads. */
 export type Variable = Extract<(typeof settings)[number], { variable: string }>['variable'];

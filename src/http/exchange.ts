@@ -1,6 +1,6 @@
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../sync/clock.ts';
-import { HttpFault } from './http-fault.ts';
+import { HttpFault, type HttpFaultKind } from './http-fault.ts';
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -18,6 +18,9 @@ export interface ExchangeBounds {
   /** Bytes of a 2xx body. Of other replies only the first 64 KiB are read, since their status tells the outcome. */
   readonly bodyBytes: number;
 }
+
+/** Told once of each request, as soon as it is known: the status of its reply, or why there is none. `aborted`: by us. */
+export type OnReply = (ending: number | HttpFaultKind | 'aborted') => void;
 
 export interface ReplyHead {
   readonly status: number;
@@ -40,6 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #body = Promise.withResolvers<Buffer>();
   readonly #bounds: ExchangeBounds;
   readonly #onSent: () => void;
+  readonly #onReply: OnReply | undefined;
   readonly #clock: Clock;
   readonly #release: () => void;
   #controller: Dispatcher.DispatchController | null = null;
@@ -56,6 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       readonly bounds: ExchangeBounds;
       readonly signal: AbortSignal;
       readonly onSent: () => void;
+      readonly onReply?: OnReply | undefined;
       readonly clock: Clock;
     },
   ): Exchange {
@@ -76,6 +81,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { bounds, signal } = options;
     this.#bounds = bounds;
     this.#onSent = options.onSent;
+    this.#onReply = options.onReply;
     this.#clock = options.clock;
     const onAbort = (): void => this.#fail(signal.reason);
     const timer = setTimeout(
@@ -117,6 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
+    if (!this.#ended) this.#onReply?.(status);
     this.#head.resolve({ status, headers, receivedAt: this.#clock.now() });
     if (this.#isSuccess() && Number(headers['content-length']) > this.#bounds.bodyBytes) this.#failTooLarge();
   }
@@ -170,6 +177,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (this.#ended) return;
     this.#end();
+    if (this.#status === 0) this.#onReply?.(error instanceof HttpFault ? error.kind : 'aborted');
     this.#chunks = [];
     this.#head.reject(error);
     this.#body.reject(error);

@@ -1,7 +1,7 @@
 import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
-import { Exchange, type ExchangeBounds, type ReplyHead } from '../http/exchange.ts';
+import { Exchange, type ExchangeBounds, type OnReply, type ReplyHead } from '../http/exchange.ts';
 import { jsonRequest } from '../http/json-request.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
@@ -32,6 +32,8 @@ export interface LeadsHttpOptions {
     fields: Readonly<Record<string, unknown>>,
     message: string,
   ) => void;
+  /** Told of each request. */
+  readonly onReply?: OnReply;
   /** Milliseconds; defaults: connect 10 s, headers 30 s, whole reply 60 s. */
   readonly timeouts?: { readonly connectMs?: number; readonly headersMs?: number; readonly totalMs?: number };
 }
@@ -70,6 +72,7 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #bounds: ExchangeBounds;
   readonly #client: Client;
   readonly #pause: Pause;
+  readonly #onReply: OnReply | undefined;
   readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
   #requests = 0;
@@ -78,6 +81,7 @@ export class LeadsHttp implements AsyncDisposable {
     const { timeouts = {} } = options;
     this.#address = leadsAddress(options.baseUrl);
     this.#apiKey = options.apiKey;
+    this.#onReply = options.onReply;
     if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
       throw new LeadsApiError('leads.bad-key', 'The key is empty or has a character that no key has.', {
         help: 'Copy the key again, without spaces, quotes and line breaks.',
@@ -128,6 +132,7 @@ export class LeadsHttp implements AsyncDisposable {
       bounds: this.#bounds,
       signal,
       clock: this.#clock,
+      onReply: this.#onReply,
       onSent: () => {
         this.#requests += 1;
       },

@@ -1,44 +1,47 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type pg from 'pg';
-import type { Config } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
+import { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
+import { LiveRuns } from './live-runs.ts';
+import { site } from './site.ts';
 
-export interface HealthServer extends AsyncDisposable {
+export interface HttpServer extends AsyncDisposable {
   readonly port: number;
+  /** Where a person finds the status page. */
+  readonly url: string;
 }
 
+/** No request is longer under way (ms). */
+const requestMs = 10_000;
+/** A connection that says nothing for so long (ms) is closed. */
+const silenceMs = 60_000;
+/** Connections at once; more are refused. */
+const maxConnections = 500;
+
 /**
- * The worker's HTTP port: `/healthz` says that the process lives, `/readyz` that the database with state and queue
- * answers. Everything else asks for the admin token when there is one. Throws `http.port-taken` or `http.not-listening`.
+ * The worker's HTTP port: the two probes, the metrics and the status page (see site.ts). Throws `http.port-taken` or
+ * `http.not-listening`. Disposing it closes every connection at once.
  */
-export async function startHealthServer(
-  { host, port, adminToken }: Config['http'],
-  pool: pg.Pool,
-): Promise<HealthServer> {
-  const server = createServer((request, response) => {
-    const answer = (status: number, text: string): void => {
-      response.writeHead(status, {
-        'content-type': 'text/plain; charset=utf-8',
-        'cache-control': 'no-store',
-      });
-      response.end(`${text}\n`);
-    };
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'method not allowed');
-    if (request.url === '/healthz') return answer(200, 'ok');
-    if (request.url !== '/readyz') {
-      return isAdmin(request.headers.authorization, adminToken)
-        ? answer(404, 'not found')
-        : answer(401, 'unauthorized');
-    }
-    pool.query('select 1').then(
-      () => answer(200, 'ready'),
-      () => answer(503, 'the database does not answer'),
-    );
+export async function startHttpServer(app: App): Promise<HttpServer> {
+  const { host, port, adminToken: token } = app.config.http;
+  const live = new LiveRuns(app);
+  let handle: Hono['fetch'] = () => new Response(null, { status: 503 });
+  const server = createAdaptorServer({
+    fetch: (request, env) => handle(request, env),
+    // The adapter would replace Request and Response for the whole process.
+    overrideGlobalObjects: false,
+    serverOptions: {
+      headersTimeout: requestMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: requestMs / 2,
+      keepAliveTimeout: 5_000,
+    },
   });
-  server.requestTimeout = 10_000;
+  if (!(server instanceof Server)) throw new TypeError('not an HTTP server');
+  server.timeout = silenceMs;
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const code = error.code === 'EADDRINUSE' ? 'http.port-taken' : 'http.not-listening';
@@ -51,18 +54,17 @@ export async function startHealthServer(
     });
     server.listen(port, host, resolve);
   });
+  const bound = server.address() as AddressInfo;
+  const { fetch } = await site(app, live, { token, host, address: bound.address });
+  handle = fetch;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: bound.port,
+    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/`,
     async [Symbol.asyncDispose]() {
+      live.close();
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed;
     },
   };
-}
-
-/** Compared by hash, in constant time, so that neither the token nor its length can be guessed from the answer's time. */
-function isAdmin(header: string | undefined, token: Secret | undefined): boolean {
-  if (token === undefined) return true;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token.reveal()}`));
 }

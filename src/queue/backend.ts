@@ -24,9 +24,18 @@ export interface Backend extends AsyncDisposable {
   ask<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws when the server does not answer within 2 s. */
   ping(): Promise<void>;
+  examine(): Promise<readonly Finding[]>;
 }
 
-export interface BullWorker {
+/** What was looked at, as `leadsync check` tells it. */
+export interface Finding {
+  readonly name: string;
+  readonly message: string;
+  /** What has to be put right, by its stable code. */
+  readonly fault?: { readonly code: string; readonly help: string };
+}
+
+interface BullWorker {
   /** Stops taking jobs, when its handlers have ended. Ends within a few seconds, come what may. */
   close(): Promise<void>;
 }

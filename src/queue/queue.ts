@@ -1,32 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, ErrorCode, type Job, RateLimitError, type Telemetry } from 'bullmq';
-import { CronExpressionParser } from 'cron-parser';
+import type { Telemetry } from 'bullmq';
+import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BullQueue } from './backend.ts';
+import type { Backend, BullQueue, Finding } from './backend.ts';
+import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
 import { openRedisBackend } from './redis-backend.ts';
+import { upsertSchedule } from './upsert-schedule.ts';
+import { isUnavailable, type JobHandler, startWorker } from './work.ts';
+
+export type { JobHandle, JobResult } from './work.ts';
 
 /**
  * The only place that knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
  */
-
-/** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
-export type JobResult<Summary> =
-  | { readonly done: Summary }
-  | {
-      readonly againAfterMs: number /** All jobs of the queue wait, not just this one. */;
-      readonly wholeQueue: boolean;
-    };
-
-export interface JobHandle {
-  /** Epoch ms for which the job was asked: of a delayed or scheduled one, when it first fell due. */
-  readonly requestedAt: number;
-}
-
-type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
 export interface JobQueue {
   /**
@@ -55,7 +45,7 @@ export interface JobQueue {
   counts(): Promise<JobCounts>;
 }
 
-export interface JobCounts {
+interface JobCounts {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
@@ -70,8 +60,14 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
+  /** Of the queues that were asked for so far. */
+  names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
+  /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
+  examine(): Promise<readonly Finding[]>;
+  /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
+  board(path: string): Promise<Hono>;
 }
 
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
@@ -79,9 +75,6 @@ const defaultLockMs = 30_000;
 
 /** How many finished jobs are kept to look at. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
-
-/** Ms after which a job is tried again whose handler found no queue to add its own jobs to. */
-const retryMs = 1_000;
 
 /** Ms without an answer after which waiting for a job is given up. */
 const waitingPatienceMs = 60_000;
@@ -113,14 +106,27 @@ export async function openQueues(
       ? await openPostgresBackend(where.connectionString, workers, options)
       : await openRedisBackend(where.address, where.prefix, options);
   const open = new Map<string, BullQueue>();
+  const boards: Board[] = [];
   const queueOf = (name: string): BullQueue => {
-    const queue = open.get(name) ?? backend.openQueue(name);
+    const known = open.get(name);
+    if (known !== undefined) return known;
+    const queue = backend.openQueue(name);
     open.set(name, queue);
+    for (const board of boards) board.addQueue(queue);
     return queue;
   };
   return {
     queue: (name) => jobQueue(queueOf(name), backend, lockMs),
+    names: () => [...open.keys()],
     ping: () => backend.ping(),
+    examine: () => backend.ask(() => backend.examine()),
+    async board(path) {
+      // Needed by the worker alone, and large.
+      const { createBoard } = await import('./board.ts');
+      const board = createBoard(path, open.values());
+      boards.push(board);
+      return board.app;
+    },
     async [Symbol.asyncDispose]() {
       closing = true;
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -158,9 +164,10 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       const template = {
         name: job,
         data: payload,
-        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs },
+        // Each night is a trace of its own: with the context handed on they would all be one.
+        opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
-      await backend.ask(() => upsert(queue, name, { pattern, tz: timeZone }, template));
+      await backend.ask(() => upsertSchedule(queue, name, { pattern, tz: timeZone }, template));
     },
     async nextRun(name) {
       const scheduler = await backend.ask(() => queue.getJobScheduler(name));
@@ -172,96 +179,6 @@ function jobQueue(queue: BullQueue, backend: Backend, lockMs: number): JobQueue 
       return { waiting, active, delayed, failed };
     },
   };
-}
-
-function startWorker(
-  queue: BullQueue,
-  backend: Backend,
-  { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
-  handlers: Readonly<Record<string, JobHandler>>,
-): AsyncDisposable {
-  const stop = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
-  const handle = async (job: Job): Promise<JobResult<unknown>> => {
-    const handler = handlers[job.name];
-    if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
-    try {
-      return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      return { againAfterMs: retryMs, wholeQueue: false };
-    }
-  };
-  const process = async (job: Job, token?: string): Promise<unknown> => {
-    const handling = handle(job);
-    underWay.add(handling);
-    const result = await handling.finally(() => underWay.delete(handling));
-    if ('done' in result) return result.done;
-    const againAfterMs = Math.ceil(result.againAfterMs);
-    if (result.wholeQueue) {
-      await limit(againAfterMs);
-      throw new RateLimitError();
-    }
-    await job.moveToDelayed(Date.now() + againAfterMs, token);
-    throw new DelayedError();
-  };
-  /** A job that failed for want of the queue would not come back. */
-  const limit = async (ms: number): Promise<void> => {
-    const until = Date.now() + ms;
-    for (;;) {
-      try {
-        return await backend.ask(() => queue.rateLimit(Math.max(1, until - Date.now())));
-      } catch (error) {
-        if (!isUnavailable(error) || stop.signal.aborted) throw error;
-      }
-    }
-  };
-  const worker = backend.openWorker(queue.name, process, {
-    concurrency,
-    lockDuration: lockMs,
-    stalledInterval: lockMs / 2,
-    maxStalledCount: 1_000,
-    // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
-    limiter: { max: 1_000_000, duration: 1 },
-  });
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
-      await Promise.allSettled(underWay);
-      await worker.close();
-    },
-  };
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof LeadsyncError && error.code === 'queue.unavailable';
-}
-
-/** How often a schedule is set again that another process is setting at the same moment. */
-const collisionsBorne = 5;
-
-/** Of processes that set one schedule at once, BullMQ lets one through; the others find its job in their way. */
-async function upsert(queue: BullQueue, ...args: Parameters<BullQueue['upsertJobScheduler']>): Promise<void> {
-  for (let collisions = 0; ; collisions++) {
-    try {
-      await queue.upsertJobScheduler(...args);
-      return;
-    } catch (error) {
-      const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-      const collided =
-        code === ErrorCode.SchedulerJobIdCollision || code === ErrorCode.SchedulerJobSlotsBusy;
-      if (!collided || collisions === collisionsBorne) throw error;
-      await sleep(20 * Math.random());
-    }
-  }
-}
-
-/**
- * A schedule puts its next job into the queue when the one before begins, so its timestamp lies a night back; BullMQ
- * keeps the moment at which it is due in `prevMillis`, for the job after it.
- */
-function dueAt(job: Job): number {
-  return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
 }
 
 /**
@@ -291,23 +208,5 @@ async function finished(
       if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
     await sleep(50);
-  }
-}
-
-const hourMs = 3_600_000;
-
-/**
- * The last time before `now` (epoch ms) at which a cron pattern, which must be one that comes, was due. Found by going
- * forward, as BullMQ does: where clocks change, cron-parser's way back misses nights, doubles them, or throws.
- */
-export function previousRun(pattern: string, timeZone: string, now: number): number {
-  for (let reachMs = hourMs; ; reachMs *= 6) {
-    const dates = CronExpressionParser.parse(pattern, {
-      tz: timeZone,
-      currentDate: new Date(now - reachMs),
-    });
-    let last: number | null = null;
-    for (let next = dates.next().getTime(); next < now; next = dates.next().getTime()) last = next;
-    if (last !== null) return last;
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Backend, BackendOptions } from './backend.ts';
+import { examineRedis } from './examine-redis.ts';
 import {
   askingOptions,
   createRedisClient,
@@ -9,12 +10,13 @@ import {
   type RedisClient,
   workingOptions,
 } from './redis-client.ts';
-import { lastingFault, unavailable } from './redis-fault.ts';
+import { sentinelFault } from './sentinel-fault.ts';
+import { lastingFault, systemCode, unavailable } from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
 /** Ms for which a server that is away is waited for: at the start, and by who adds a job or asks. */
-const patienceMs = 5_000;
+const patienceMs = 3_000;
 
 /** Ms in which a worker has to be off a server that answers. */
 const closeMs = 2_000;
@@ -33,24 +35,32 @@ export async function openRedisBackend(
   prefix: string,
   { telemetry, warn }: BackendOptions,
 ): Promise<Backend> {
+  const refusal = await sentinelFault(address);
+  if (refusal !== null) throw refusal;
   await using stack = new AsyncDisposableStack();
   let fault: unknown = null;
   const told = new Set<string>();
   /** An outage makes every queue and worker complain at every try: each complaint is passed on once until it is over. */
   const warnOnce = (error: Error, message: string): void => {
     fault = error;
-    if (told.has(error.message)) return;
-    told.add(error.message);
-    warn(error, message);
+    const isOutage = systemCode(error) !== null;
+    const complaint = isOutage ? '' : error.message;
+    if (told.has(complaint)) return;
+    told.add(complaint);
+    warn(error, isOutage ? 'the connection to Redis broke; it is tried again' : message);
   };
   const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {
     const client = stack.adopt(createRedisClient(address, options), (opened) => opened.disconnect());
-    client.on('error', (error: Error) => warnOnce(error, 'the connection to Redis broke; it is tried again'));
+    client.on('error', (error: Error) => warnOnce(error, 'Redis'));
     client.on('ready', () => told.clear());
     return client;
   };
   const asking = open(askingOptions);
   await waitForStart(asking, address, () => fault);
+  // What every worker asks for first: one that may not would wait in silence.
+  await asking.info().catch((error: unknown) => {
+    throw lastingFault(error, address) ?? unavailable(error, address);
+  });
   const working = open(workingOptions);
   const shared = {
     // All keys of a queue have to be in one slot of a cluster.
@@ -76,7 +86,10 @@ export async function openRedisBackend(
         async close() {
           // BullMQ's own way waits for the server without end.
           if (working.status === 'ready' && !isSilent) {
-            const paused = worker.pause().then(() => true);
+            const paused = worker.pause().then(
+              () => true,
+              () => false,
+            );
             isSilent = !(await Promise.race([paused, sleep(closeMs, false, { ref: false })]));
           }
           await worker.close(true);
@@ -88,7 +101,7 @@ export async function openRedisBackend(
       try {
         return await operation();
       } catch (error) {
-        throw lastingFault(error, address) ?? unavailable(error, address);
+        throw lastingFault(error, address) ?? unavailable(error, address, error);
       }
     },
     async ping() {
@@ -96,6 +109,7 @@ export async function openRedisBackend(
       const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(() => null);
       if (reply === null) throw unavailable(fault, address);
     },
+    examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

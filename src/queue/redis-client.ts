@@ -48,8 +48,8 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
     ...options,
   };
   const client = open();
-  // One listener for each queue and worker.
-  client.setMaxListeners(0);
+  // Some for each queue and worker. Not 0, which stands for any number: BullMQ adds to it.
+  client.setMaxListeners(10_000);
   return client;
 
   function open(): RedisClient {
@@ -64,8 +64,6 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
       ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password.reveal() }),
       ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
       sentinelRetryStrategy: common.retryStrategy === null ? () => null : retryStrategy,
-      // Tells at once of a fail-over, also while the old master still answers.
-      failoverDetector: true,
     });
   }
 }

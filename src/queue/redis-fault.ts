@@ -44,11 +44,6 @@ const lasting: Readonly<Record<string, Fault>> = {
     says: 'has a name that nobody knows',
     help: 'Correct the host in REDIS_URL.',
   },
-  ERR_SSL_WRONG_VERSION_NUMBER: {
-    code: 'queue.no-tls',
-    says: 'does not speak TLS at this port',
-    help: 'Begin REDIS_URL with redis:// instead of rediss://, or name the TLS port.',
-  },
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
   SELF_SIGNED_CERT_IN_CHAIN: certificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
@@ -73,17 +68,17 @@ export function lastingFault(error: unknown, address: RedisAddress): LeadsyncErr
   return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });
 }
 
-/** What is said when Redis could not be asked. `error`: the last one that there was. */
-export function unavailable(error: unknown, address: RedisAddress): LeadsyncError {
+/** What is said when Redis could not be asked. `error`: the last one that there was; `cause`: what may be logged of it. */
+export function unavailable(error: unknown, address: RedisAddress, cause?: unknown): LeadsyncError {
   const inner = innermost(error);
   const code = replyCode(inner) ?? systemCode(inner);
   const why = code === null ? '' : ` (${code})`;
   const message = `Redis at ${describeHosts(address)} does not take jobs now${why}; what is under way is not lost`;
+  const other = address.tls ? 'redis:// when it speaks no TLS' : 'rediss:// when it asks for TLS';
   return new LeadsyncError('queue.unavailable', message, {
     retry: 'later',
-    help: `It is asked again by itself. See whether it runs and is reached from here: REDIS_URL${
-      address.tls ? '' : ', which needs rediss:// when it asks for TLS'
-    }.`,
+    cause,
+    help: `It is asked again by itself. See whether it runs and is reached from here: REDIS_URL, which needs ${other}.`,
   });
 }
 
@@ -101,7 +96,8 @@ function innermost(error: unknown): unknown {
   return error;
 }
 
-function systemCode(error: unknown): string | null {
+/** The code of an error of the network or of TLS; null for other errors. */
+export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 

@@ -5,7 +5,7 @@ import { type Composed, maxSubject } from './compose-reminder.ts';
 import { leadView } from './lead-view.ts';
 import { localTime } from './local-time.ts';
 import { senderDomain } from './message.ts';
-import { oneLine } from './shown-text.ts';
+import { escaped, oneLine } from './shown-text.ts';
 
 interface CancellationContent {
   readonly connection: Pick<ConnectionConfig, 'name' | 'fields'>;
@@ -44,8 +44,4 @@ export function composeCancellation({
       now,
     }),
   };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

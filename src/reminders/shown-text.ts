@@ -24,3 +24,12 @@ export function oneLine(text: string, length: number): string {
     .toWellFormed()
     .trimEnd()}…`;
 }
+
+/** A text as it stands in HTML. */
+export function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

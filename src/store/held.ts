@@ -116,6 +116,20 @@ export async function listHeld(
   return rows;
 }
 
+/** What is held of some connections, oldest first, from the item after `after` on. */
+export async function heldPage(
+  db: Queryable,
+  connections: readonly string[],
+  after: number,
+  limit: number,
+): Promise<readonly Held[]> {
+  const { rows } = await db.query<Held>(
+    `select ${columns} from held where connection = any($1) and id > $2 order by id limit $3`,
+    [connections, after, limit],
+  );
+  return rows;
+}
+
 export async function countHeld(
   db: Queryable,
   connection: string,
@@ -133,7 +147,19 @@ export async function findHeld(db: Queryable, id: number): Promise<Held | null> 
   return rows[0] ?? null;
 }
 
-/** Remembers a person's decision; the next sync carries it out. */
-export async function decideHeld(db: Queryable, id: number, use: 'lead' | 'target'): Promise<void> {
-  await db.query(`update held set resolution = $2 where id = $1`, [id, use]);
+/**
+ * Remembers a person's decision; the next sync carries it out. False, and nothing is remembered, when it is not held any
+ * more with the values that `item` shows.
+ */
+export async function decideHeld(
+  db: Queryable,
+  item: Pick<Held, 'id' | 'lead' | 'rowValue'>,
+  use: 'lead' | 'target',
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update held set resolution = $2 where id = $1 and coalesce(lead_value, 'null') = $3::jsonb
+       and coalesce(row_value, 'null') = $4::jsonb`,
+    [item.id, use, JSON.stringify(item.lead), JSON.stringify(item.rowValue)],
+  );
+  return rowCount === 1;
 }

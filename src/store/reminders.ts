@@ -191,8 +191,9 @@ export async function comingReminders(
   limit: number,
 ): Promise<{ readonly count: number; readonly next: readonly Reminder[] }> {
   const { rows } = await db.query<Reminder & { total: number }>(
-    `select ${columns}, (count(*) over ())::int as total from reminders
-     where connection = $1 and state = 'scheduled' order by send_at, id limit $2`,
+    // Counted apart, so that only the next ones are read and put in order.
+    `select ${columns}, (select count(*)::int from reminders where connection = $1 and state = 'scheduled') as total
+     from reminders where connection = $1 and state = 'scheduled' order by send_at, id limit $2`,
     [connection, limit],
   );
   return { count: rows[0]?.total ?? 0, next: rows.map(({ total: _, ...reminder }) => reminder) };

@@ -10,6 +10,13 @@ import type { Run } from '../store/runs.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
 
+/** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */
+export type InSpan = <T>(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  part: () => Promise<T>,
+) => Promise<T>;
+
 /** What one connection works with; lives as long as the process uses the connection. */
 export interface SyncContext {
   readonly connection: ConnectionConfig;
@@ -22,6 +29,8 @@ export interface SyncContext {
   readonly leaseMs?: number;
   /** Asks other processes to share the pushes of a run; absent: there are none to ask. Never throws. */
   readonly askForHelp?: (run: Run) => Promise<void>;
+  /** Shows each phase of a run; absent: nobody looks. */
+  readonly inSpan?: InSpan;
 }
 
 /** What the steps of a run work with. */

@@ -106,7 +106,7 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     while (run.phase !== 'finish') {
       step.stop.throwIfAborted();
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
-      run = await steps[run.phase](step, run);
+      run = await shown(step, run, steps[run.phase]);
       await count();
     }
     const settleIn = await settleDelay(step, run);
@@ -123,6 +123,17 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     await count();
     return interrupted(step, request, run, error, stop);
   }
+}
+
+/** A phase as its part of the trace. */
+function shown(
+  step: StepContext,
+  run: Run,
+  phase: (step: StepContext, run: Run) => Promise<Run>,
+): Promise<Run> {
+  const { inSpan } = step;
+  const attributes = { connection: run.connection, run: run.id, phase: run.phase, round: run.round };
+  return inSpan === undefined ? phase(step, run) : inSpan(run.phase, attributes, () => phase(step, run));
 }
 
 async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {

@@ -19,7 +19,7 @@ const { escapeIdentifier, escapeLiteral } = pg;
 export async function makePostgresTableHarness(
   momentType: 'text' | 'timestamptz' = 'text',
 ): Promise<PostgresTableHarness> {
-  const database = await createTestDatabase({ migrated: false });
+  const database = await createTestDatabase({ empty: true });
   const person = new pg.Client({ connectionString: database.url });
   await person.connect();
   const query = async (sql: string) =>

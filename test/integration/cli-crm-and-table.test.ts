@@ -91,7 +91,7 @@ test('ids that vanish from the companies stop the sync: no second company for ev
 });
 
 test('check, sync, edits on both sides, a new row: through a table of another database', async () => {
-  const database = await createTestDatabase({ migrated: false });
+  const database = await createTestDatabase({ empty: true });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => database.drop());
   const person = new pg.Client({ connectionString: database.url });

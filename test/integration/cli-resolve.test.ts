@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { decidableSides } from '../../src/cli/conflicts.ts';
+import { decidableSides } from '../../src/sync/decide-held.ts';
 import { listHeld } from '../../src/store/held.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -66,7 +66,7 @@ describe('resolve', () => {
     const app = await listHeld(workspace.database.pool, connectionName);
     for (const item of app) {
       // A new row without a company name has no lead whose value could be used.
-      expect(decidableSides(item), item.code).toEqual(item.leadId === '' ? [] : sides[item.code]);
+      expect(decidableSides(item, []), item.code).toEqual(item.leadId === '' ? [] : sides[item.code]);
     }
     const resolve = (item: Conflict, use: string) =>
       workspace.cli('resolve', item.id, '--use', use, '--json');

@@ -10,7 +10,7 @@ let database: TestDatabase;
 let folder: string;
 
 beforeEach(async () => {
-  database = await createTestDatabase({ migrated: false });
+  database = await createTestDatabase({ empty: true });
   folder = await mkdtemp(join(tmpdir(), 'leadsync-migrations-'));
 });
 

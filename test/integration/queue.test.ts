@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../src/config/redis-address.ts';
+import { boardPolicy } from '../../src/queue/board-policy.ts';
 import { openQueues, type QueueBackend, type Queues } from '../../src/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -23,7 +25,7 @@ interface Place {
 /** Each test has queues of its own. */
 const places: Readonly<Record<string, () => Promise<Place>>> = {
   async Postgres() {
-    const database = await createTestDatabase({ migrated: false });
+    const database = await createTestDatabase();
     return {
       backend: { kind: 'postgres', connectionString: database.url },
       async limitOf(queue) {
@@ -363,5 +365,47 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
       expect(new Set(dueAt).size).toBe(runs.length);
       expect(dueAt.filter((at, index) => at > (takenAt[index] ?? 0))).toEqual([]);
     });
+  });
+
+  test('counts what waits, runs, is delayed, and has failed; the board shows it and changes nothing', async () => {
+    const site = new Hono().route('/queues', await queues.board('/queues'));
+    const queue = queues.queue('q');
+    const end = Promise.withResolvers<void>();
+    await using _worker = queue.work({
+      bad: async () => {
+        throw new Error('the reason');
+      },
+      long: async (_payload, _job, stop) => {
+        await Promise.race([end.promise, once(stop, 'abort')]);
+        return { done: {} };
+      },
+    });
+    const bad = await queue.add('bad', {});
+    await bad.finished(never).catch(() => {});
+    await queue.add('long', { connection: 'berlin' });
+    await until('it is under way', async () => (await queue.counts()).active === 1);
+    await queue.add('long', {});
+    await queue.add('long', {}, { delayMs: 3_600_000 });
+    const counts = { waiting: 1, active: 1, delayed: 1, failed: 1 };
+    expect(await queue.counts()).toEqual(counts);
+
+    const shown = await site.request('/queues/api/queues?activeQueue=q&status=active');
+    expect(await shown.json()).toMatchObject({
+      queues: [{ name: 'q', counts, readOnlyMode: true, jobs: [{ data: { connection: 'berlin' } }] }],
+    });
+    for (const what of ['pause', 'add', 'empty']) {
+      const reply = await site.request(`/queues/api/queues/q/${what}`, { method: 'PUT' });
+      expect(reply.status).toBe(405);
+    }
+    const page = await (await site.request('/queues')).text();
+    expect(page).toContain('<base href="/queues/"');
+    // As `boardPolicy` has it: no script that stands in the page itself.
+    const inline = [...page.matchAll(/<script(?![^>]*(?:src=|type="application\/json"))[^>]*>/g)];
+    expect(inline).toEqual([]);
+    expect(boardPolicy).not.toMatch(/script-src[^;]*unsafe/);
+    const [, script = ''] = /src="(static\/js\/main[^"]*)"/.exec(page) ?? [];
+    expect((await site.request(`/queues/${script}`)).status).toBe(200);
+    end.resolve();
+    await queues.ping();
   });
 });

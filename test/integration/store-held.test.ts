@@ -18,6 +18,8 @@ import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 
+const nothing = { id: 0, lead: null, rowValue: null };
+
 function item(known: Partial<NewHeld> = {}): NewHeld {
   return {
     leadId: 'a',
@@ -154,8 +156,8 @@ describe('a decision', () => {
     const here = scene();
     const run = await here.run();
     await hold(here.pool, run, [item(), item({ field: 'city' })]);
-    const [first] = await list(here);
-    await decideHeld(here.pool, first?.id ?? 0, 'target');
+    const [first = nothing] = await list(here);
+    expect(await decideHeld(here.pool, first, 'target')).toBe(true);
     expect((await list(here)).map(({ resolution }) => resolution)).toEqual(['target', null]);
     await hold(here.pool, run, [item(now)]);
     expect((await list(here))[0]?.resolution).toBe(expected);
@@ -166,10 +168,22 @@ describe('a decision', () => {
     const run = await here.run();
     const both = { lead: null, rowValue: { unreadable: 'soon' } };
     await hold(here.pool, run, [item(both)]);
-    await decideHeld(here.pool, (await list(here))[0]?.id ?? 0, 'lead');
+    const [first = nothing] = await list(here);
+    expect(await decideHeld(here.pool, first, 'lead')).toBe(true);
     await hold(here.pool, run, [item(both)]);
     expect((await list(here))[0]?.resolution).toBe('lead');
   });
+
+  test.each<Partial<Held>>([{ lead: 'x' }, { rowValue: null }])(
+    'on values that are not held any more is none: %j',
+    async (seen) => {
+      const here = scene();
+      await hold(here.pool, await here.run(), [item()]);
+      const [first = nothing] = await list(here);
+      expect(await decideHeld(here.pool, { ...first, ...seen }, 'lead')).toBe(false);
+      expect((await list(here))[0]?.resolution).toBe(null);
+    },
+  );
 });
 
 describe('the holds of a plan', () => {

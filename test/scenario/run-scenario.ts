@@ -156,7 +156,7 @@ class Player {
     const held = await listHeld(pool, connectionName);
     const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
-    await decideHeld(pool, item.id, use);
+    await decideHeld(pool, item, use);
   }
 
   #expectStatus(expected: Readonly<Record<string, string>>): void {

@@ -18,18 +18,39 @@ interface HeldRow {
 /** To whom a row belongs that shows no company, such as what is left of one that people took apart. */
 const nobody = '?';
 
+/** What is judged: the two sides of one connection. */
+export interface TwoSides {
+  readonly sandbox: { readonly leads: Pick<World['sandbox']['leads'], 'list'> };
+  readonly table: Pick<Table, 'grid' | 'numberOf'>;
+  readonly connection: World['connection'];
+  /** What was typed in a moment in which it may be written over (README). */
+  readonly online: { readonly typed: Iterable<string> } | null;
+}
+
 /** What is wrong after a night that has come to rest; empty when nothing is. */
 export async function judge(world: World, people: People, pool: pg.Pool): Promise<string[]> {
+  const { early } = world.sandbox.stats;
+  return [
+    ...(early > 0 ? [`${early} requests came too early`] : []),
+    ...(await judgeSides(world, people, pool)),
+    ...world.witness.faults,
+    ...(await judgeReminders(pool)),
+  ];
+}
+
+/** Where the two sides differ and nothing is held, what is there twice, and which edits are nowhere. */
+export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool): Promise<string[]> {
   const faults: string[] = [];
   const leads = world.sandbox.leads.list();
   const rows = rowsOfGrid((await world.table.grid()) ?? [], world.table);
   const { rows: held } = await pool.query<HeldRow>(
-    `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held`,
+    `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held
+     where connection = $1`,
+    [world.connection.name],
   );
   const { direction } = world.connection.sync;
   const sendsNames = directionOf(world, 'companyName') !== 'to-target';
   const doubted = await inDoubt(world, pool);
-  if (world.sandbox.stats.early > 0) faults.push(`${world.sandbox.stats.early} requests came too early`);
 
   const leadsOf = Map.groupBy(leads, (lead) => entityOf(lead.companyName) ?? nobody);
   const rowsOf = Map.groupBy(rows, ({ row }) => entityOf(row['Company'] ?? '') ?? nobody);
@@ -114,7 +135,6 @@ export async function judge(world: World, people: People, pool: pg.Pool): Promis
     const entity = lead && entityOf(lead.companyName);
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
-  faults.push(...world.witness.faults, ...(await judgeReminders(pool)));
   if (world.connection.target.statusColumn !== undefined) {
     const ids = new Set(leads.map(({ id }) => id));
     faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
@@ -135,10 +155,11 @@ function isHeldRow(
 }
 
 /** Companies whose create is in doubt and stays so: a scan with a filter does not tell that a lead was not made. */
-async function inDoubt({ connection }: World, pool: pg.Pool): Promise<ReadonlySet<string | null>> {
+async function inDoubt({ connection }: TwoSides, pool: pg.Pool): Promise<ReadonlySet<string | null>> {
   if (Object.keys(connection.leads.query).length === 0) return new Set();
   const { rows } = await pool.query<{ name: string | null }>(
-    `select row_cells->>'companyName' as name from intents where state = 'in-doubt'`,
+    `select row_cells->>'companyName' as name from intents where state = 'in-doubt' and connection = $1`,
+    [connection.name],
   );
   return new Set(rows.map(({ name }) => entityOf(name ?? '')));
 }
@@ -181,7 +202,7 @@ async function judgeReminders(pool: pg.Pool): Promise<string[]> {
   );
 }
 
-function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[], table: Table) {
+function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[], table: TwoSides['table']) {
   const rows = records.map((record, index) => ({
     number: table.numberOf?.(index) ?? index + 2,
     row: Object.fromEntries(headings.map((heading, column) => [heading, record[column] ?? ''])),
@@ -190,7 +211,7 @@ function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[],
   return rows.filter(({ row }) => Object.values(row).some((text) => text !== ''));
 }
 
-function directionOf({ connection }: World, field: Field): string {
+function directionOf({ connection }: TwoSides, field: Field): string {
   return connection.fields.find((mapping) => mapping.field === field)?.direction ?? 'two-way';
 }
 
@@ -199,7 +220,7 @@ function directionOf({ connection }: World, field: Field): string {
  * a held row of its own.
  */
 function judgeWords(
-  world: World,
+  world: TwoSides,
   people: People,
   key: string,
   isHeld: boolean,
@@ -235,10 +256,11 @@ function judgeWords(
   return [`${key} shows ${JSON.stringify(left)}, but the last word was ${JSON.stringify([web, sheet])}`];
 }
 
-async function lostEdits(world: World, people: People, pool: pg.Pool): Promise<string[]> {
+async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ text: string }>(
-    `select concat_ws(' ', lead_value, row_value, base) as text from held
-     union all select concat_ws(' ', before, after, base) from history`,
+    `select concat_ws(' ', lead_value, row_value, base) as text from held where connection = $1
+     union all select concat_ws(' ', before, after, base) from history where connection = $1`,
+    [world.connection.name],
   );
   const kept = new Set(people.replaced);
   // Into the very cell, between the look and the write: a limit (sheets-gaps.ts).

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { assertNoSecrets, secretsOf } from './secrets.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 
@@ -18,7 +19,7 @@ export function oneObject({ stdout, stderr }: CliResult): Record<string, unknown
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** The real command in a process of its own. */
+/** The real command in a process of its own. What it prints is searched for the secrets that it was told. */
 export class CliProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly ended: Promise<CliResult>;
@@ -37,9 +38,14 @@ export class CliProcess implements AsyncDisposable {
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;
     });
-    this.ended = new Promise((resolve, reject) => {
+    const closed = new Promise<number | null>((resolve, reject) => {
       this.child.once('error', reject);
-      this.child.once('close', (code) => resolve(this.#result(code)));
+      this.child.once('close', resolve);
+    });
+    this.ended = closed.then((code) => {
+      const said = this.#stdout + this.#stderr;
+      assertNoSecrets(`the output of leadsync ${args.join(' ')}`, said, secretsOf(options.env));
+      return this.#result(code);
     });
     // Whoever waits sees the error; nobody has to.
     this.ended.catch(() => {});
@@ -60,7 +66,8 @@ export class CliProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill();
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL');
+    await this.ended;
   }
 
   #result(code: number | null): CliResult {

@@ -3,8 +3,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { pino } from 'pino';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { openQueues } from '../../src/queue/queue.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -23,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Where root may not make user namespaces, Postgres runs as another user, who has to reach the folder.
   await chmod(folder, 0o755);
   const server = await startEmbeddedPostgres(folder, { durable: false });
+  await makeTemplate(server.connectionString);
   project.provide('databaseUrl', server.connectionString);
   return async () => {
     await server.close();
@@ -38,17 +41,34 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated database; `migrated: false` leaves it empty. */
-export async function createTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
-  const server = inject('databaseUrl');
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await administrate(server, `create database ${name} template template0`);
+/** Has the tables of the state and of the queues: a copy of it is there in a fraction of the time. */
+const template = 'leadsync_template';
+
+async function makeTemplate(server: string): Promise<void> {
+  await administrate(server, `create database ${template} template template0`);
+  const connectionString = urlOf(server, template);
+  const pool = openDatabase({ connectionString });
+  await migrate(pool);
+  await pool.end();
+  const queues = await openQueues({ kind: 'postgres', connectionString }, pino({ level: 'silent' }), 1);
+  await queues[Symbol.asyncDispose]();
+}
+
+function urlOf(server: string, name: string): string {
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const pool = openDatabase({ connectionString: url.href });
-  if (migrated) await migrate(pool);
+  return url.href;
+}
+
+/** A fresh, migrated database, or one with nothing in it. */
+export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
+  const server = inject('databaseUrl');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await administrate(server, `create database ${name} template ${empty ? 'template0' : template}`);
+  const url = urlOf(server, name);
+  const pool = openDatabase({ connectionString: url });
   return {
-    url: url.href,
+    url,
     pool,
     async drop() {
       await pool.end();

@@ -29,6 +29,8 @@ interface TestRedisOptions {
   readonly args?: readonly string[];
   /** What stands before the port in `url`. */
   readonly origin?: string;
+  /** Which option takes the port: `--tls-port` for TLS, which `command` does not speak. */
+  readonly portOption?: string;
 }
 
 /** A real Redis for one test, which keeps nothing on disk unless it is asked to. */
@@ -36,25 +38,17 @@ export async function startRedis({
   appendOnly = false,
   args = [],
   origin = 'redis://127.0.0.1',
+  portOption = '--port',
 }: TestRedisOptions = {}): Promise<TestRedis> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-redis-'));
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  const options = [portOption, String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   let child: ChildProcess | null = null;
   const redis: TestRedis = {
     url: `${origin}:${port}`,
     port,
     folder,
-    async command(name, ...rest) {
-      const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });
-      // Whoever sent the command is told.
-      client.on('error', () => {});
-      try {
-        return await client.call(name, ...rest);
-      } finally {
-        client.disconnect();
-      }
-    },
+    command: (...command) => sendCommand(port, command),
     async kill() {
       if (child === null || child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');
@@ -75,8 +69,20 @@ export async function startRedis({
   return redis;
 }
 
+/** On a connection of its own to a server on this machine. */
+export async function sendCommand(port: number, [name = '', ...args]: readonly string[]): Promise<unknown> {
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });
+  // Whoever sent the command is told.
+  client.on('error', () => {});
+  try {
+    return await client.call(name, ...args);
+  } finally {
+    client.disconnect();
+  }
+}
+
 /** Waits for the line with which redis-server and redis-sentinel say that they take connections. */
-async function ready({ stdout }: ChildProcess): Promise<void> {
+export async function ready({ stdout }: ChildProcess): Promise<void> {
   if (stdout === null) return;
   let said = '';
   for await (const line of createInterface({ input: stdout })) {

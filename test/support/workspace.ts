@@ -15,6 +15,7 @@ import { advanceRun } from '../../src/sync/run.ts';
 import { CliProcess, type CliResult } from './cli.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { TestRedis } from './redis.ts';
+import { assertNotStored, secretsOf } from './secrets.ts';
 import { Sheet } from './sheet.ts';
 
 /** A connection as leadsync.yaml holds it, all parts optional: what is not given is filled in for the sandbox. */
@@ -51,6 +52,8 @@ export class Workspace implements AsyncDisposable {
   readonly sheet: Sheet;
   readonly env: NodeJS.ProcessEnv;
   readonly #stack: AsyncDisposableStack;
+  /** Secrets that processes were told. */
+  readonly #told = new Set<string>();
 
   private constructor(
     folder: string,
@@ -84,7 +87,7 @@ export class Workspace implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-sync-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
-    const database = stack.adopt(await createTestDatabase({ migrated: false }), (made) => made.drop());
+    const database = stack.adopt(await createTestDatabase(), (made) => made.drop());
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
     const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
     const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move());
@@ -133,8 +136,10 @@ export class Workspace implements AsyncDisposable {
     args: readonly string[],
     options: { readonly env?: NodeJS.ProcessEnv; readonly before?: readonly string[] } = {},
   ): CliProcess {
-    const { env = {}, before = [] } = options;
-    return this.#stack.use(new CliProcess(args, { cwd: this.folder, env: { ...this.env, ...env }, before }));
+    const { before = [] } = options;
+    const env = { ...this.env, ...options.env };
+    for (const secret of secretsOf(env)) this.#told.add(secret);
+    return this.#stack.use(new CliProcess(args, { cwd: this.folder, env, before }));
   }
 
   /** Runs the real command to its end. */
@@ -143,6 +148,8 @@ export class Workspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stack.disposeAsync();
+    await using _stack = this.#stack;
+    if (this.#told.size > 0)
+      await assertNotStored(this.database.pool, join(this.folder, 'data'), [...this.#told]);
   }
 }

@@ -70,6 +70,7 @@ describe('the environment alone', () => {
       dataDir: join(cwd, 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',
+      redisPrefix: 'leadsync',
     });
     expect(config.connections[0]?.leads.apiKey.reveal()).toBe('top-secret');
     expect(JSON.stringify(config)).not.toContain('top-secret');
@@ -192,7 +193,8 @@ describe('mistakes in the environment', () => {
     ['TARGET', 'leads', '"leads"', 'a path ending in .xlsx, .xlsm or .csv'],
     ['DATABASE_URL', 'mysql://u:geheim@h/d', '[secret]', 'postgres://'],
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
-    ['REDIS_URL', 'redis://:geheim@h', '[secret]', 'not supported yet by this version: unset it'],
+    ['REDIS_URL', 'redis://geheim@h', '[secret]', 'a user without a password'],
+    ['REDIS_PREFIX', 'a:b', '"a:b"', 'letters, digits'],
     ['SMTP_URL', 'http://mail', '[secret]', 'smtp://'],
     ['SMTP_URL', 'smtp://u:100%zz-geheim@mail', '[secret]', '%25'],
     ['SMTP_RATE', '0', '"0"', 'above 0'],
@@ -232,12 +234,15 @@ describe('mistakes in the environment', () => {
 });
 
 describe('secrets from files', () => {
-  test.each(['LEADS_API_KEY', 'DATABASE_URL', 'SMTP_URL', 'ADMIN_TOKEN'])(
+  test.each(['LEADS_API_KEY', 'DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'ADMIN_TOKEN'])(
     '%s_FILE, without its last line break',
     async (name) => {
-      const value = name.endsWith('_URL')
-        ? `${name === 'SMTP_URL' ? 'smtp' : 'postgres'}://u:secret-1@h/d`
-        : 'secret-1';
+      const protocols: Readonly<Record<string, string>> = {
+        DATABASE_URL: 'postgres',
+        REDIS_URL: 'redis',
+        SMTP_URL: 'smtp',
+      };
+      const value = name in protocols ? `${protocols[name]}://u:secret-1@h/0` : 'secret-1';
       const file = join(cwd, 'secret');
       await writeFile(file, `${value}\r\n`);
       const { [name as 'LEADS_API_KEY']: _, ...others } = minimal;
@@ -245,18 +250,13 @@ describe('secrets from files', () => {
       const read = {
         LEADS_API_KEY: config.connections[0]?.leads.apiKey,
         DATABASE_URL: config.databaseUrl,
+        REDIS_URL: config.redisUrl,
         SMTP_URL: config.smtpUrl,
         ADMIN_TOKEN: config.http.adminToken,
       };
       expect(read[name as keyof typeof read]?.reveal()).toBe(value);
     },
   );
-
-  test('REDIS_URL_FILE is refused like REDIS_URL', async () => {
-    const file = join(cwd, 'secret');
-    await writeFile(file, 'redis://h');
-    expect(await mistakesOf({ ...minimal, REDIS_URL_FILE: file })).toMatchObject([{ where: 'REDIS_URL' }]);
-  });
 
   test('both set, missing, empty or a folder: one mistake each, and not also "missing"', async () => {
     const empty = join(cwd, 'empty');

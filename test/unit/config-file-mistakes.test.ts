@@ -35,9 +35,9 @@ describe('mistakes in the file', () => {
       [at(5, `${a}.databaseUrl`, 'set DATABASE_URL in the environment')],
     ],
     [
-      'a key of a later version',
+      'alerts that tell nobody',
       connection('alerts: {}'),
-      [at(5, 'alerts', 'not supported yet by this version')],
+      [at(5, 'alerts', 'nobody would be told', 'a mapping')],
     ],
     [
       'a sheet of a CSV file',

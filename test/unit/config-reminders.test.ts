@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { graceMistake, offsetMistake, parseGrace, parseOffset } from '../../src/config/duration.ts';
+import { graceMistake, offsetMistake, parseDuration, parseOffset } from '../../src/config/duration.ts';
 import { leadUrlMistake } from '../../src/config/lead-url.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { parseQuietHours, quietHoursMistake, timeOfDayMistake } from '../../src/config/time-of-day.ts';
@@ -104,7 +104,7 @@ describe('each value', () => {
     ['90m', 5_400_000],
     ['24h', 86_400_000],
     ['2d', 172_800_000],
-  ])('the grace %s', (text, expected) => expect(parseGrace(text)).toBe(expected));
+  ])('the grace %s', (text, expected) => expect(parseDuration(text)).toBe(expected));
 
   test.each([
     ['20:00-08:30', { from: 1200, to: 510 }],

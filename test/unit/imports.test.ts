@@ -32,6 +32,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/store/bad.ts': [
     `import { advanceRun } from '../sync/run.ts';`,
+    `import { connectionStatus } from '../ops/connection-status.ts';`,
     `import type { createLeadsClient } from '../leads-api/leads-client.ts';`,
     `import type { TargetPort } from '../targets/target.ts';`,
   ],
@@ -49,7 +50,18 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
     `import { createLeadsClient } from '../../leads-api/leads-client.ts';`,
   ],
   'src/reminders/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
+  'src/alerts/bad.ts': [
+    `import { advanceRun } from '../sync/run.ts';`,
+    `import { createLeadsClient } from '../leads-api/leads-client.ts';`,
+  ],
   'src/queue/bad.ts': [`import { advanceRun } from '../sync/run.ts';`],
+  'src/ops/pages/bad.ts': [
+    `import { print } from '../../cli/output.ts';`,
+    `import { createCsvTarget } from '../../targets/workbook/csv-target.ts';`,
+    `import type { createLeadsClient } from '../../leads-api/leads-client.ts';`,
+    `import { openApp } from '../../app.ts';`,
+    `import { openQueues } from '../../queue/queue.ts';`,
+  ],
   'src/sandbox/bad.ts': [`import { createLeadsClient } from '../leads-api/leads-client.ts';`],
   'src/app.ts': [
     `import { sync } from './cli/sync.ts';`,
@@ -95,6 +107,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/targets/workbook/good.ts': [
     `import type { TargetPort } from '../target.ts';`,
     `import { sameCell } from '../../lead/value.ts';`,
+  ],
+  'src/alerts/good.ts': [`import type { Clock } from '../sync/clock.ts';`],
+  'src/ops/good.ts': [
+    `import type { App } from '../app.ts';`,
+    `import type { Queues } from '../queue/queue.ts';`,
+    `import { decide } from '../sync/decide-held.ts';`,
+    `import { listHeld } from '../store/held.ts';`,
+    `import { syncQueue } from '../../jobs/sync.ts';`,
   ],
   'src/queue/good.ts': [
     `import { Queue } from 'bullmq';`,

@@ -1,3 +1,4 @@
+import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../sync/clock.ts';
 import type { ColumnMapping } from '../columns.ts';
 import type { GoogleAccount } from './google-account.ts';
@@ -16,6 +17,8 @@ export interface GoogleSheetsOptions extends ColumnMapping {
   readonly apiUrl: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
+  /** Told of each request but those for a token. */
+  readonly onReply?: OnReply;
   /** Name of the connection, kept with the tab's record. */
   readonly connection: string;
 }

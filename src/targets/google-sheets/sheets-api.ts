@@ -19,7 +19,7 @@ export type { SheetCell } from './sheets-replies.ts';
 
 export type SheetsApiOptions = Pick<
   GoogleSheetsOptions,
-  'spreadsheetId' | 'readsPerMinute' | 'writesPerMinute' | 'apiUrl' | 'account' | 'clock'
+  'spreadsheetId' | 'readsPerMinute' | 'writesPerMinute' | 'apiUrl' | 'account' | 'clock' | 'onReply'
 >;
 
 /**
@@ -174,7 +174,8 @@ class SheetsClient implements SheetsApi {
       return await this.#turns.run(signal, async () => {
         const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);
         this.requests += 1;
-        const { data } = await client.request<unknown>({ url, responseType: 'json', ...options });
+        const { data, status } = await client.request<unknown>({ url, responseType: 'json', ...options });
+        this.#options.onReply?.(status);
         return parseTrashed(data);
       });
     } catch (error) {
@@ -183,6 +184,7 @@ class SheetsClient implements SheetsApi {
       if (error instanceof LeadsyncError) return null;
       const reply = readGoogleReply(error, [], this.#clock.now());
       if (reply === null) throw error;
+      this.#options.onReply?.(reply.status ?? 'unfinished');
       if (reply.status === null) unreachable.add(root);
       return null;
     }
@@ -193,7 +195,11 @@ class SheetsClient implements SheetsApi {
   }
 
   /** One request in its turn, out of the bucket of its kind. Asks the signal once, when its turn has come. */
-  #send<T>(kind: QuotaKind, signal: AbortSignal, request: (call: Call) => Promise<T>): Promise<T> {
+  #send<T extends { readonly status: number }>(
+    kind: QuotaKind,
+    signal: AbortSignal,
+    request: (call: Call) => Promise<T>,
+  ): Promise<T> {
     return this.#turns.run(signal, async () => {
       const perMinute = kind === 'read' ? this.#options.readsPerMinute : this.#options.writesPerMinute;
       const timeout = kind === 'read' ? this.#timeouts.readMs : this.#timeouts.writeMs;
@@ -203,10 +209,12 @@ class SheetsClient implements SheetsApi {
       try {
         const answer = await request(call);
         this.#quota.allowed(kind);
+        this.#options.onReply?.(answer.status);
         return answer;
       } catch (error) {
-        if (signal.aborted) throw signal.reason;
         const reply = readGoogleReply(error, [token], this.#clock.now());
+        this.#options.onReply?.(reply?.status ?? (signal.aborted ? 'aborted' : 'unfinished'));
+        if (signal.aborted) throw signal.reason;
         if (reply === null) throw error;
         throw await this.#fault(reply, kind);
       } finally {

@@ -76,7 +76,7 @@ export class HubSpotHttp implements AsyncDisposable {
   }
 
   async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    const { clock, timeZone } = this.#options;
+    const { clock, timeZone, onReply } = this.#options;
     this.#client ??= openClient(this.#address.origin, connectMs);
     const path = this.#address.pathPrefix + call.path;
     const request = jsonRequest(call.method, path, this.#token, call.json);
@@ -84,6 +84,7 @@ export class HubSpotHttp implements AsyncDisposable {
       bounds,
       signal,
       clock,
+      onReply,
       onSent: () => {
         this.requests += 1;
       },

@@ -1,4 +1,5 @@
 import type { Secret } from '../../config/secret.ts';
+import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../sync/clock.ts';
 import type { ColumnMapping } from '../columns.ts';
 
@@ -11,4 +12,6 @@ export interface HubSpotOptions extends ColumnMapping {
   /** IANA name of the portal's zone: that of `date` properties and of the midnight at which the daily limit ends. */
   readonly timeZone: string;
   readonly clock: Clock;
+  /** Told of each request. */
+  readonly onReply?: OnReply;
 }

@@ -1,0 +1,9 @@
+import type { AlertContext } from '../alerts/alert-context.ts';
+import type { App } from '../app.ts';
+import { systemClock } from '../sync/clock.ts';
+
+/** What alerts work with; null: nobody is to be told. */
+export function alertContext({ config, pool, mailer, log }: App): AlertContext | null {
+  const { alerts, connections } = config;
+  return alerts === undefined ? null : { alerts, connections, pool, mailer, log, clock: systemClock };
+}

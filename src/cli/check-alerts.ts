@@ -1,0 +1,47 @@
+import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
+import type { App } from '../app.ts';
+import { alertContext } from './alert-context.ts';
+import { type CheckLine, look } from './check-line.ts';
+
+const never = new AbortController().signal;
+
+/** What a test says: it is no problem, and no success either, so that the heartbeat is not called. */
+const text = {
+  title: 'a test of the alerts',
+  lines: ['Somebody ran leadsync check --test-alert. Nothing is wrong.'],
+  help: [],
+};
+
+/**
+ * The lines for alerts, none when there are none. Nobody is called unless `test` is true: then each address and the webhook
+ * get a message that says that it is a test.
+ */
+export async function checkAlertChannels(app: App, test: boolean): Promise<readonly CheckLine[]> {
+  const context = alertContext(app);
+  if (context === null) return [];
+  const { alerts, clock } = context;
+  if (!test) {
+    const parts = [
+      ...(alerts.email.length > 0 ? [`mail to ${alerts.email.join(', ')}`] : []),
+      ...(alerts.webhook === undefined ? [] : ['a webhook']),
+      ...(alerts.heartbeat === undefined ? [] : ['a heartbeat']),
+    ];
+    return [
+      { name: 'alerts', ok: true, message: `${parts.join(', ')}; not tried: --test-alert sends a test` },
+    ];
+  }
+  const now = clock.now();
+  const lines = channelsOf(alerts).map((channel) =>
+    look(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
+      const key = JSON.stringify(['alert test', channel, now]);
+      await sendText(context, channel, text, { key, thread: key, date: now, message: null }, never);
+      return 'a test was sent';
+    }),
+  );
+  const heartbeat: CheckLine = {
+    name: 'alerts: heartbeat',
+    ok: true,
+    message: 'not called: it would be taken for a success; the next sync that is carried out calls it',
+  };
+  return [...(await Promise.all(lines)), ...(alerts.heartbeat === undefined ? [] : [heartbeat])];
+}

@@ -1,0 +1,107 @@
+import { BlockList, isIPv6 } from 'node:net';
+import type { Context, MiddlewareHandler } from 'hono';
+import { csrf } from 'hono/csrf';
+import { z } from 'zod';
+import type { Secret } from '../config/secret.ts';
+import { isAsset } from './assets.ts';
+import { GuessLimit } from './guess-limit.ts';
+import { loginPage } from './pages/login.ts';
+import { beginSession, hasSession, isToken } from './session.ts';
+
+/** Who may see the pages: everybody who has the token, or, without one, whoever uses this machine. */
+export interface Door {
+  readonly token: Secret | undefined;
+  /** As it was configured, and what the port is really bound to. */
+  readonly host: string;
+  readonly address: string;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+const closed = 'set ADMIN_TOKEN: without it nothing but /healthz and /readyz is served on this address\n';
+const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use another one\n';
+
+/**
+ * Without a token the pages are open on a loopback address, for requests that name this machine: another name is that of
+ * a page elsewhere which had its name lead here. On any other address nothing is served.
+ */
+export function accessWithoutToken({ host, address }: Door): MiddlewareHandler {
+  if (!loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return async (c) => c.text(closed, 403);
+  const ownNames = new Set(['localhost', '127.0.0.1', '[::1]', host]);
+  return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
+}
+
+/** A form may be sent by pages of ours alone. Whoever sends a Bearer token is no browser that was talked into it. */
+export function sameOrigin(): MiddlewareHandler {
+  // The scheme is left out: a proxy in front may speak https to the browser.
+  const check = csrf({ origin: (origin, c) => URL.parse(origin)?.host === new URL(c.req.url).host });
+  return async (c, next) => (bearerOf(c) === null ? check(c, next) : next());
+}
+
+const loginSchema = z.object({ token: z.string().max(1_000), next: z.string().max(1_000).catch('/') });
+
+/** Lets in who brings the token (`Authorization: Bearer`) or the cookie of a login. */
+export class TokenAccess {
+  readonly #token: Secret;
+  readonly #guesses = new GuessLimit();
+
+  constructor(token: Secret) {
+    this.#token = token;
+  }
+
+  /** Passes on what may be answered; the login form and what it looks like may always be. */
+  readonly check: MiddlewareHandler = async (c, next) => {
+    const bearer = bearerOf(c);
+    if (bearer !== null) {
+      const verdict = this.#look(c, bearer);
+      return verdict === 'right' ? next() : refuse(c, verdict);
+    }
+    if (isAsset(c.req.path) || c.req.path === '/login' || (await hasSession(c, this.#token))) return next();
+    return refuse(c, 'unknown');
+  };
+
+  /** `POST /login`: logs in and leads to where the person wanted to go. */
+  async logIn(c: Context): Promise<Response> {
+    const form = loginSchema.safeParse(await c.req.parseBody());
+    if (!form.success) return c.text('the form was not understood\n', 400);
+    const { token, next } = form.data;
+    const verdict = this.#look(c, token);
+    if (verdict !== 'right') return c.html(loginPage({ next, verdict }), verdict === 'wrong' ? 401 : 429);
+    await beginSession(c, this.#token);
+    return c.redirect(ownPath(next), 303);
+  }
+
+  #look(c: Context, text: string): 'right' | 'wrong' | 'later' {
+    const waitMs = this.#guesses.waitMs(performance.now());
+    if (waitMs > 0) {
+      c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
+      return 'later';
+    }
+    if (isToken(text, this.#token)) return 'right';
+    this.#guesses.missed();
+    return 'wrong';
+  }
+}
+
+function bearerOf(c: Context): string | null {
+  return /^Bearer (.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? null;
+}
+
+function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | Promise<Response> {
+  if (verdict === 'later') return c.text('too many wrong tokens: try again in a moment\n', 429);
+  if (verdict === 'unknown' && c.req.method === 'GET' && c.req.header('accept')?.includes('text/html')) {
+    const { pathname, search } = new URL(c.req.url);
+    return c.html(loginPage({ next: pathname + search }), 401);
+  }
+  c.header('WWW-Authenticate', 'Bearer realm="leadsync"');
+  return c.text('unauthorized\n', 401);
+}
+
+/** A path of this site, whatever the form said. */
+function ownPath(next: string): string {
+  const here = 'http://here.invalid';
+  const url = URL.parse(next, here);
+  return url?.origin === here && next.startsWith('/') ? url.pathname + url.search : '/';
+}

@@ -1,0 +1,46 @@
+// Keeps the lines "Running now" up to date. The page says all without it, as of the moment at which it was made.
+const lines = [...document.querySelectorAll('[data-progress]')];
+const announce = document.getElementById('live');
+const running = new Map(
+  lines.filter((line) => !line.hidden).map((line) => [line.dataset.progress, line.dataset.run]),
+);
+
+function say(text) {
+  if (announce !== null) announce.textContent = text;
+}
+
+/** The result of a run is on a page that is made anew; nobody is taken from where they are. */
+function showEnd(line, connection, run) {
+  const text = line.querySelector('[data-text]');
+  const link = document.createElement('a');
+  link.href = `/runs/${run}`;
+  link.textContent = `run ${run} has ended`;
+  line.querySelector('strong').textContent = 'Just now';
+  text.replaceChildren(link);
+  line.classList.add('ended');
+  say(`${connection}: run ${run} has ended`);
+}
+
+function show(live) {
+  for (const line of lines) {
+    const connection = line.dataset.progress;
+    const now = live[connection];
+    const before = running.get(connection);
+    if (now !== undefined) {
+      line.hidden = false;
+      line.classList.remove('ended');
+      line.querySelector('strong').textContent = 'Running now';
+      line.querySelector('[data-text]').textContent = `run ${now.run}: ${now.text}`;
+      if (before !== String(now.run)) say(`${connection}: run ${now.run} has begun`);
+      running.set(connection, String(now.run));
+    } else if (before !== undefined) {
+      running.delete(connection);
+      showEnd(line, connection, before);
+    }
+  }
+}
+
+if (lines.length > 0) {
+  const events = new EventSource('/events');
+  events.addEventListener('message', ({ data }) => show(JSON.parse(data)));
+}

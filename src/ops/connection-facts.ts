@@ -1,0 +1,44 @@
+import type { App } from '../app.ts';
+import type { ConnectionConfig } from '../config/config.ts';
+import { type ListedAlert, listAlerts } from '../store/alert-list.ts';
+import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
+import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
+import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { type ConnectionStatus, connectionStatus } from './connection-status.ts';
+import { describeProgress } from './describe-progress.ts';
+
+/** What the status page tells of a connection besides what `leadsync status` does. */
+export interface ConnectionFacts {
+  readonly status: ConnectionStatus;
+  /** IANA zone in which its times are shown. */
+  readonly timeZone: string;
+  /** Epoch ms; null: never so far. */
+  readonly lastSuccessAt: number | null;
+  /** How far the run is that is under way. */
+  readonly progress: string | null;
+  /** Records that may be deleted, which is not proven yet. */
+  readonly deletesWaiting: number;
+  readonly late: LateReminders;
+  readonly alerts: readonly ListedAlert[];
+}
+
+export async function connectionFacts(app: App, context: SyncContext): Promise<ConnectionFacts> {
+  const { pool, connection } = context;
+  const { name, sync } = connection;
+  const [open] = await openSyncs(pool, [name]);
+  return {
+    status: await connectionStatus(app, context),
+    timeZone: sync.timeZone,
+    lastSuccessAt: await lastSuccessAt(pool, name),
+    progress: open === undefined ? null : describeProgress(open),
+    deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
+    late: await lateReminders(pool, name),
+    alerts: await listAlerts(pool, name),
+  };
+}
+
+/** Where a record that is missing may be on its way to be deleted. */
+export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
+  return { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { html } from 'hono/html';
+import type { FieldMapping } from '../../lead/mapping.ts';
+import type { Held } from '../../store/held.ts';
+import { decidableSides, type Side } from '../../sync/decide-held.ts';
+import type { Html } from './layout.ts';
+import { heldMessage } from './held-message.ts';
+import { shownTime } from './shown-time.ts';
+import { foldedText, shownValue } from './shown-value.ts';
+
+/** Something that is held, with what is told of it. */
+export interface ShownConflict {
+  readonly item: Held;
+  /** Of the lead, as both sides last agreed on it. */
+  readonly company: string | null;
+  readonly fields: readonly FieldMapping[];
+  readonly timeZone: string;
+}
+
+/** What a person has seen of it, as a short hash: a decision on other values is none. */
+export function seenHash({ lead, rowValue, code }: Held): string {
+  return createHash('sha256')
+    .update(JSON.stringify([lead, rowValue, code]))
+    .digest('base64url')
+    .slice(0, 16);
+}
+
+/** Held items with both values and a button for each side that may be chosen. `back`: the page to come back to. */
+export function conflictList(conflicts: readonly ShownConflict[], back: string): Html {
+  return html`<ol class="conflicts">
+${conflicts.map((conflict) => html`<li>${conflictCard(conflict, back)}</li>\n`)}</ol>`;
+}
+
+function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: string): Html {
+  const { id, connection, field, row, leadId } = item;
+  const column = fields.find((mapping) => mapping.field === field)?.column;
+  const what = field === '' ? 'Whole record' : (column ?? field);
+  const where = [
+    leadId === '' ? 'a row without an id' : `lead ${leadId}`,
+    row === null ? '' : `row ${row}`,
+    connection,
+  ];
+  const sides = decidableSides(item, fields);
+  return html`<article class="card" id="held-${id}" tabindex="-1" aria-labelledby="h-${id}">
+<h3 id="h-${id}">${what}${company === null ? '' : html` of ${foldedText(company)}`}</h3>
+<p class="hint">${where.filter(Boolean).join(', ')}, held since ${shownTime(Date.parse(item.since), timeZone)}</p>
+<p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
+${field === '' ? '' : valueTable(item, what, sides, back)}
+${decidedLine(item)}
+${sides.length === 0 ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
+</article>`;
+}
+
+function decidedLine({ resolution }: Held): Html | '' {
+  if (resolution === null) return '';
+  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${resolution === 'lead' ? 'the lead’s' : 'the row’s'} value. The next sync carries it out.</p>`;
+}
+
+const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>> = {
+  lead: ['In the service', 'the lead’s'],
+  target: ['In the table', 'the row’s'],
+};
+
+function valueTable(item: Held, what: string, sides: readonly Side[], back: string): Html {
+  const line = (side: Side, value: Html): Html => html`<tr>
+<th scope="row">${sideWords[side][0]}</th>
+<td><div class="choice"><div>${value}</div>${sides.includes(side) ? keepButton(item, side, what, back) : ''}</div></td>
+</tr>`;
+  return html`<table class="values">
+<caption class="hidden">Both values of ${what}</caption>
+<thead><tr><th scope="col">Side</th><th scope="col">Value</th></tr></thead>
+<tbody>
+${line('lead', shownValue(item.lead))}
+${line('target', shownValue(item.rowValue))}
+</tbody>
+</table>`;
+}
+
+function keepButton(item: Held, side: Side, what: string, back: string): Html {
+  return html`<form method="post" action="/conflicts/${item.id}">
+<input type="hidden" name="use" value="${side}">
+<input type="hidden" name="seen" value="${seenHash(item)}">
+<input type="hidden" name="back" value="${back}">
+<button>Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${item.leadId}</span></button>
+</form>`;
+}

@@ -1,0 +1,38 @@
+import { html } from 'hono/html';
+import { conflictList, type ShownConflict } from './conflict-list.ts';
+import { type Html, layout, type Menu } from './layout.ts';
+import { asOf } from './overview.ts';
+import { counted } from './shown-value.ts';
+
+export interface ConflictsPage {
+  /** Of this connection alone; null: of all. */
+  readonly connection: string | null;
+  readonly conflicts: readonly ShownConflict[];
+  readonly total: number;
+  /** Address of this page, for the way back, and of the next one. */
+  readonly here: string;
+  readonly next: string | null;
+  readonly isFirst: boolean;
+  readonly now: number;
+}
+
+/** `/conflicts`: what is held, page by page. */
+export function conflictsPage(page: ConflictsPage, menu: Menu): Html {
+  const { connection, conflicts, total, here, next, isFirst, now } = page;
+  const first = connection === null ? '/conflicts' : `/conflicts?connection=${connection}`;
+  const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until somebody decides, or makes them equal. The next sync carries a decision out.`}
+${connection === null ? '' : html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
+${asOf(now)}
+${conflicts.length === 0 ? '' : html`<h2>Held items, oldest first</h2>${conflictList(conflicts, here)}`}
+${pages(isFirst ? null : first, next)}`;
+  return layout({ title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body, menu });
+}
+
+/** Links to the first and the next page of a list, as far as there are any. */
+export function pages(first: string | null, next: string | null, what = 'page'): Html | '' {
+  if (first === null && next === null) return '';
+  return html`<nav class="pages" aria-label="More of the list"><ul>
+${first === null ? '' : html`<li><a href="${first}">First ${what}</a></li>`}
+${next === null ? '' : html`<li><a rel="next" href="${next}">Next ${what}</a></li>`}
+</ul></nav>`;
+}

@@ -1,0 +1,112 @@
+import { html } from 'hono/html';
+import type { ListedReminder } from '../../store/reminders.ts';
+import type { ListedRun } from '../../store/run-list.ts';
+import type { WaitingDelete } from '../../store/waiting-deletes.ts';
+import type { ConnectionFacts } from '../connection-facts.ts';
+import { conflictList, type ShownConflict } from './conflict-list.ts';
+import { pages } from './conflicts.ts';
+import { connectionFactList, progressLine } from './facts.ts';
+import { type Html, layout, type Menu } from './layout.ts';
+import { asOf } from './overview.ts';
+import { problemList } from './problem-list.ts';
+import { runKind, shownStatus } from './run-words.ts';
+import { shownDuration, shownTime } from './shown-time.ts';
+import { count, foldedText } from './shown-value.ts';
+
+/** A reminder with the name of its lead's company. */
+type NamedReminder = ListedReminder & { readonly company: string | null };
+
+export interface ConnectionPage {
+  readonly facts: ConnectionFacts;
+  readonly deletes: readonly WaitingDelete[];
+  /** The oldest ones. */
+  readonly conflicts: readonly ShownConflict[];
+  readonly runs: readonly ListedRun[];
+  readonly isFirst: boolean;
+  readonly next: string | null;
+  readonly coming: readonly NamedReminder[];
+  /** Failed and missed. */
+  readonly failed: readonly NamedReminder[];
+  readonly now: number;
+}
+
+const problemsShown = 10;
+const deletedShown = 50;
+
+/** `/connections/NAME`: all that is known of a connection now. */
+export function connectionPage(page: ConnectionPage, menu: Menu): Html {
+  const { facts, conflicts, now } = page;
+  const { connection, lastRun, held } = facts.status;
+  const body = html`<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
+${asOf(now)}
+${progressLine(facts)}
+${connectionFactList(facts, now)}
+${
+  lastRun === null || lastRun.problems.length === 0
+    ? ''
+    : html`<h2>Problems of the last run</h2>
+${problemList(lastRun.problems.slice(0, problemsShown))}
+${lastRun.problems.length > problemsShown ? html`<p><a href="/runs/${lastRun.runId}#problems">All ${count(lastRun.problems.length)} problems</a></p>` : ''}`
+}
+<h2 id="conflicts">Conflicts</h2>
+${conflicts.length === 0 ? html`<p>Nothing is held.</p>` : conflictList(conflicts, `/connections/${connection}`)}
+${held > conflicts.length ? html`<p><a href="/conflicts?connection=${connection}">All ${count(held)} held items</a></p>` : ''}
+<h2 id="deletes">Deletes waiting</h2>
+${deletesSection(page)}
+<h2 id="reminders">Reminders</h2>
+${reminders(page)}
+<h2 id="runs">Runs</h2>
+${runTable(page)}
+${pages(page.isFirst ? null : `/connections/${connection}#runs`, page.next, 'runs')}`;
+  return layout({ title: `Connection ${connection}`, body, menu });
+}
+
+function deletesSection({ facts, deletes }: ConnectionPage): Html {
+  const { deletesWaiting, status } = facts;
+  const { deletedLeads } = status;
+  const more = deletesWaiting - deletes.length;
+  return html`${
+    deletes.length === 0
+      ? html`<p>None: nothing is missing on either side.</p>`
+      : html`<p>Missing in the last scans. Nothing is deleted before two complete scans and, of a lead, a “not found” of the service.</p>
+<ul>${deletes.map(({ leadId, company, missing, scans }) => html`<li>${company === null ? '' : html`${foldedText(company)}, `}lead ${leadId}: the ${missing} is missing in ${count(scans)} ${scans === 1 ? 'scan' : 'scans'}</li>\n`)}</ul>
+${more > 0 ? html`<p>and ${count(more)} more</p>` : ''}`
+  }
+${
+  deletedLeads.length === 0
+    ? ''
+    : html`<h3 id="deleted">Deleted in the service, rows kept</h3>
+<ul class="ids">${deletedLeads.slice(0, deletedShown).map((id) => html`<li>${id}</li>\n`)}</ul>
+${deletedLeads.length > deletedShown ? html`<p>and ${count(deletedLeads.length - deletedShown)} more</p>` : ''}`
+}`;
+}
+
+function reminders({ facts, coming, failed }: ConnectionPage): Html {
+  const { status, timeZone } = facts;
+  const more = status.reminders.coming - coming.length;
+  const line = (item: NamedReminder): Html =>
+    html`${shownTime(item.sendAt, timeZone)}: ${item.company === null ? `lead ${item.leadId}` : foldedText(item.company)}, ${item.dueAt === item.sendAt ? 'due then' : html`due ${shownTime(item.dueAt, timeZone)}`}, to <bdi>${item.recipient}</bdi>${item.note === null ? '' : html`. ${foldedText(item.note)}`}`;
+  return html`<h3>Coming</h3>
+${coming.length === 0 ? html`<p>None.</p>` : html`<ul>${coming.map((item) => html`<li>${line(item)}</li>\n`)}</ul>`}
+${more > 0 ? html`<p>and ${count(more)} more</p>` : ''}
+${
+  failed.length === 0
+    ? ''
+    : html`<h3>Failed or missed</h3>
+<ul>${failed.map((item) => html`<li><strong>${item.state}</strong>, ${line(item)}</li>\n`)}</ul>`
+}`;
+}
+
+function runTable({ facts, runs }: ConnectionPage): Html {
+  if (runs.length === 0) return html`<p>None.</p>`;
+  return html`<table class="runs">
+<caption class="hidden">Runs, the newest first</caption>
+<thead><tr><th scope="col">Run</th><th scope="col">Began</th><th scope="col">Took</th><th scope="col">Result</th></tr></thead>
+<tbody>
+${runs.map((run) => {
+  const { id, createdAt, finishedAt, status } = run;
+  return html`<tr><th scope="row"><a href="/runs/${id}">${id}</a> ${runKind(run)}</th><td>${shownTime(createdAt, facts.timeZone)}</td>
+<td>${finishedAt === null ? 'not ended' : shownDuration(finishedAt - createdAt)}</td><td>${shownStatus(status)}</td></tr>\n`;
+})}</tbody>
+</table>`;
+}

@@ -1,0 +1,19 @@
+import { html } from 'hono/html';
+import type { Problem } from '../../errors.ts';
+import type { Html } from './layout.ts';
+import { foldedText } from './shown-value.ts';
+
+/** Problems of a run, each with its place and its code. */
+export function problemList(problems: readonly Problem[]): Html {
+  return html`<ul class="problems">
+${problems.map((problem) => html`<li>${foldedText(problem.message)} <span class="hint">${placeOf(problem)}<code>${problem.code}</code></span></li>\n`)}</ul>`;
+}
+
+function placeOf({ leadId, row, field }: Problem): string {
+  const places = [
+    leadId === undefined ? '' : `lead ${leadId}`,
+    row === undefined ? '' : `row ${row}`,
+    field ?? '',
+  ].filter(Boolean);
+  return places.length === 0 ? '' : `${places.join(', ')} `;
+}

@@ -1,0 +1,126 @@
+import { html } from 'hono/html';
+import type { Change } from '../../merge/action.ts';
+import type { ListedAction } from '../../store/run-list.ts';
+import type { Run } from '../../store/runs.ts';
+import type { SyncReport } from '../../sync/report.ts';
+import { describeProgress } from '../describe-progress.ts';
+import { pages } from './conflicts.ts';
+import { factList } from './facts.ts';
+import { heldMessage } from './held-message.ts';
+import { type Html, layout, type Menu } from './layout.ts';
+import { asOf } from './overview.ts';
+import { problemList } from './problem-list.ts';
+import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts';
+import { shownDuration, shownTime } from './shown-time.ts';
+import { count, counted, foldedText, shownValue } from './shown-value.ts';
+
+/** An action with the name of its lead's company, as both sides last agreed on it. */
+type NamedAction = ListedAction & { readonly company: string | null };
+
+export interface RunPage {
+  readonly run: Run;
+  readonly timeZone: string;
+  readonly actions: readonly NamedAction[];
+  /** Headings by field. */
+  readonly columns: ReadonlyMap<string, string>;
+  readonly problemsFrom: number;
+  readonly isFirst: boolean;
+  /** Address of the next page of changes. */
+  readonly next: string | null;
+  readonly now: number;
+}
+
+/** Problems on one page. */
+const problemsShown = 50;
+
+/** `/runs/ID`: counts, receipt, problems, and what was changed, field by field. */
+export function runPage(page: RunPage, menu: Menu): Html {
+  const { run, timeZone, actions, isFirst, next, now } = page;
+  const path = `/runs/${run.id}`;
+  const report = run.report === null ? null : (run.report as SyncReport);
+  const body = html`<p><a href="/connections/${run.connection}">${run.connection}</a>: ${runKind({ ...run, isApplied: run.approval !== null })}. ${shownStatus(run.status)}</p>
+${asOf(now)}
+${factList([
+  ['Began', shownTime(run.createdAt, timeZone)],
+  [
+    'Ended',
+    run.finishedAt === null
+      ? `not yet: ${describeProgress(run)}`
+      : html`${shownTime(run.finishedAt, timeZone)}, took ${shownDuration(run.finishedAt - run.createdAt)}`,
+  ],
+  ['Read', `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
+  ['Written', report && writtenWords(report)],
+  ['Receipt', report && receiptWords(report)],
+  ['Requests', `${count(run.leadRequests)} to the service, ${count(run.targetRequests)} to the table`],
+  ['Waited', run.waitedMs > 0 ? shownDuration(run.waitedMs) : null],
+])}
+${problemsSection(page, report, path)}
+<h2 id="changes">Changes</h2>
+${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : html`<ol class="changes">${actions.map((action) => html`<li>${actionCard(action, page.columns)}</li>\n`)}</ol>`}
+${pages(isFirst ? null : `${path}#changes`, next, 'changes')}`;
+  return layout({ title: `Run ${run.id}`, body, menu });
+}
+
+function problemsSection({ run, problemsFrom }: RunPage, report: SyncReport | null, path: string): Html | '' {
+  const problems = report?.problems ?? run.problems;
+  if (problems.length === 0) return '';
+  const shown = problems.slice(problemsFrom, problemsFrom + problemsShown);
+  const end = problemsFrom + problemsShown;
+  return html`<h2 id="problems">Problems</h2>
+<p class="hint">${shown.length === 0 ? 'No further ones' : `${count(problemsFrom + 1)} to ${count(problemsFrom + shown.length)}`} of ${count(problems.length)}</p>
+${problemList(shown)}
+${pages(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
+}
+
+const kindWords: Readonly<Record<ListedAction['kind'], string>> = {
+  'create-row': 'New row',
+  'update-row': 'Row changed',
+  'mark-row': 'Row marked as deleted',
+  'remove-row': 'Row taken away',
+  'create-lead': 'New lead',
+  'update-lead': 'Lead changed',
+  'delete-lead': 'Lead deleted',
+  hold: 'Held',
+  link: 'Id written into the row',
+  unlink: 'Id taken out of the row',
+  agree: 'Both sides agree',
+  forget: 'Gone on both sides',
+  report: 'Left alone',
+};
+
+const stateWords: Readonly<Record<ListedAction['state'], string>> = {
+  planned: 'planned, not carried out',
+  'left-out': 'no line of the reviewed plan',
+  proven: 'planned, not carried out',
+  done: 'done',
+  'put-off': 'put off to the next run',
+  held: 'held',
+};
+
+function actionCard(action: NamedAction, columns: ReadonlyMap<string, string>): Html {
+  const { id, kind, leadId, row, changes, reason, state, message, company } = action;
+  const where = [leadId === null ? '' : `lead ${leadId}`, row === null ? '' : `row ${row}`].filter(Boolean);
+  const fields = Object.entries(changes);
+  const outcome = kind === 'hold' ? '' : `${stateWords[state]}, `;
+  return html`<article class="card">
+<h3>${kindWords[kind]}${company === null ? '' : html`: ${foldedText(company)}`}</h3>
+<p class="hint">${where.map((place) => `${place}, `)}${outcome}<code>${reason}</code></p>
+${message === null ? '' : html`<p>${heldMessage(reason, message)}</p>`}
+${fields.length === 0 ? '' : changeTable(id, kind, fields, columns)}
+</article>`;
+}
+
+function changeTable(
+  id: number,
+  kind: ListedAction['kind'],
+  fields: readonly (readonly [string, Change])[],
+  columns: ReadonlyMap<string, string>,
+): Html {
+  const [from, to] = kind === 'hold' ? ['In the service', 'In the table'] : ['Before', 'After'];
+  return html`<table class="values">
+<caption class="hidden">Fields of change ${id}</caption>
+<thead><tr><th scope="col">Field</th><th scope="col">${from}</th><th scope="col">${to}</th></tr></thead>
+<tbody>
+${fields.map(([field, change]) => html`<tr><th scope="row">${columns.get(field) ?? field}</th><td>${shownValue(change.from)}</td><td>${shownValue(change.to)}</td></tr>\n`)}</tbody>
+</table>`;
+}

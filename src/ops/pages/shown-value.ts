@@ -1,0 +1,39 @@
+import { html } from 'hono/html';
+import { type Cell, isUnreadable } from '../../lead/value.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { Html } from './layout.ts';
+
+/** Longer values are folded to so many characters; the whole is one click away, … */
+const shownLength = 160;
+/** … up to so many, so that no page grows without bounds. */
+const wholeLength = 50_000;
+
+/** A value of a field, exactly as it is; isolated, so that text that runs from right to left moves nothing around it. */
+export function shownValue(cell: Cell | undefined): Html {
+  if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
+  const text = isUnreadable(cell) ? cell.unreadable : cell;
+  const mark = isUnreadable(cell) ? html` <span class="none">(not understood)</span>` : '';
+  return html`${foldedText(text, 'value')}${mark}`;
+}
+
+/** A text from outside, folded when it is long. */
+export function foldedText(text: string, look = 'text'): Html {
+  if (text.length <= shownLength) return html`<bdi class="${look}">${text}</bdi>`;
+  const beginning = visibleText(text, shownLength);
+  return html`<details><summary><bdi class="${look}">${beginning}</bdi> <span class="hint">${extent(text)}</span></summary><bdi class="${look}">${text.slice(0, wholeLength).toWellFormed()}</bdi></details>`;
+}
+
+function extent({ length }: string): string {
+  if (length <= wholeLength) return `all ${count(length)} characters`;
+  return `the first ${count(wholeLength)} of ${count(length)} characters`;
+}
+
+/** A number for people: `5,000`. */
+export function count(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** `1 lead`, `5,000 leads`. */
+export function counted(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
+}

@@ -1,0 +1,50 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import type { Secret } from '../config/secret.ts';
+
+const cookieName = 'leadsync';
+
+/** How long a login lasts, in seconds. */
+const lifeSeconds = 12 * 3600;
+
+/** Whether this is the token; compared by hash, in constant time, so that neither it nor its length can be guessed from the answer's time. */
+export function isToken(text: string, token: Secret): boolean {
+  const digest = (of: string): Buffer => createHash('sha256').update(of).digest();
+  return timingSafeEqual(digest(text), digest(token.reveal()));
+}
+
+/** Logs a browser in, by a cookie that nobody without the token can make: nothing is kept here. */
+export async function beginSession(c: Context, token: Secret): Promise<void> {
+  const endsAt = Math.floor(Date.now() / 1000) + lifeSeconds;
+  await setSignedCookie(c, cookieName, String(endsAt), keyOf(token), {
+    ...attributes(c),
+    maxAge: lifeSeconds,
+  });
+}
+
+/** Whether the request brings the cookie of a login that has not ended. */
+export async function hasSession(c: Context, token: Secret): Promise<boolean> {
+  const endsAt = await getSignedCookie(c, keyOf(token), cookieName);
+  return typeof endsAt === 'string' && /^\d{1,12}$/.test(endsAt) && Number(endsAt) > Date.now() / 1000;
+}
+
+/** Takes the cookie from the browser. Whoever has copied it keeps it until it ends, or the token is another one. */
+export function endSession(c: Context): void {
+  deleteCookie(c, cookieName, attributes(c));
+}
+
+/** Whether the browser speaks https, perhaps to a proxy in front of this process. */
+export function isHttps(c: Context): boolean {
+  const forwarded = c.req.header('x-forwarded-proto')?.split(',')[0]?.trim();
+  return forwarded === 'https' || new URL(c.req.url).protocol === 'https:';
+}
+
+function attributes(c: Context) {
+  return { path: '/', httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
+}
+
+/** For cookies alone: no token can be found out from it, and another token makes all cookies worthless. */
+function keyOf(token: Secret): string {
+  return createHmac('sha256', token.reveal()).update('leadsync session').digest('base64');
+}

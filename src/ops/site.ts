@@ -1,0 +1,66 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { App } from '../app.ts';
+import { accessWithoutToken, type Door, sameOrigin, TokenAccess } from './access.ts';
+import { assets } from './assets.ts';
+import type { LiveRuns } from './live-runs.ts';
+import { loginPage } from './pages/login.ts';
+import { messagePage } from './pages/message.ts';
+import { probes } from './probes.ts';
+import { securityHeaders } from './security-headers.ts';
+import { endSession } from './session.ts';
+import { statusPages } from './status-pages.ts';
+
+const boardPath = '/queues';
+
+/** No form of ours is longer (bytes). */
+const maxBody = 16 * 1024;
+
+/** Everything that the port answers: the probes to everybody, the rest to whom `door` lets in. */
+export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> {
+  const site = new Hono();
+  site.onError((error, c) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    app.log.error({ err: error, path: c.req.path }, 'a page could not be made');
+    return c.text('this page could not be made; the log of the worker says why\n', 500);
+  });
+  site.use(securityHeaders(boardPath));
+  site.use(methodNotAllowed({ app: site }));
+  site.route('/', probes(app));
+  // Browsers say how long a form is. Read to find out, it would have to become a global Request, which it is not here.
+  site.use(async (c, next) =>
+    c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),
+  );
+  site.use(bodyLimit({ maxSize: maxBody }));
+  site.use(sameOrigin());
+  const { token } = door;
+  const menu = { hasLogin: token !== undefined };
+  const { metrics } = app;
+  if (token === undefined) {
+    site.use(accessWithoutToken(door));
+  } else {
+    const access = new TokenAccess(token);
+    site.use(access.check);
+    site.get('/login', (c) => c.html(loginPage({ next: '/' })));
+    site.post('/login', (c) => access.logIn(c));
+    site.post('/logout', (c) => {
+      endSession(c);
+      return c.redirect('/login', 303);
+    });
+  }
+  site.notFound((c: Context) =>
+    c.req.header('accept')?.includes('text/html')
+      ? c.html(messagePage('There is no such page', 'Nothing is to be found at this address.', menu), 404)
+      : c.text('not found\n', 404),
+  );
+  site.route('/', assets());
+  site.get('/metrics', async (c) =>
+    c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
+  );
+  site.route(boardPath, await app.queues.board(boardPath));
+  site.get('/events', (c) => live.listen(c));
+  site.route('/', statusPages(app, menu));
+  return site;
+}

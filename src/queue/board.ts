@@ -1,0 +1,44 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { HonoAdapter } from '@bull-board/hono';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Queue } from 'bullmq';
+import { Hono } from 'hono';
+
+export interface Board {
+  /** To be mounted at the path for which the board was made. */
+  readonly app: Hono;
+  /** Shows a queue that was opened later. */
+  addQueue(queue: unknown): void;
+}
+
+/**
+ * BullMQ's own board over some queues, to look at: it changes nothing. Jobs hold ids and names alone, so it shows nothing
+ * else. `path`: where it is mounted, such as `/queues`.
+ */
+export function createBoard(path: string, queues: Iterable<unknown>): Board {
+  const serverAdapter = new HonoAdapter(serveStatic).setBasePath(path);
+  const { addQueue } = createBullBoard({
+    queues: [...queues].map(adapterOf),
+    serverAdapter,
+    options: { uiConfig: { boardTitle: 'leadsync', hideDocsLink: true } },
+  });
+  const app = new Hono();
+  app.use(async (context, next) => {
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
+      return context.text('The board is to look at: it changes nothing.\n', 405);
+    return next();
+  });
+  app.route('/', serverAdapter.registerPlugin());
+  return { app, addQueue: (queue) => addQueue(adapterOf(queue)) };
+}
+
+function adapterOf(queue: unknown): BullMQAdapter {
+  if (!isQueue(queue)) throw new TypeError('not a queue of BullMQ');
+  return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
+}
+
+/** The adapter is written for those in Redis; of those in Postgres it finds out by itself. */
+function isQueue(queue: unknown): queue is Queue {
+  return queue instanceof Queue;
+}

@@ -1,0 +1,94 @@
+import { DelayedError, type Job, RateLimitError } from 'bullmq';
+import { LeadsyncError } from '../errors.ts';
+import type { Backend, BullQueue } from './backend.ts';
+
+/** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
+export type JobResult<Summary> =
+  | { readonly done: Summary }
+  | {
+      readonly againAfterMs: number /** All jobs of the queue wait, not just this one. */;
+      readonly wholeQueue: boolean;
+    };
+
+export interface JobHandle {
+  /** Epoch ms for which the job was asked: of a delayed or scheduled one, when it first fell due. */
+  readonly requestedAt: number;
+}
+
+export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
+
+/** Ms after which a job is tried again whose handler found no queue to add its own jobs to. */
+const retryMs = 1_000;
+
+/** Takes jobs until it is disposed: then those under way are stopped and go back. */
+export function startWorker(
+  queue: BullQueue,
+  backend: Backend,
+  { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
+  handlers: Readonly<Record<string, JobHandler>>,
+): AsyncDisposable {
+  const stop = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  const handle = async (job: Job): Promise<JobResult<unknown>> => {
+    const handler = handlers[job.name];
+    if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
+    try {
+      return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { againAfterMs: retryMs, wholeQueue: false };
+    }
+  };
+  const process = async (job: Job, token?: string): Promise<unknown> => {
+    const handling = handle(job);
+    underWay.add(handling);
+    const result = await handling.finally(() => underWay.delete(handling));
+    if ('done' in result) return result.done;
+    const againAfterMs = Math.ceil(result.againAfterMs);
+    if (result.wholeQueue) {
+      await limit(againAfterMs);
+      throw new RateLimitError();
+    }
+    await job.moveToDelayed(Date.now() + againAfterMs, token);
+    throw new DelayedError();
+  };
+  /** A job that failed for want of the queue would not come back. */
+  const limit = async (ms: number): Promise<void> => {
+    const until = Date.now() + ms;
+    for (;;) {
+      try {
+        return await backend.ask(() => queue.rateLimit(Math.max(1, until - Date.now())));
+      } catch (error) {
+        if (!isUnavailable(error) || stop.signal.aborted) throw error;
+      }
+    }
+  };
+  const worker = backend.openWorker(queue.name, process, {
+    concurrency,
+    lockDuration: lockMs,
+    stalledInterval: lockMs / 2,
+    maxStalledCount: 1_000,
+    // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
+    limiter: { max: 1_000_000, duration: 1 },
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
+      await Promise.allSettled(underWay);
+      await worker.close();
+    },
+  };
+}
+
+/**
+ * A schedule puts its next job into the queue when the one before begins, so its timestamp lies a night back; BullMQ
+ * keeps the moment at which it is due in `prevMillis`, for the job after it.
+ */
+function dueAt(job: Job): number {
+  return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
+}
+
+/** Whether asking again later may help. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'queue.unavailable';
+}

@@ -1,0 +1,100 @@
+import type pg from 'pg';
+import { timestamp } from './timestamp.ts';
+
+/** A run that ended without carrying out a sync. */
+export interface FailedRun {
+  readonly runId: number;
+  readonly status: 'failed' | 'stopped';
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is known of a connection that may be a problem. Times are epoch ms. */
+export interface ConnectionFacts {
+  /** The last sync that was carried out, whether anything was held or put off in it or not. */
+  readonly lastSuccess: { readonly runId: number; readonly at: number } | null;
+  readonly watchedSince: number;
+  /** Scheduled or asked-for syncs that ended otherwise since then, newest first. */
+  readonly failures: readonly FailedRun[];
+  /** Items on which no person has decided. */
+  readonly held: number;
+  /** Reminders and digests. `failed` and `missed` (though they were tried): of late; `late`: still to be sent. */
+  readonly mails: { readonly failed: number; readonly missed: number; readonly late: number };
+}
+
+/** So many failures are looked at. */
+const failuresSeen = 50;
+
+/** For so long (ms) a mail that failed counts, and after so long one that did not leave is late. */
+const failedMs = 24 * 3_600_000;
+const lateMs = 3_600_000;
+
+/** Looks at a connection at `now` (epoch ms), and remembers when that was done for the first time. */
+export async function connectionFacts(
+  db: pg.PoolClient,
+  connection: string,
+  now: number,
+): Promise<ConnectionFacts> {
+  await db.query(`insert into watched (connection, since) values ($1, $2) on conflict do nothing`, [
+    connection,
+    timestamp(now),
+  ]);
+  const { rows } = await db.query<{ since: number; runId: number | null; at: number | null; held: number }>(
+    `select (extract(epoch from since) * 1000)::float8 as since, s.id as "runId", s.at,
+       (select count(*)::int from held h where h.connection = $1 and resolution is null) as held
+     from watched w left join lateral (
+       select id, (extract(epoch from finished_at) * 1000)::float8 as at from runs r where r.connection = $1 and mode = 'sync'
+         and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true
+     where w.connection = $1`,
+    [connection],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the connection is not watched any more');
+  const { since, runId, at, held } = row;
+  return {
+    lastSuccess: runId === null || at === null ? null : { runId, at },
+    watchedSince: since,
+    failures: await failuresSince(db, connection, runId ?? 0),
+    held,
+    mails: await mailFacts(db, connection, now),
+  };
+}
+
+async function failuresSince(
+  db: pg.PoolClient,
+  connection: string,
+  runId: number,
+): Promise<readonly FailedRun[]> {
+  const { rows } = await db.query<FailedRun>(
+    `select id as "runId", status, coalesce(report->'problems'->0->>'code', 'internal') as code,
+       coalesce(report->'problems'->0->>'message', '') as message
+     from runs where connection = $1 and id > $2 and mode = 'sync' and status in ('failed', 'stopped')
+       and approval is null and undo_of is null order by id desc limit $3`,
+    [connection, runId, failuresSeen],
+  );
+  return rows;
+}
+
+const openOrTroubled = (table: 'reminders' | 'digests'): string =>
+  `select state, attempts, updated_at, send_at, first_tried_at from ${table} where connection = $1
+     and (state in ('scheduled', 'sending') or (state in ('failed', 'missed') and updated_at > $2))`;
+
+/**
+ * One that was tried for an hour in vain is late, and one that nobody has tried for an hour since it was due and planned.
+ * What was planned when its time of grace was over already, as after a first sync, is missed without a try: no failure.
+ */
+async function mailFacts(
+  db: pg.PoolClient,
+  connection: string,
+  now: number,
+): Promise<ConnectionFacts['mails']> {
+  const { rows } = await db.query<ConnectionFacts['mails']>(
+    `select count(*) filter (where state = 'failed' and updated_at > $2)::int as failed,
+       count(*) filter (where state = 'missed' and attempts > 0 and updated_at > $2)::int as missed,
+       count(*) filter (where state in ('scheduled', 'sending')
+         and greatest(send_at, coalesce(first_tried_at, updated_at)) < $3)::int as late
+     from (${openOrTroubled('reminders')} union all ${openOrTroubled('digests')}) mails`,
+    [connection, timestamp(now - failedMs), timestamp(now - lateMs)],
+  );
+  return rows[0] ?? { failed: 0, missed: 0, late: 0 };
+}

@@ -1,0 +1,108 @@
+import type pg from 'pg';
+import type { ActionKind, Changes } from '../merge/action.ts';
+import { rowKinds, silentKinds } from '../merge/action.ts';
+import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** A run in a list, without its report. Times are epoch ms. */
+export interface ListedRun {
+  readonly id: number;
+  readonly mode: RunMode;
+  readonly status: RunStatus;
+  readonly undoOf: number | null;
+  readonly isApplied: boolean;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** The newest runs of a connection with an id below `before` (null: the newest of all), the newest first. */
+export async function listRuns(
+  db: Queryable,
+  connection: string,
+  before: number | null,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const { rows } = await db.query<ListedRun>(
+    `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
+       (extract(epoch from created_at) * 1000)::float8 as "createdAt",
+       (extract(epoch from finished_at) * 1000)::float8 as "finishedAt"
+     from runs where connection = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    [connection, before, limit],
+  );
+  return rows;
+}
+
+/** When the last sync ended that was carried out, whole or with something held; epoch ms, or null. */
+export async function lastSuccessAt(db: Queryable, connection: string): Promise<number | null> {
+  const { rows } = await db.query<{ at: number }>(
+    `select (extract(epoch from finished_at) * 1000)::float8 as at from runs
+     where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial') order by id desc limit 1`,
+    [connection],
+  );
+  return rows[0]?.at ?? null;
+}
+
+/** How far a run is that is not finished. */
+export interface OpenRun {
+  readonly id: number;
+  readonly connection: string;
+  readonly phase: Phase;
+  readonly pages: number;
+  readonly pulled: number;
+  readonly targetRows: number;
+  /** Epoch ms; null: it does not wait. */
+  readonly pausedAt: number | null;
+  /** While a side is written: what is to be written to it, and how much of that is settled. */
+  readonly writes: { readonly settled: number; readonly all: number } | null;
+}
+
+const leadKinds: readonly ActionKind[] = ['create-lead', 'update-lead', 'delete-lead'];
+
+/** The syncs of these connections that are not finished. */
+export async function openSyncs(db: Queryable, connections: readonly string[]): Promise<readonly OpenRun[]> {
+  const { rows } = await db.query<OpenRun>(
+    `select id, connection, phase, pages, pulled, target_rows as "targetRows",
+       (extract(epoch from paused_at) * 1000)::float8 as "pausedAt",
+       case when phase in ('push-leads', 'push-rows') then (
+         select json_build_object('settled', count(*) filter (where state not in ('planned', 'proven')), 'all', count(*))
+         from actions a where a.run_id = r.id and a.round = r.round
+           and a.kind = any(case phase when 'push-leads' then $2::text[] else $3::text[] end)) end as writes
+     from runs r where connection = any($1) and mode = 'sync' and finished_at is null order by connection`,
+    [connections, leadKinds, rowKinds],
+  );
+  return rows;
+}
+
+/** An action as it is shown in the list of what a run did. */
+export interface ListedAction {
+  readonly id: number;
+  readonly kind: ActionKind;
+  readonly leadId: string | null;
+  readonly row: number | null;
+  readonly changes: Changes;
+  readonly reason: string;
+  readonly state: 'planned' | 'left-out' | 'proven' | 'done' | 'put-off' | 'held';
+  /** Why it was put off or held; else what the plan said of it. */
+  readonly message: string | null;
+}
+
+/**
+ * What a run did, and what its last round meant to do, from the action after `after` on, oldest first. A lead that was
+ * made is named by the id that it was given.
+ */
+export async function listActions(
+  db: Queryable,
+  run: Pick<Run, 'id' | 'round' | 'undoOf'>,
+  after: number,
+  limit: number,
+): Promise<readonly ListedAction[]> {
+  const { rows } = await db.query<ListedAction>(
+    `select a.id, a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.changes, a.reason, a.state,
+       coalesce(a.outcome_message, a.message) as message
+     from actions a left join intents i on i.action_id = a.id
+     where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.id > $4 order by a.id limit $5`,
+    [run.id, run.round, run.undoOf === null ? silentKinds : [], after, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,52 @@
+import type pg from 'pg';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** A lead that the last scans did not show, or whose row was not there: it may be deleted, which is not proven yet. */
+export interface WaitingDelete {
+  readonly leadId: string;
+  readonly company: string | null;
+  readonly missing: 'lead' | 'row';
+  /** In how many scans in a row. */
+  readonly scans: number;
+}
+
+/** The sides on which a deletion is carried out, so that what is missing there matters. */
+export interface DeleteSides {
+  readonly leads: boolean;
+  readonly rows: boolean;
+}
+
+// A pair that was never in step has nothing that could be lost.
+const missing = `connection = $1 and base is not null and lead_deleted_at is null
+  and (($2 and lead_absences > 0) or ($3 and row_absences > 0))`;
+
+/** How much may be deleted. */
+export async function countWaitingDeletes(
+  db: Queryable,
+  connection: string,
+  { leads, rows: inRows }: DeleteSides,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from pairs where ${missing}`,
+    [connection, leads, inRows],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The first of what may be deleted. */
+export async function waitingDeletes(
+  db: Queryable,
+  connection: string,
+  { leads, rows: inRows }: DeleteSides,
+  limit: number,
+): Promise<readonly WaitingDelete[]> {
+  const { rows } = await db.query<WaitingDelete>(
+    `select lead_id as "leadId", base->>'companyName' as company,
+       case when $2 and lead_absences > 0 then 'lead' else 'row' end as missing,
+       case when $2 and lead_absences > 0 then lead_absences else row_absences end as scans
+     from pairs where ${missing} order by lead_id limit $4`,
+    [connection, leads, inRows, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,234 @@
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { reminderQueue, singleJob } from '../../../jobs/send-reminder.ts';
+import { syncQueue } from '../../../jobs/sync.ts';
+import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
+import { createRandom } from '../../../src/sandbox/random.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { parseRedisAddress } from '../../../src/config/redis-address.ts';
+import { startMailServer } from '../../support/mail-server.ts';
+import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { Member, type MemberSurroundings } from './member.ts';
+import { mayMount, SmallDisk } from './small-disk.ts';
+import { Team } from './team.ts';
+import { WorldPostgres } from './world-postgres.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly workers: number;
+  readonly connections: number;
+  /** Where the jobs are. */
+  readonly backend: 'postgres' | 'redis';
+}
+
+interface MailAt {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly source: string;
+}
+
+const mailPassword = 'secret-of-the-mail-server';
+
+/** Some teams, the workers that serve them all, and the servers these need: everything real, nothing shared with others. */
+export class World implements AsyncDisposable {
+  readonly folder: string;
+  readonly seed: number;
+  readonly events: string[] = [];
+  /** What went wrong while it went on. */
+  readonly faults: string[] = [];
+  readonly mails: MailAt[] = [];
+  readonly secrets: string[];
+  postgres!: WorldPostgres;
+  /** Null: the jobs are in Postgres. */
+  redis: TestRedis | null = null;
+  pool!: pg.Pool;
+  /** As the workers have them. */
+  queues!: Queues;
+  readonly teams: Team[] = [];
+  readonly members: Member[] = [];
+  /** Where commands are run. */
+  guest!: Member;
+  #hurried = 0;
+  readonly startedAt = Date.now();
+  readonly #stack = new AsyncDisposableStack();
+  #isKept = false;
+
+  private constructor(folder: string, seed: number) {
+    this.folder = folder;
+    this.seed = seed;
+    this.secrets = [mailPassword];
+  }
+
+  static async open(options: WorldOptions): Promise<World> {
+    const folder = await mkdtemp(join(tmpdir(), 'leadsync-chaos-'));
+    // Postgres may run as another user.
+    chmodSync(folder, 0o755);
+    const world = new World(folder, options.seed);
+    const stack = world.#stack;
+    stack.defer(async () => {
+      if (!world.#isKept) await rm(folder, { recursive: true, force: true });
+    });
+    try {
+      await world.#build(stack, options);
+      return world;
+    } catch (error) {
+      await stack.disposeAsync();
+      throw error;
+    }
+  }
+
+  async #build(stack: AsyncDisposableStack, options: WorldOptions): Promise<void> {
+    const { workers, connections, backend } = options;
+    const { folder, seed } = this;
+    this.postgres = stack.use(await WorldPostgres.open(join(folder, 'server')));
+    this.secrets.push(this.postgres.password);
+    this.pool = stack.adopt(openDatabase({ connectionString: this.postgres.url() }), (pool) => pool.end());
+    if (backend === 'redis') this.redis = stack.use(await startRedis({ appendOnly: true }));
+    const where: QueueBackend =
+      this.redis === null
+        ? { kind: 'postgres', connectionString: this.postgres.url() }
+        : { kind: 'redis', address: parseRedisAddress(this.redis.url), prefix: 'leadsync' };
+    this.queues = stack.use(await openQueues(where, pino({ level: 'silent' }), 0));
+    const mail = stack.use(
+      await startMailServer({
+        disabledCommands: ['STARTTLS'],
+        allowInsecureAuth: true,
+        onAuth: (_auth, _session, callback) => callback(null, { user: 'sales' }),
+        taken: ({ source }) => {
+          this.mails.push({ at: Date.now(), source });
+          return null;
+        },
+      }),
+    );
+    const trace = (event: string): void => this.trace(event);
+    for (const [index, name] of ['a', 'b', 'c'].slice(0, connections).entries()) {
+      const own = join(folder, name);
+      // The first one's workbook lies on a disk that can be filled.
+      const disk = index === 0 && mayMount ? stack.use(new SmallDisk(own)) : null;
+      if (disk === null) mkdirSync(own);
+      this.teams.push(stack.use(await Team.open(name, own, disk, seed * 10 + index, trace)));
+    }
+    this.secrets.push(...this.teams.map(({ sandbox }) => sandbox.apiKey));
+    this.#configure();
+    const surroundings: MemberSurroundings = {
+      folder,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        DATA_DIR: join(folder, 'data'),
+        PORT: '0',
+        LOG_LEVEL: 'debug',
+        SMTP_URL: `smtp://sales:${mailPassword}@127.0.0.1`,
+        ...Object.fromEntries(this.teams.map(({ name, sandbox }) => [keyName(name), sandbox.apiKey])),
+      },
+      postgres: this.postgres,
+      mailPort: mail.port,
+      redisPort: this.redis?.port ?? null,
+      trace,
+      fault: (fault) => this.fault(fault),
+    };
+    for (let nth = 1; nth <= workers; nth++)
+      this.members.push(stack.use(await Member.open(`worker${nth}`, surroundings)));
+    this.guest = stack.use(await Member.open('guest', surroundings));
+  }
+
+  /** Asks for a sync of a connection, as its schedule does. Of no effect while the queue cannot be reached. */
+  async askForSync(name: string): Promise<void> {
+    try {
+      const payload = { connection: name, allow: [], patience: 45 };
+      await Promise.race([this.queues.queue(syncQueue(name)).add('sync', payload), sleep(5_000)]);
+    } catch {
+      // No job, no sync.
+    }
+  }
+
+  /**
+   * Makes the time pass that mails wait for after a try that failed: each that is owed gets a job that is due now. Returns how
+   * many are owed. `isShort`: the minute passes, too, for which a mail is left alone whose worker died.
+   */
+  async hurryMails(isShort: boolean): Promise<number> {
+    if (isShort)
+      await this.pool.query(
+        `update reminders set updated_at = updated_at - interval '1 minute'
+         where state = 'sending' and updated_at < now() - interval '5 s'`,
+      );
+    const { rows } = await this.pool.query<{ id: number; connection: string; round: number }>(
+      `select id, connection, round from reminders
+       where state = 'sending' or (state = 'scheduled' and send_at < now() + interval '1 minute')`,
+    );
+    for (const { id, connection, round } of rows) {
+      const queue = this.queues.queue(reminderQueue(connection));
+      const { waiting, active, delayed } = await queue.counts();
+      if (waiting + active + delayed === 0)
+        this.fault(`reminder ${id} of ${connection} is owed, and has no job`);
+      const job = singleJob(connection, { id, round }, 0);
+      await queue.addAll('send-reminder', [{ ...job, id: `hurry-${id}-${++this.#hurried}` }]);
+    }
+    return rows.length;
+  }
+
+  trace(event: string): void {
+    const line = `${((Date.now() - this.startedAt) / 1000).toFixed(2).padStart(7)} ${event}`;
+    this.events.push(line);
+    appendFileSync(join(this.folder, 'events.log'), `${line}\n`);
+  }
+
+  fault(fault: string): void {
+    this.trace(`FAULT ${fault}`);
+    this.faults.push(fault);
+  }
+
+  random(stream: string) {
+    return createRandom(this.seed, stream);
+  }
+
+  /** Leaves the folder where it is, with the log of events and all that was printed. */
+  keep(): void {
+    this.#isKept = true;
+    for (const member of [...this.members, this.guest])
+      writeFileSync(join(this.folder, `${member.name}.log`), member.printed);
+    for (const { name, sandbox } of this.teams) {
+      writeFileSync(
+        join(this.folder, `service-${name}.log`),
+        sandbox.log
+          .map(({ at, method, path, query, status }) =>
+            [((at - this.startedAt) / 1000).toFixed(2), method, path + query, status].join(' '),
+          )
+          .join('\n'),
+      );
+      writeFileSync(join(this.folder, `leads-${name}.json`), JSON.stringify(sandbox.leads.list(), null, 1));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  #configure(): void {
+    const connections = this.teams.map(({ name, url }) => [
+      name,
+      {
+        leads: { baseUrl: url, apiKey: `\${${keyName(name)}}`, pageSize: 10 },
+        target: { type: 'workbook', path: `./${name}/leads.csv` },
+        // People change a lot in these few leads; the schedule is the test's.
+        sync: { schedule: '0 0 1 1 *', limits: { maxChanges: 100_000 } },
+        reminders: { from: 'sales@example.com', to: [recipient], timeZone: 'UTC' },
+      },
+    ]);
+    writeFileSync(
+      join(this.folder, 'leadsync.yaml'),
+      JSON.stringify({ connections: Object.fromEntries(connections) }),
+    );
+  }
+}
+
+export const recipient = 'anna@example.com';
+
+function keyName(connection: string): string {
+  return `KEY_OF_${connection.toUpperCase()}`;
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const executablePath = '/usr/bin/chromium';
+
+/** Whether this machine has Debian's Chromium; .ci/run installs it. */
+export const hasChromium = existsSync(executablePath);
+
+/** A headless Chromium that looks for nothing outside of this machine. */
+export function launchChromium(): Promise<Browser> {
+  const quiet = [
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...quiet] });
+}

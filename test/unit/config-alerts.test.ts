@@ -1,0 +1,86 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { configFolder, connection, env } from './config-file-scene.ts';
+
+const { folder, load, mistakesOf } = configFolder();
+
+const minimal = {
+  LEADS_BASE_URL: 'https://api.example.com/',
+  LEADS_API_KEY: 'top-secret',
+  TARGET: 'leads.csv',
+};
+
+describe('alerts', () => {
+  test('in the file, with the sender of the reminders', async () => {
+    const config = await load(
+      connection(
+        '    reminders: { to: [a@example.com], from: Sales <sales@example.com> }\n' +
+          'alerts: { email: [ops@example.com], webhook: "https://hooks.example.com/geheim?x=1", heartbeat: "https://hc.example.com/geheim/{connection}", noSuccessFor: 26h }',
+      ),
+    );
+    expect(config.alerts).toMatchObject({
+      email: ['ops@example.com'],
+      from: 'Sales <sales@example.com>',
+      noSuccessForMs: 26 * 3_600_000,
+    });
+    expect(config.alerts?.webhook?.reveal()).toBe('https://hooks.example.com/geheim?x=1');
+    expect(config.alerts?.heartbeat?.reveal()).toBe('https://hc.example.com/geheim/{connection}');
+    expect(JSON.stringify(config)).not.toContain('geheim');
+  });
+
+  test('in the environment alone, secrets also from files', async () => {
+    await writeFile(join(folder(), 'hook'), 'https://hooks.example.com/geheim\n');
+    const { alerts } = await loadConfig({
+      cwd: folder(),
+      env: {
+        ...minimal,
+        SMTP_URL: 'smtp://mail',
+        REMINDER_FROM: 'ops@example.com',
+        ALERT_EMAIL: 'a@example.com, b@example.com',
+        ALERT_WEBHOOK_FILE: join(folder(), 'hook'),
+        ALERT_HEARTBEAT: 'http://127.0.0.1:9/beat',
+      },
+    });
+    expect(alerts).toMatchObject({ email: ['a@example.com', 'b@example.com'], from: 'ops@example.com' });
+    expect(alerts?.webhook?.reveal()).toBe('https://hooks.example.com/geheim');
+    expect(alerts?.heartbeat?.reveal()).toBe('http://127.0.0.1:9/beat');
+  });
+
+  test.each<[string, string, string, string]>([
+    [
+      'not encrypted',
+      'webhook: "http://hooks.example.com/geheim"',
+      'alerts.webhook',
+      'must begin with https://',
+    ],
+    [
+      'a password',
+      'webhook: "https://u:geheim@hooks.example.com/"',
+      'alerts.webhook',
+      'a user name or a password',
+    ],
+    ['no address', 'heartbeat: geheim', 'alerts.heartbeat', 'must be an absolute address'],
+    [
+      'the name as a host',
+      'heartbeat: "https://{connection}.example.com/geheim"',
+      'alerts.heartbeat',
+      'in the path',
+    ],
+    ['too short a time', 'email: [a@example.com], noSuccessFor: 5m', 'alerts.noSuccessFor', '1h to 90d'],
+    ['no address of a person', 'email: [anna]', 'alerts.email[0]', 'one e-mail address'],
+  ])('%s is a mistake that shows no secret', async (_name, settings, path, message) => {
+    const mistakes = await mistakesOf(connection(`alerts: { ${settings} }`));
+    expect(mistakes).toMatchObject([{ path, message: expect.stringContaining(message) }]);
+  });
+
+  test('a mail server needs a sender', async () => {
+    const content = connection('alerts: { email: [ops@example.com] }');
+    const withServer = { env: { ...env, SMTP_URL: 'smtp://mail' } };
+    expect(await mistakesOf(content, withServer)).toMatchObject([
+      { path: 'alerts.from', message: expect.stringContaining('a mail server is set') },
+    ]);
+    expect((await load(content)).alerts?.from).toBe('leadsync@localhost');
+  });
+});
