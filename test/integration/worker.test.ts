@@ -183,7 +183,7 @@ describe('a reminder', () => {
     const { sandbox } = workspace;
     await startWorker(workspace);
     await until('the first sync is done', () => isSynced(workspace));
-    const dueAt = Date.now() + 5_000;
+    const dueAt = Date.now() + 10_000;
     const due = new Date(dueAt).toISOString();
     const stays = sandbox.leads.add({ companyName: 'Stays AG', nextFollowUpAt: due });
     const moves = sandbox.leads.add({ companyName: 'Moves AG', nextFollowUpAt: due });
