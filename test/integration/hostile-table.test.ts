@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { lockFile, lockPathOf } from '../../src/targets/workbook/file-lock.ts';
+import { assertNotOpenInEditor } from '../../src/targets/workbook/editor-lock.ts';
+import { Workspace } from '../support/workspace.ts';
+
+/** What a terminal takes for a command, in 7 and in 8 bits, and what turns the direction of writing. */
+const commands = ['\u001b]0;owned\u0007', '\u009b2J', '\u202e'];
+
+test('ids that cannot be stored or shown are held, and harm no other row; no command gets to the terminal', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  await workspace.sync();
+  const rest = ','.repeat(Object.keys(workspace.sheet.rows()[0] ?? {}).length - 1);
+  const ids = [randomBytes(6_000).toString('base64'), `x${commands.join('y')}`];
+  appendFileSync(workspace.sheet.path, ids.map((id) => `${id}${rest}\r\n`).join(''));
+  const [edited = { id: '' }] = workspace.sandbox.leads.list();
+  workspace.sheet.edit((row) => row['Lead ID'] === edited.id, { City: commands.join('z') });
+  workspace.sandbox.leads.edit(edited.id, { city: 'Ulm' });
+  const { problems } = await workspace.sync();
+  expect(problems.map(({ code }) => code).toSorted()).toEqual([
+    'conflict.both-edited',
+    'row.orphan',
+    'row.orphan',
+  ]);
+  const [shown, asJson] = await Promise.all([
+    workspace.cli('conflicts'),
+    workspace.cli('conflicts', '--json'),
+  ]);
+  for (const { stdout, stderr } of [shown, asJson]) {
+    expect(stdout.length).toBeLessThan(5_000);
+    expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u);
+  }
+  // Escaped or not, it is the same JSON.
+  expect(JSON.stringify(asJson.json())).toContain(JSON.stringify(commands.join('z')).slice(1, -1));
+});
+
+test('a row of as many cells as fit into its bytes is refused before it fills the memory', async () => {
+  await using workspace = await Workspace.open();
+  await workspace.sync();
+  appendFileSync(workspace.sheet.path, `x${','.repeat(4_000_000)}\r\n`);
+  const before = process.memoryUsage().rss;
+  expect((await workspace.sync()).problems).toMatchObject([{ code: 'target.unreadable' }]);
+  expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+});
+
+test('what others put in the place of a lock is not read to its end, waited for, or written through', async () => {
+  await using workspace = await Workspace.open();
+  const path = join(workspace.folder, 'a.csv');
+  const secret = join(workspace.folder, 'secret');
+  writeFileSync(secret, 'untouched');
+  utimesSync(secret, 1, 1);
+  const makers = [
+    (at: string) => symlinkSync('/dev/zero', at),
+    (at: string) => symlinkSync(secret, at),
+    (at: string) => symlinkSync(join(workspace.folder, 'not-there'), at),
+    (at: string) => void execFileSync('mkfifo', [at]),
+  ];
+  for (const make of makers) {
+    make(lockPathOf(path));
+    // Nobody holds it, so it is taken over at once, or after its silence.
+    await lockFile(path).then(
+      (lock) => lock[Symbol.asyncDispose](),
+      () => execFileSync('rm', [lockPathOf(path)]),
+    );
+  }
+  expect(readFileSync(secret, 'utf8')).toBe('untouched');
+  execFileSync('mkfifo', [join(workspace.folder, '~$a.csv')]);
+  await expect(assertNotOpenInEditor(path)).rejects.toMatchObject({ name: 'LeadsyncError' });
+});
