@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lockFile, lockPathOf } from '../../src/targets/workbook/file-lock.ts';
 import { assertNotOpenInEditor } from '../../src/targets/workbook/editor-lock.ts';
+import { createPostgresTableTarget } from '../../src/targets/postgres-table/postgres-table-target.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { Workspace } from '../support/workspace.ts';
 
 /** What a terminal takes for a command, in 7 and in 8 bits, and what turns the direction of writing. */
@@ -44,6 +46,29 @@ test('a row of as many cells as fit into its bytes is refused before it fills th
   const before = process.memoryUsage().rss;
   expect((await workspace.sync()).problems).toMatchObject([{ code: 'target.unreadable' }]);
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+});
+
+test('a Postgres table of more than fits into the memory is not read', async () => {
+  await using workspace = await Workspace.open();
+  await workspace.database.pool.query(
+    `create table public.big as select n::text as lead_id, repeat('x', 3000) as company from generate_series(1, 10) n`,
+  );
+  const read = async (mostBytes: number): Promise<number> => {
+    const target = createPostgresTableTarget({
+      url: new Secret(workspace.database.url),
+      table: 'public.big',
+      idColumn: 'lead_id',
+      fields: [{ field: 'companyName', column: 'company', type: 'text', direction: 'two-way' }],
+      timeZone: 'UTC',
+      mostBytes,
+    });
+    const { rows } = await target.open({ create: false, purpose: 'test' }, new AbortController().signal);
+    let count = 0;
+    for await (const batch of rows) count += batch.length;
+    return count;
+  };
+  expect(await read(40_000)).toBe(10);
+  await expect(read(30_000)).rejects.toMatchObject({ code: 'target.too-large', retry: 'never' });
 });
 
 test('what others put in the place of a lock is not read to its end, waited for, or written through', async () => {
