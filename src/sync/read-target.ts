@@ -10,7 +10,6 @@ import {
   stageRows,
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
-import { visibleText } from '../visible-text.ts';
 import { holding, type StepContext } from './context.ts';
 import { endless, stagedBytes, usualScanBounds } from './scan-bounds.ts';
 
@@ -66,7 +65,12 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 
 /** What stands in the id column, or, when no lead can have it as its id, what tells it apart from others. */
 function keptId(text: string): string {
-  return isLeadId(text) ? text : `${visibleText(text, 60)} (${shortHash(text)})`;
+  if (isLeadId(text)) return text;
+  const shown = text
+    .slice(0, 60)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '');
+  return `${shown} (${shortHash(text)})`;
 }
 
 function kept(cell: Cell): Cell {

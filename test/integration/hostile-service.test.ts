@@ -85,7 +85,7 @@ test('ids and fields that mean something to JavaScript or to a path are names li
     body.replaceAll('"companyName"', '"__proto__":{"city":"evil"},"companyName"'),
   );
   expect(found.report).toMatchObject({ status: 'succeeded', created: { rows: 4 } });
-  expect(found.rows.map((row) => row['Lead ID']).toSorted()).toEqual(ids.toSorted());
+  expect(new Set(found.rows.map((row) => row['Lead ID']))).toEqual(new Set(ids));
   expect(found.rows.map((row) => row['City'])).toEqual(['', '', '', '']);
 });
 
