@@ -41,11 +41,18 @@ export async function assertNotInCommandLines(pid: number, secrets: readonly str
   await Promise.all(children.map((child) => assertNotInCommandLines(Number(child), secrets)));
 }
 
-/** Throws when one of the texts, of people and firms, stands in a log line; sentences for people on stderr are none. */
+const emailAddress = /[\w.+-]+@[\w-]+\.[\w.-]+/;
+
+/**
+ * Throws when an e-mail address, or one of the texts, of people and firms, stands in a log line; sentences for people on
+ * stderr are none.
+ */
 export function assertNotLogged(stderr: string, personal: readonly string[]): void {
   for (const line of stderr.split('\n')) {
     if (!line.startsWith('{"level":')) continue;
-    const found = personal.find((text) => line.includes(JSON.stringify(text).slice(1, -1)));
+    const found =
+      personal.find((text) => line.includes(JSON.stringify(text).slice(1, -1))) ??
+      emailAddress.exec(line)?.[0];
     if (found !== undefined) throw new Error(`data of a lead (${found}) stands in a log line: ${line}`);
   }
 }

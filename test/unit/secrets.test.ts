@@ -19,7 +19,8 @@ test('the search of the suite finds a password in every form, in logs, and in co
     expect(() => assertNoSecrets('x', `said ${form}.`, secrets)).toThrow('<SECRET>');
   assertNoSecrets('x', 'smtp://mail /usr/local/bin', secrets);
   expect(() => assertNotLogged('{"level":30,"msg":"\\"Acme\\" GmbH"}', ['"Acme" GmbH'])).toThrow('log line');
-  assertNotLogged('leadsync: Acme GmbH', ['Acme GmbH']);
+  expect(() => assertNotLogged('{"level":50,"msg":"<anna@sales.example> unknown"}', [])).toThrow('anna@');
+  assertNotLogged('leadsync: anna@sales.example, Acme GmbH', ['Acme GmbH']);
   const child = spawn('sleep', ['60'], { argv0: 'geheim@wort' });
   try {
     await expect(assertNotInCommandLines(process.pid, secrets)).rejects.toThrow('command line');
