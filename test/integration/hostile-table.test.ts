@@ -3,11 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/sync/clock.ts';
+import { CompanyListing } from '../../src/targets/hubspot/company-listing.ts';
+import { HubSpotApi } from '../../src/targets/hubspot/hubspot-api.ts';
 import { lockFile, lockPathOf } from '../../src/targets/workbook/file-lock.ts';
 import { assertNotOpenInEditor } from '../../src/targets/workbook/editor-lock.ts';
 import { createPostgresTableTarget } from '../../src/targets/postgres-table/postgres-table-target.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { Workspace } from '../support/workspace.ts';
+import { json, never, startServer } from './leads-api-server.ts';
 
 /** What a terminal takes for a command, in 7 and in 8 bits, and what turns the direction of writing. */
 const commands = ['\u001b]0;owned\u0007', '\u009b2J', '\u202e'];
@@ -62,13 +66,37 @@ test('a Postgres table of more than fits into the memory is not read', async () 
       timeZone: 'UTC',
       mostBytes,
     });
-    const { rows } = await target.open({ create: false, purpose: 'test' }, new AbortController().signal);
+    const { rows } = await target.open({ create: false, purpose: 'test' }, never);
     let count = 0;
     for await (const batch of rows) count += batch.length;
     return count;
   };
   expect(await read(40_000)).toBe(10);
   await expect(read(30_000)).rejects.toMatchObject({ code: 'target.too-large', retry: 'never' });
+});
+
+test.each([
+  ['empty pages', 0],
+  ['companies', 2],
+])('a list of HubSpot that never ends with its %s is given up', async (_name, perPage) => {
+  await using server = await startServer((response, _request, count) => {
+    const results = Array.from({ length: perPage }, (_, n) => ({ id: `${count}${n}`, properties: {} }));
+    json(response, 200, { results, paging: { next: { after: String(count) } } });
+  });
+  await using api = new HubSpotApi({
+    apiUrl: server.url,
+    accessToken: new Secret('token'),
+    idColumn: 'lead_id',
+    fields: [],
+    timeZone: 'UTC',
+    clock: systemClock,
+  });
+  const listing = new CompanyListing(api, systemClock, false, 5_500);
+  await expect(listing.read('test', [], () => true, never)).rejects.toMatchObject({
+    code: 'target.too-large',
+    retry: 'never',
+  });
+  expect(server.seen).toHaveLength(perPage === 0 ? 6 : 4);
 });
 
 test('what others put in the place of a lock is not read to its end, waited for, or written through', async () => {
