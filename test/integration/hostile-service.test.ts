@@ -97,8 +97,12 @@ test('a cursor of 8,000 characters is used; one with NUL, or of any length, is n
   }));
   expect(found.report).toMatchObject({ status: 'succeeded', created: { rows: 2 } });
   for (const cursor of ['a\0', 'x'.repeat(9_000)]) {
-    const { report } = await syncWith(() => ({ items: [], nextCursor: cursor }));
-    expect(report.problems).toMatchObject([{ code: 'leads.not-json' }]);
+    await using server = await startServer((response) =>
+      json(response, 200, { items: [], nextCursor: cursor }),
+    );
+    await using leads = client(server);
+    const error = await thrown(leads.list({ cursor: null, limit: null }, never));
+    expect(error).toMatchObject({ code: 'leads.not-json' });
   }
 });
 

@@ -3,7 +3,7 @@ import { refusal, startMailServer } from '../support/mail-server.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
 
-test('a mail server that repeats addresses gets none into the log; the list of reminders has them', async () => {
+test('a mail server that repeats addresses gets none into the log', async () => {
   await using server = await startMailServer({
     onRcptTo: ({ address }, _session, callback) =>
       callback(refusal(550, `5.1.1 <${address}> is unknown here`)),
@@ -22,6 +22,4 @@ test('a mail server that repeats addresses gets none into the log; the list of r
   expect(worker.stderr).toContain('550 5.1.1 <(address)> is unknown here');
   // What the process logged is searched for addresses and names at its end.
   await worker.kill('SIGTERM');
-  const { stdout } = await workspace.cli('reminders');
-  expect(stdout).toContain('anna.maier@sales.example');
 });
