@@ -1,5 +1,5 @@
-/** Latest instant that a Date can hold. */
-const maxEpochMs = 8.64e15;
+/** The end of the year 9999: what comes later fits into no date that HTTP, RFC 3339 or a person writes. */
+const maxEpochMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 const longestBackoffMs = 60_000;
 
 /** The three forms of a date in HTTP (RFC 9110, section 5.6.7). All are UTC, though asctime's does not say so. */
@@ -9,8 +9,8 @@ const httpDate = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day
  * How long a reply asks to wait: the Retry-After header as seconds (API reference, section 8; decimals are rounded up)
  * or as an HTTP date. A date counts from the reply's own Date header when it has one, since the service's clock and
  * ours may differ; else from `receivedAt`. Of several values the longest counts.
- * Returns milliseconds, or null when the header is missing or senseless (not above zero, no number, beyond what a date
- * can hold). A very long wait is valid and kept.
+ * Returns milliseconds, or null when the header is missing or senseless (not above zero, no number, after the
+ * year 9999). A very long wait is valid and kept.
  */
 export function retryAfterMs(
   header: string | readonly string[] | undefined,

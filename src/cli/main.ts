@@ -19,6 +19,12 @@ if (process.connected) {
   process.channel?.unref();
 }
 
+// Node would print all that hangs on such an error: whole commands and addresses, with their passwords.
+process.on('uncaughtException', (error: unknown) => {
+  reportError(error, process.argv.includes('--json'));
+  process.exit();
+});
+
 /** Options that every command takes. */
 export interface CommonOptions {
   readonly connection?: string;

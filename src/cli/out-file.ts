@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -22,7 +23,7 @@ export function assertCanWrite(path: string): void {
     throw refuse(`there is no folder ${folder}`);
   const temporary = temporaryFor(path);
   try {
-    writeFileSync(temporary, '');
+    writeFileSync(temporary, '', own);
     rmSync(temporary);
   } catch (cause) {
     throw refuse(`${folder} cannot be written to (${reasonOf(cause)})`, cause);
@@ -33,7 +34,7 @@ export function assertCanWrite(path: string): void {
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = temporaryFor(path);
   try {
-    await writeFile(temporary, text);
+    await writeFile(temporary, text, own);
     await rename(temporary, path);
   } catch (cause) {
     // The fault itself is what is told, not that of tidying up after it.
@@ -46,8 +47,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
+/** Customers stand in a plan: who is to review it is given it. Nothing that is there already is written to. */
+const own = { mode: 0o600, flag: 'wx' } as const;
+
 function temporaryFor(path: string): string {
-  return `${path}.${process.pid}.tmp`;
+  return `${path}.${randomUUID()}.tmp`;
 }
 
 function reasonOf(cause: unknown): string {

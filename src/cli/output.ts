@@ -30,9 +30,20 @@ export function exitCodeFor(statuses: readonly RunStatus[]): number {
   );
 }
 
-/** Prints a result line to stdout. */
-export function print(line = ''): void {
-  process.stdout.write(`${line}\n`);
+/** Prints result lines to stdout. */
+export function print(lines = ''): void {
+  process.stdout.write(`${harmless(lines)}\n`);
+}
+
+/**
+ * A text in which nothing commands a terminal or turns the direction of writing: values come from services and cells that
+ * anybody may have filled. Such characters are shown by their code, as JSON does, so that printed JSON stays the same JSON.
+ */
+function harmless(text: string): string {
+  return text.replaceAll(
+    /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** A problem for people: what, where as far as the sentence does not say it already, and the code. */
@@ -63,8 +74,9 @@ export function reportError(error: unknown, json: boolean): void {
   const message = error instanceof Error ? error.message : String(error);
   const help = known ? error.help : undefined;
   if (json) printJson({ error: { code, message, ...(help !== undefined && { help }) } });
-  process.stderr.write(`leadsync: ${message} [${code}]\n${help === undefined ? '' : `  ${help}\n`}`);
-  if (!known && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`);
+  const lines = [`leadsync: ${message} [${code}]`, ...(help === undefined ? [] : [`  ${help}`])];
+  if (!known && error instanceof Error) lines.push(error.stack ?? '');
+  process.stderr.write(`${harmless(lines.join('\n'))}\n`);
 }
 
 /** After what commander has said on stderr, or help that was asked for: the object of `--json` and the exit code. */

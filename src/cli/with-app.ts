@@ -9,11 +9,29 @@ import type { CommonOptions } from './main.ts';
 
 /** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
 function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Logger {
-  const options = { level: config.logLevel, base: null, mixin, serializers: { err: describeError } };
+  const options = {
+    level: config.logLevel,
+    base: null,
+    mixin,
+    serializers: { err: describeError },
+    hooks: { streamWrite: withoutAddresses },
+  };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
   return pino(
     options,
     pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+  );
+}
+
+/**
+ * A log line without e-mail addresses, unless it is for debugging: logs go to places where nobody asked the people in them,
+ * and mail servers repeat addresses in their words. The id of the reminder or lead leads to them.
+ */
+function withoutAddresses(line: string): string {
+  if (/^\{"level":[12]0,/.test(line)) return line;
+  return line.replaceAll(
+    /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
+    '(address)',
   );
 }
 

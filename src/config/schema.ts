@@ -131,6 +131,8 @@ const field = z.union([
 
 const fieldName = text((name) => {
   if (name === 'id') return "cannot be mapped: the id has a column of its own (the target's idColumn)";
+  // Every object has these: a lead without the field would seem to have it.
+  if (name in {}) return 'cannot be mapped: every JavaScript object has something of this name';
   return name.trim() === '' ? 'must be the name of a lead field' : null;
 });
 

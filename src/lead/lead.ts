@@ -1,11 +1,19 @@
 import { readInstant } from './instant.ts';
 import type { FieldMapping } from './mapping.ts';
-import { type Cell, type Cells, canonical, type Value } from './value.ts';
+import { type Cell, type Cells, canonical, storable, type Value } from './value.ts';
 
 /** A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2). */
 export interface Lead {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Whether a text can be the id of a lead. Ids are UUIDs (API reference, section 2), but any text is taken that can be stored,
+ * found by an index and shown: no control characters, no halves of characters, nothing longer than 255 characters.
+ */
+export function isLeadId(text: string): boolean {
+  return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(text);
 }
 
 /** The mapped fields of a lead as cells. A field that is null or absent is none; an instant is brought into its one form. */
@@ -16,7 +24,14 @@ export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
 }
 
 function leadCell(json: unknown, mapping: FieldMapping): Cell {
-  const text = jsonText(json);
+  let text: Value;
+  try {
+    text = jsonText(json);
+  } catch (error) {
+    // JSON.parse has no bound for this, and JSON.stringify has: that of the stack.
+    if (error instanceof RangeError) return { unreadable: '(lists in lists, too deep to be shown)' };
+    throw error;
+  }
   if (text === null || mapping.type === 'text') return text;
   return readInstant(text, 'UTC') ?? { unreadable: text };
 }
@@ -24,8 +39,7 @@ function leadCell(json: unknown, mapping: FieldMapping): Cell {
 function jsonText(json: unknown): Value {
   if (json === null || json === undefined || json === '') return null;
   const text = typeof json === 'string' ? json : JSON.stringify(json);
-  // PostgreSQL stores neither NUL nor half a surrogate pair; a spreadsheet could not show them either.
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+  return storable(text);
 }
 
 /**

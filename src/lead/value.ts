@@ -27,6 +27,11 @@ export function canonical(value: Value): Value {
   return value.normalize('NFC').replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 
+/** PostgreSQL stores neither NUL nor half a surrogate pair; a spreadsheet could not show them either. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
 /** Whether two cells mean the same. Two unreadable cells are the same when their text is. */
 export function sameCell(a: Cell, b: Cell): boolean {
   if (isUnreadable(a) || isUnreadable(b)) {

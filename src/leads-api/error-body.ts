@@ -16,12 +16,13 @@ const messagePaths = [
 
 /**
  * Looks for a code and a message for people. The shape is an open point of the API reference (section 7); `error` as
- * a text is a code when it is one word, else a message. A body that is plain text is itself the message.
+ * a text is a code when it is one word, else a message. A body that is plain text is itself the message; a part of JSON
+ * is none, since it may be leads.
  */
 export function readErrorBody(body: string): ErrorBody {
   const text = body.trim();
   const json = parseJson(text);
-  if (json === undefined) return { code: null, message: text === '' || text.startsWith('<') ? null : text };
+  if (json === undefined) return { code: null, message: /^(?:$|[<[{])/.test(text) ? null : text };
   return {
     code: firstText(json, codePaths, (found) => !/\s/.test(found)),
     message: firstText(

@@ -55,7 +55,7 @@ export interface Answer {
   readonly gone: boolean;
   /** Undefined: the body is empty or no JSON. */
   readonly json: unknown;
-  /** At most 200 characters of the body, without the key. */
+  /** At most 200 characters of the body, without the key; nothing of what may be leads. */
   readonly excerpt: () => string;
 }
 
@@ -153,7 +153,8 @@ export class LeadsHttp implements AsyncDisposable {
       { ...fields, ms: Math.round(performance.now() - started) },
       'The Leads service replied',
     );
-    const excerpt = (): string => visibleText(this.#redact(text), 200);
+    const excerpt = (): string =>
+      /^\s*[[{]/.test(text) ? '(other JSON, or a part of some)' : visibleText(this.#redact(text), 200);
     if (head.status < 300) return { head, gone: false, json: parseJson(text), excerpt };
 
     const said = this.#readError(text, fields);

@@ -1,10 +1,21 @@
 import { z } from 'zod';
-import type { Lead } from '../lead/lead.ts';
+import { isLeadId, type Lead } from '../lead/lead.ts';
 import type { LeadPage } from '../sync/leads-port.ts';
 
+/** Characters. A cursor travels in a query, and few servers take one of more than 8 KiB. */
+const longestCursor = 8192;
+
 /** The list envelope (API reference, section 2). Items are looked at one by one, so that one bad item costs no page. */
-const envelope = z.object({ items: z.array(z.unknown()), nextCursor: z.string().nullish() });
-const withId = z.looseObject({ id: z.string().min(1) });
+const envelope = z.object({
+  items: z.array(z.unknown()),
+  nextCursor: z
+    .string()
+    .max(longestCursor)
+    .regex(/^[^\0]*$/)
+    .nullish(),
+});
+
+const withId = z.looseObject({ id: z.string().refine(isLeadId) });
 
 /** A page from parsed JSON, or null when it has not the shape of one. An absent or empty cursor is none. */
 export function readPage(json: unknown): LeadPage | null {

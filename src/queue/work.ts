@@ -35,7 +35,7 @@ export function startWorker(
   const stop = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   const handle = async (job: Job): Promise<JobResult<unknown>> => {
-    const handler = handlers[job.name];
+    const handler = Object.hasOwn(handlers, job.name) ? handlers[job.name] : undefined;
     if (handler === undefined) throw new LeadsyncError('queue.unknown-job', `no handler for job ${job.name}`);
     try {
       return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);

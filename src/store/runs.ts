@@ -27,6 +27,8 @@ export interface Run {
   readonly scanRestarted: boolean;
   readonly pages: number;
   readonly pulled: number;
+  /** What the leads of the current scan take, roughly. */
+  readonly pulledBytes: number;
   readonly targetRows: number;
   /** Records on either side. */
   readonly records: number;
@@ -48,6 +50,7 @@ export interface Run {
 const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
+  pulled_bytes as "pulledBytes",
   target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
@@ -68,6 +71,7 @@ export interface RunPatch {
   readonly scanRestarted?: boolean;
   readonly pages?: number;
   readonly pulled?: number;
+  readonly pulledBytes?: number;
   readonly targetRows?: number;
   readonly records?: number;
   readonly leftAlone?: number;
@@ -87,6 +91,7 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   scanRestarted: 'scan_restarted',
   pages: 'pages',
   pulled: 'pulled',
+  pulledBytes: 'pulled_bytes',
   targetRows: 'target_rows',
   records: 'records',
   leftAlone: 'left_alone',
@@ -148,7 +153,7 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
   const { rows } = await db.query<Run>(
-    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, scan_started_at = now(), scan_torn = false,
+    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, scan_started_at = now(), scan_torn = false,
        scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import QueryStream from 'pg-query-stream';
+import { shortHash } from '../lead/fingerprint.ts';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { AbsenceProof } from './pairs.ts';
@@ -48,9 +49,19 @@ export async function stageLeads(
 export async function useCursor(db: Queryable, runId: number, cursor: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into scan_cursors (run_id, cursor) values ($1, $2) on conflict do nothing`,
-    [runId, cursor],
+    // An index takes no text of more than some 2,700 bytes.
+    [runId, shortHash(cursor)],
   );
   return rowCount === 1;
+}
+
+/** How many cursors this scan has used. */
+export async function countCursors(db: Queryable, runId: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from scan_cursors where run_id = $1`,
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 export async function clearStagedRows(db: Queryable, runId: number): Promise<void> {

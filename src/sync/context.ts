@@ -9,6 +9,7 @@ import type { Lease } from '../store/leases.ts';
 import type { Run } from '../store/runs.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
+import type { ScanBounds } from './scan-bounds.ts';
 
 /** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */
 export type InSpan = <T>(
@@ -27,6 +28,8 @@ export interface SyncContext {
   readonly clock: Clock;
   /** How long a lease lives without renewal (ms); default: 30 s. */
   readonly leaseMs?: number;
+  /** Default: `usualScanBounds`. */
+  readonly scanBounds?: ScanBounds;
   /** Asks other processes to share the pushes of a run; absent: there are none to ask. Never throws. */
   readonly askForHelp?: (run: Run) => Promise<void>;
   /** Shows each phase of a run; absent: nobody looks. */

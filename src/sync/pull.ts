@@ -2,9 +2,10 @@ import { LeadsyncError } from '../errors.ts';
 import { readableFingerprint } from '../lead/fingerprint.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { type StagedLead, stageLeads, useCursor } from '../store/staging.ts';
+import { countCursors, type StagedLead, stageLeads, useCursor } from '../store/staging.ts';
 import { holding, type StepContext } from './context.ts';
 import type { LeadPage } from './leads-port.ts';
+import { endless, stagedBytes, usualScanBounds } from './scan-bounds.ts';
 
 /**
  * Pages through all leads and stages them. Each page is a checkpoint: it is stored together with the cursor of the
@@ -44,10 +45,14 @@ async function pullPage(context: StepContext, run: Run): Promise<Run> {
 function afterRejection(run: Run): RunPatch | null {
   if (run.cursor === null) return run.sendLimit ? { sendLimit: false } : null;
   if (run.scanRestarted) return null;
-  return { cursor: null, scanRestarted: true, scanTorn: true, pulled: 0 };
+  return { cursor: null, scanRestarted: true, scanTorn: true, pulled: 0, pulledBytes: 0 };
 }
 
+/** Pages with unusable items that a run lists; of more it is known well enough. */
+const mostProblems = 20;
+
 function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run> {
+  const { scanBounds = usualScanBounds } = context;
   const staged = new Map(page.leads.map((lead) => [lead.id, stageable(lead, context)]));
   const repeatedInPage = page.leads.length - staged.size;
   return holding(context, async (db) => {
@@ -60,15 +65,25 @@ function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run>
         },
       );
     }
+    const pulledBytes = run.pulledBytes + stagedBytes([...staged.values()]);
+    if (pulledBytes > scanBounds.bytes)
+      throw endless('leads', `it sent ${run.pulled + staged.size} leads of ${pulledBytes} bytes`);
     const repeated = repeatedInPage + (await stageLeads(db, run.id, [...staged.values()]));
+    const isBarren = repeated === page.leads.length;
+    // Of a page of leads at least one is new: what is above their number were barren ones.
+    if (isBarren && (await countCursors(db, run.id)) > run.pulled + scanBounds.barrenPages)
+      throw endless('leads', `more than ${scanBounds.barrenPages} pages had no new lead`);
     return updateRun(db, run.id, {
       cursor: page.nextCursor,
       phase: page.nextCursor === null ? 'read' : 'pull',
       pages: run.pages + 1,
       pulled: run.pulled + page.leads.length - repeated,
+      pulledBytes,
       scanTorn: run.scanTorn || repeated > 0 || page.invalidItems > 0,
       tries: 0,
-      ...(page.invalidItems > 0 && { problems: [...run.problems, invalidItems(page.invalidItems)] }),
+      ...(page.invalidItems > 0 && {
+        problems: [...run.problems, invalidItems(page.invalidItems)].slice(0, mostProblems),
+      }),
     });
   });
 }

@@ -1,4 +1,6 @@
-import { fingerprint, readableFingerprint } from '../lead/fingerprint.ts';
+import { fingerprint, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
+import { isLeadId } from '../lead/lead.ts';
+import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   analyzeStaged,
@@ -9,20 +11,25 @@ import {
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { endless, stagedBytes, usualScanBounds } from './scan-bounds.ts';
 
 /** Below it any way of joining them is fast. */
 const manyRecords = 5_000;
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
-  const { target, connection } = context;
+  const { target, connection, scanBounds = usualScanBounds } = context;
   await holding(context, (db) => clearStagedRows(db, run.id));
   const purpose = `${run.id} ${run.round}`;
   const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
   let count = 0;
+  let bytes = 0;
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();
     const staged = batch.map(stageable);
+    bytes += stagedBytes(staged);
+    if (bytes > scanBounds.bytes)
+      throw endless('target', `it has more than ${count} rows of ${scanBounds.bytes} bytes`);
     const from = count;
     await holding(context, (db) => stageRows(db, run.id, from, staged));
     count += batch.length;
@@ -44,7 +51,29 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   });
 
   function stageable(row: TargetRow): StagedRow {
-    const hash = readableFingerprint(row.cells, connection.fields);
-    return { ...row, hash, rowKey: fingerprint(row.cells, connection.fields) };
+    const cells = Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)]));
+    return {
+      ...row,
+      leadId: row.leadId === null ? null : keptId(row.leadId),
+      cells,
+      hash: readableFingerprint(cells, connection.fields),
+      rowKey: fingerprint(cells, connection.fields),
+      status: row.status === null ? null : storable(row.status),
+    };
   }
+}
+
+/** What stands in the id column, or, when no lead can have it as its id, what tells it apart from others. */
+function keptId(text: string): string {
+  if (isLeadId(text)) return text;
+  const shown = text
+    .slice(0, 60)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '');
+  return `${shown} (${shortHash(text)})`;
+}
+
+function kept(cell: Cell): Cell {
+  if (cell === null) return null;
+  return isUnreadable(cell) ? { unreadable: storable(cell.unreadable) } : storable(cell);
 }

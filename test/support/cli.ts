@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { assertNoSecrets, secretsOf } from './secrets.ts';
+import { assertNoSecrets, assertNotInCommandLines, secretsOf } from './secrets.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 
@@ -25,12 +25,14 @@ export class CliProcess implements AsyncDisposable {
   readonly ended: Promise<CliResult>;
   #stdout = '';
   #stderr = '';
+  readonly #secrets: readonly string[];
 
   constructor(
     args: readonly string[],
     options: { cwd: string; env: NodeJS.ProcessEnv; before?: readonly string[] },
   ) {
     const [file = process.execPath, ...rest] = [...(options.before ?? []), process.execPath, bin, ...args];
+    this.#secrets = secretsOf(options.env);
     this.child = spawn(file, rest, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
@@ -44,7 +46,7 @@ export class CliProcess implements AsyncDisposable {
     });
     this.ended = closed.then((code) => {
       const said = this.#stdout + this.#stderr;
-      assertNoSecrets(`the output of leadsync ${args.join(' ')}`, said, secretsOf(options.env));
+      assertNoSecrets(`the output of leadsync ${args.join(' ')}`, said, this.#secrets);
       return this.#result(code);
     });
     // Whoever waits sees the error; nobody has to.
@@ -61,6 +63,7 @@ export class CliProcess implements AsyncDisposable {
 
   /** Sends a signal and waits for the end. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<CliResult> {
+    if (this.child.pid !== undefined) await assertNotInCommandLines(this.child.pid, this.#secrets);
     this.child.kill(signal);
     return this.ended;
   }

@@ -15,7 +15,7 @@ import { advanceRun } from '../../src/sync/run.ts';
 import { CliProcess, type CliResult } from './cli.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { TestRedis } from './redis.ts';
-import { assertNotStored, secretsOf } from './secrets.ts';
+import { assertNotInRedis, assertNotLogged, assertNotStored, secretsOf } from './secrets.ts';
 import { Sheet } from './sheet.ts';
 
 /** A connection as leadsync.yaml holds it, all parts optional: what is not given is filled in for the sandbox. */
@@ -54,6 +54,9 @@ export class Workspace implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   /** Secrets that processes were told. */
   readonly #told = new Set<string>();
+  /** Processes that log what may be kept for long. */
+  readonly #discreet: CliProcess[] = [];
+  readonly #redis: TestRedis | undefined;
 
   private constructor(
     folder: string,
@@ -61,7 +64,9 @@ export class Workspace implements AsyncDisposable {
     database: TestDatabase,
     env: NodeJS.ProcessEnv,
     stack: AsyncDisposableStack,
+    redis: TestRedis | undefined,
   ) {
+    this.#redis = redis;
     this.folder = folder;
     this.sandbox = sandbox;
     this.database = database;
@@ -90,7 +95,7 @@ export class Workspace implements AsyncDisposable {
     const database = stack.adopt(await createTestDatabase(), (made) => made.drop());
     const service = stack.use(await startSandbox({ leads: 0, ...sandbox }));
     const queueIn = redis === undefined ? {} : { REDIS_URL: redis.url };
-    const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move());
+    const workspace = new Workspace(folder, service, database, { ...queueIn, ...env }, stack.move(), redis);
     workspace.configure(connection);
     return workspace;
   }
@@ -139,7 +144,9 @@ export class Workspace implements AsyncDisposable {
     const { before = [] } = options;
     const env = { ...this.env, ...options.env };
     for (const secret of secretsOf(env)) this.#told.add(secret);
-    return this.#stack.use(new CliProcess(args, { cwd: this.folder, env, before }));
+    const started = this.#stack.use(new CliProcess(args, { cwd: this.folder, env, before }));
+    if (!['debug', 'trace'].includes(env['LOG_LEVEL'] ?? '')) this.#discreet.push(started);
+    return started;
   }
 
   /** Runs the real command to its end. */
@@ -149,7 +156,15 @@ export class Workspace implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await using _stack = this.#stack;
-    if (this.#told.size > 0)
-      await assertNotStored(this.database.pool, join(this.folder, 'data'), [...this.#told]);
+    for (const { stderr } of this.#discreet) assertNotLogged(stderr, personalData(this.sandbox));
+    if (this.#told.size === 0) return;
+    await assertNotStored(this.database.pool, join(this.folder, 'data'), [...this.#told]);
+    if (this.#redis !== undefined) await assertNotInRedis(this.#redis, [...this.#told]);
   }
+}
+
+/** What is in no log: names, and addresses of people. Shorter ones may be parts of other words. */
+function personalData({ leads }: Sandbox): readonly string[] {
+  const texts = leads.list().flatMap(({ companyName, ownerEmail }) => [companyName, ownerEmail]);
+  return texts.filter((text): text is string => typeof text === 'string' && text.length >= 8);
 }

@@ -35,6 +35,11 @@ describe('mistakes in the file', () => {
       [at(5, `${a}.databaseUrl`, 'set DATABASE_URL in the environment')],
     ],
     [
+      'a field that every object has',
+      connection('    fields: { constructor: City }'),
+      [at(5, `${a}.fields.constructor`, 'cannot be mapped')],
+    ],
+    [
       'alerts that tell nobody',
       connection('alerts: {}'),
       [at(5, 'alerts', 'nobody would be told', 'a mapping')],

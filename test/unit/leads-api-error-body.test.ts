@@ -20,7 +20,7 @@ test.each([
   ['', null, null],
   ['  Nothing here.\n', null, 'Nothing here.'],
   ['<html>Bad gateway</html>', null, null],
-  ['{"code":"a.b"', null, '{"code":"a.b"'],
+  ['{"items":[{"companyName":"Acme"', null, null],
 ])('%s', (body, code, message) => {
   expect(readErrorBody(body)).toEqual({ code, message });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -47,6 +47,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const rewrite = (change: (text: string) => string): void =>
   writeFileSync(path, change(readFileSync(path, 'utf8')));
+
+test('a plan is for its owner alone to read', async () => {
+  writeFileSync(path, 'an older one', { mode: 0o644 });
+  await replaceFile(path, 'customers');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['plan.json']);
+});
 
 test('a byte order mark and the line ends of Windows change nothing', () => {
   rewrite((text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`);

@@ -96,6 +96,8 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
       // The library tries token requests again by itself, within two seconds; there is one retry layer, and it is ours.
       config.retry = false;
       delete config.retryConfig;
+      // What is signed, and the token, are for this address alone.
+      config.redirect = 'manual';
       if (tokenUrl !== undefined && config.url.href === builtInTokenUrl) config.url = new URL(tokenUrl);
       return Promise.resolve(config);
     },

@@ -4,6 +4,13 @@ import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 
+/** Of what is kept of one list, roughly; it is all taken in at once. */
+const usualMostBytes = 256 * 1024 * 1024;
+
+/** What a company takes beside its properties; and what each page counts, so that empty ones have an end as well. */
+const bytesBeside = 300;
+const bytesOfPage = 1_000;
+
 /** What was read longer ago is read again. */
 const mostAgeMs = 10 * 60_000;
 
@@ -16,15 +23,20 @@ export class CompanyListing {
   readonly #api: HubSpotApi;
   readonly #clock: Clock;
   readonly #archived: boolean;
+  readonly #mostBytes: number;
   #begun: Begun | null = null;
 
-  constructor(api: HubSpotApi, clock: Clock, archived: boolean) {
+  constructor(api: HubSpotApi, clock: Clock, archived: boolean, mostBytes = usualMostBytes) {
+    this.#mostBytes = mostBytes;
     this.#api = api;
     this.#clock = clock;
     this.#archived = archived;
   }
 
-  /** Those companies that are to be kept, each once, by record id, with these properties. `purpose` null: none but this. */
+  /**
+   * Those companies that are to be kept, each once, by record id, with these properties. `purpose` null: none but this.
+   * Throws `target.too-large` as well, for a list that is longer than can be taken in.
+   */
   async read(
     purpose: string | null,
     properties: readonly string[],
@@ -49,7 +61,7 @@ export class CompanyListing {
   }
 
   #begin(key: string): Begun {
-    this.#begun = { key, at: 0, after: null, cursors: new Set(), companies: new Map() };
+    this.#begun = { key, at: 0, after: null, bytes: 0, cursors: new Set(), companies: new Map() };
     return this.#begun;
   }
 
@@ -68,8 +80,15 @@ export class CompanyListing {
       }
       // One that comes twice was changed meanwhile: the later counts.
       for (const company of companies) {
-        if (keeps(company)) begun.companies.set(company.id, company);
-        else begun.companies.delete(company.id);
+        if (keeps(company)) {
+          begun.companies.set(company.id, company);
+          begun.bytes += bytesBeside + JSON.stringify(company.properties).length;
+        } else begun.companies.delete(company.id);
+      }
+      begun.bytes += bytesOfPage;
+      if (begun.bytes > this.#mostBytes) {
+        this.#begun = null;
+        throw tooLong();
       }
       begun.after = after;
       begun.at = this.#clock.now();
@@ -84,12 +103,21 @@ interface Begun {
   at: number;
   /** Cursor of the next page; null: the first. */
   after: string | null;
+  /** Of what was kept so far, counted roughly. */
+  bytes: number;
   readonly cursors: Set<string>;
   readonly companies: Map<string, ShownCompany>;
 }
 
 function isRefused(error: unknown): boolean {
   return error instanceof HubSpotFault && error.code === 'target.refused';
+}
+
+function tooLong(): LeadsyncError {
+  const message = 'HubSpot lists more companies than can be taken in at once. Nothing was written.';
+  return new LeadsyncError('target.too-large', message, {
+    help: 'Clear lead_id in those that need not be kept in step, or map fewer and shorter properties.',
+  });
 }
 
 function repeatedCursor(): LeadsyncError {

@@ -8,6 +8,7 @@ import { type ColumnMapping, headingRank, locateColumns, ownedColumns, shownStat
 import { type PresentRow, RowChanges, type RowDecisions } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
 import { raise, refused } from './postgres-fault.ts';
+import { refuseTooMuch } from './refuse-too-much.ts';
 
 export interface PostgresTableOptions extends ColumnMapping {
   readonly url: Secret;
@@ -15,6 +16,8 @@ export interface PostgresTableOptions extends ColumnMapping {
   readonly table: string;
   /** IANA zone in which a date without offset is meant. */
   readonly timeZone: string;
+  /** Of what is read of the table at once; default: 256 MiB. */
+  readonly mostBytes?: number;
 }
 
 type Place = { readonly ctid: string; readonly hasOwn: boolean };
@@ -172,6 +175,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         if (present === null && !create) return { missing: [], created: false, rows: inBatches([]) };
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
         const found = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
+        await refuseTooMuch(ask, `select ${found.selection} from ${table}`, name, options.mostBytes);
         const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
           const { leadId, cells, status } = found.row(texts);

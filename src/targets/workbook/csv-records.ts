@@ -25,6 +25,9 @@ export interface CsvRecord {
 /** Bytes of one record; a longer one is the sign of a quote that was never closed. */
 const longestRecord = 16 * 1024 * 1024;
 
+/** More than any spreadsheet program shows; each takes a hundred times the memory of its comma. */
+const mostCells = 20_000;
+
 /**
  * Reads a CSV file row by row, each with the place of its bytes, a batch for each chunk.
  * @throws LeadsyncError `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
@@ -47,6 +50,7 @@ export async function* readCsvRecords(
     relax_column_count: true,
     max_record_size: longestRecord,
     cast: (text, { bytes, quoting }) => {
+      if (cells.length === mostCells) throw faultAt(`has a row of more than ${mostCells} cells`);
       cells.push({ end: bytes, quoted: quoting });
       return text;
     },

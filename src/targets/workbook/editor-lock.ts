@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LeadsyncError } from '../../errors.ts';
@@ -32,7 +33,8 @@ async function refuse(path: string, lockPath: string, userOf: (content: Buffer) 
 /** The first bytes; empty when the file is there but may not be read (Excel keeps it locked on Windows). */
 async function contentOf(lockPath: string): Promise<Buffer | null> {
   try {
-    await using handle = await open(lockPath, 'r');
+    // A pipe by this name would wait for its other end for ever.
+    await using handle = await open(lockPath, constants.O_RDONLY | constants.O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(1024), 0, 1024, 0);
     return buffer.subarray(0, bytesRead);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { constants, readFileSync, readlinkSync } from 'node:fs';
+import { open, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -19,6 +19,9 @@ const holderSchema = z.object({
   started: z.string().nullable(),
 });
 type Holder = z.infer<typeof holderSchema>;
+
+/** Bytes. */
+const longestHolder = 4096;
 
 export interface FileLock extends AsyncDisposable {
   /** @throws LeadsyncError `target.busy` when another process took the lock for abandoned: write nothing any more. */
@@ -49,7 +52,9 @@ export async function lockFile(path: string): Promise<FileLock> {
     if (await create(lockPath, self, path)) return heldLock(lockPath, self.token, path);
     const abandoned = await isAbandoned(lockPath);
     if (!abandoned) break;
-    await rm(lockPath, { force: true });
+    await rm(lockPath, { force: true }).catch((error: unknown) => {
+      throw writeFault(error, path);
+    });
   }
   throw heldByOther(path);
 }
@@ -108,10 +113,18 @@ async function isAbandoned(lockPath: string): Promise<boolean> {
 
 async function readHolder(lockPath: string): Promise<Holder | null> {
   try {
-    const parsed = holderSchema.safeParse(JSON.parse(await readFile(lockPath, 'utf8')));
+    // Others may write in this folder: a link to something else, or a pipe, is no lock of ours.
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    await using handle = await open(lockPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHolder), 0, longestHolder, 0);
+    const parsed = holderSchema.safeParse(JSON.parse(buffer.toString('utf8', 0, bytesRead)));
     return parsed.success ? parsed.data : null;
   } catch (error) {
-    if (error instanceof SyntaxError || hasCode(error, 'ENOENT', 'EACCES')) return null;
+    if (
+      error instanceof SyntaxError ||
+      hasCode(error, 'ENOENT', 'EACCES', 'ELOOP', 'EISDIR', 'ESPIPE', 'EAGAIN')
+    )
+      return null;
     throw error;
   }
 }

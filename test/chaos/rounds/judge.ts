@@ -89,7 +89,11 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     if (isLast && (mails.length === 0 || row?.state !== 'sent'))
       world.fault(`${told}: ${mails.length} mails, and it is ${row?.state} (${row?.note})`);
     for (const { at } of mails) {
-      if (at < due - clockSlackMs) world.fault(`${told}: a mail came at ${since(world, at)}, too early`);
+      if (at >= due - clockSlackMs) continue;
+      const early = `${told}: a mail came at ${since(world, at)}, too early`;
+      // README, promises: mails go by the clock of the worker's machine.
+      if (world.clockWasWrong) excused.push(early);
+      else world.fault(early);
     }
     if (mails.length < 2) continue;
     // README, promises: "the mail is sent again with the same Message-ID", up to three times.

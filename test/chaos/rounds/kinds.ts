@@ -48,6 +48,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     withMember(chaos, async (member) => {
       const minutes = chaos.random.pick([-180, -10, -1, 1, 10, 180]);
       chaos.world.trace(`the clock of ${member.name} goes wrong by ${minutes} min`);
+      chaos.world.clockWasWrong = true;
       member.setClock(minutes * 60_000);
       await lasts(chaos, 3, 20);
       member.setClock(0);

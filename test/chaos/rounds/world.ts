@@ -42,6 +42,8 @@ export class World implements AsyncDisposable {
   /** What went wrong while it went on. */
   readonly faults: string[] = [];
   readonly mails: MailAt[] = [];
+  /** Whether the clock of a worker was ever another than that of the mail server. */
+  clockWasWrong = false;
   readonly secrets: string[];
   postgres!: WorldPostgres;
   /** Null: the jobs are in Postgres. */
