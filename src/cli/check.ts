@@ -68,8 +68,16 @@ function describeDatabase({ config }: App): string {
 
 function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
   return look(`${connection.name}: service`, async () => {
-    const page = await leads.list({ cursor: null, limit: connection.leads.pageSize }, never);
-    return `${connection.leads.baseUrl} answers; the key may list leads (${page.leads.length} on the first page)`;
+    const { baseUrl, pageSize } = connection.leads;
+    const said = (count: number): string =>
+      `${baseUrl} answers; the key may list leads (${count} on the first page)`;
+    try {
+      return said((await leads.list({ cursor: null, limit: pageSize }, never)).leads.length);
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.code !== 'leads.rejected') throw error;
+      // As a sync does (DESIGN 3): a service need not know `limit`.
+      return said((await leads.list({ cursor: null, limit: null }, never)).leads.length);
+    }
   });
 }
 

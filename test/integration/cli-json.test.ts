@@ -25,6 +25,13 @@ interface PlanJson {
 }
 
 describe('exit codes and --json', () => {
+  test('check: 0, also for a service that does not know `limit`', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 3, rejectLimit: true } });
+    const { code, stdout } = await workspace.cli('check');
+    expect(stdout).toContain('the key may list leads (3 on the first page)');
+    expect(code).toBe(0);
+  });
+
   test('sync: 0, to the letter of the contract; plan: 0; status before and after', async () => {
     await using workspace = await Workspace.open({
       sandbox: { leads: 3 },
