@@ -6,13 +6,13 @@ const nights = 3;
 
 /** Each kind of trouble next to people who work meanwhile, and all of them together. */
 const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
-  ['calm nights', ['answers'], 4],
-  ['people at work meanwhile', ['answers', 'meanwhile', 'deletes'], 10],
-  ['faults of the service', ['answers', 'meanwhile', 'faults', 'deletes'], 12],
-  ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 12],
-  ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 10],
-  ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 6],
-  ['everything at once', troubles, 12],
+  ['calm nights', ['answers'], 3],
+  ['people at work meanwhile', ['answers', 'meanwhile', 'deletes'], 7],
+  ['faults of the service', ['answers', 'meanwhile', 'faults', 'deletes'], 8],
+  ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 8],
+  ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 7],
+  ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 4],
+  ['everything at once', troubles, 9],
 ];
 
 /** All but files that somebody has open: a table that a service keeps is open to everybody at once. */
@@ -34,7 +34,7 @@ test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
 });
 
 test('a Google spreadsheet: people and deaths between any two requests', { timeout: 600_000 }, async () => {
-  for (let seed = 8001; seed <= 8007; seed++) {
+  for (let seed = 8001; seed <= 8005; seed++) {
     const play = { format: 'google-sheets' } as const;
     const verdict = await simulate(database, seed, nights, new Set(inServices), play);
     if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inServices, 40, play.format));
@@ -43,7 +43,7 @@ test('a Google spreadsheet: people and deaths between any two requests', { timeo
 });
 
 test('a HubSpot portal: people and deaths between any two requests', { timeout: 600_000 }, async () => {
-  for (let seed = 9001; seed <= 9006; seed++) {
+  for (let seed = 9001; seed <= 9004; seed++) {
     const play = { format: 'hubspot' } as const;
     const verdict = await simulate(database, seed, nights, new Set(inServices), play);
     if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inServices, 40, play.format));
