@@ -15,9 +15,17 @@ import { workReminders } from './work-reminders.ts';
 /** Runs of other processes whose pushes this one shares at once. */
 const runsHelped = 2;
 
+/**
+ * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
+ * without end, and there is nothing to wait for: whoever comes next goes on from what is stored.
+ */
+const stopMs = 9_000;
+
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
 export function worker(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
+  const endForced = (): void => void setTimeout(() => process.exit(), stopMs).unref();
+  stop.addEventListener('abort', endForced, { once: true });
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
     const http = stack.use(await startHttpServer(app));
