@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { push } from '../../jobs/push.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import { openRun } from '../../src/store/runs.ts';
 import { until } from '../support/until.ts';
-import { Workspace } from '../support/workspace.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
 
 const edits = 90;
 
@@ -70,4 +72,31 @@ test('one Retry-After stops all that share: no request of any process comes earl
   expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
   expect(sandbox.stats.throttled).toBeGreaterThanOrEqual(3);
   expect(sandbox.stats.early).toBe(0);
+});
+
+test('a helper whose key is refused, or whose leader is gone, asks no more', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 30 } });
+  const { sandbox, sheet, database } = workspace;
+  await workspace.sync();
+  sheet.edit(() => true, { City: 'Ulm' });
+  sandbox.set({ faults: [{ kind: 'slow', ms: 30, when: { every: 1 }, on: ['update'] }] });
+  const leading = workspace.sync({ allow: ['whole-field', 'max-changes'] });
+  await until('something is pushed', () => sandbox.stats.byRoute.update > 0);
+  const run = await openRun(database.pool, connectionName, 'sync');
+  workspace.env['LEADS_API_KEY'] = 'refused-key';
+  await using app = await workspace.openApp();
+  const help = () => {
+    const payload = { connection: connectionName, runId: run?.id, helper: 0 };
+    return push(app, payload, { requestedAt: Date.now() }, new AbortController().signal);
+  };
+  expect(await help()).toEqual({ done: {} });
+  const refused = sandbox.log.filter(({ status }) => status === 401);
+  expect(refused).toHaveLength(1);
+  expect(await leading).toMatchObject({ status: 'succeeded', updated: { leads: 30 } });
+
+  await database.pool.query(`update runs set phase = 'push-leads', finished_at = null where id = $1`, [
+    run?.id,
+  ]);
+  app.engaged.add(connectionName);
+  expect(await help()).toEqual({ done: {} });
 });
