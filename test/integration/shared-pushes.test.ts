@@ -1,7 +1,10 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { push } from '../../jobs/push.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import { acquireLease } from '../../src/store/leases.ts';
 import { openRun } from '../../src/store/runs.ts';
+import { advanceRun } from '../../src/sync/run.ts';
 import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
 
@@ -99,4 +102,31 @@ test('a helper whose key is refused, or whose leader is gone, asks no more', asy
   ]);
   app.engaged.add(connectionName);
   expect(await help()).toEqual({ done: {} });
+});
+
+test('a leader that loses its lease while it waits for others goes, and leaves the run as it is', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  const { sheet, database } = workspace;
+  await workspace.sync();
+  const [first] = sheet.rows();
+  sheet.edit((row) => row['Lead ID'] === first?.['Lead ID'], { City: 'Ulm' });
+  await using other = await acquireLease(database.pool, `${connectionName}/push-0`);
+  await database.pool.query(`alter table actions alter column claimed_by set default '${other?.token}'`);
+  await using app = await workspace.openApp();
+  const context = app.contexts.get(connectionName);
+  if (context === undefined) throw new Error('the connection is not configured');
+  const told: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => told.push(line) });
+  const request = { mode: 'sync', allow: [], patience: 3 } as const;
+  const leading = advanceRun({ ...context, log }, request, new AbortController().signal);
+  await until(
+    'it waits',
+    async () => (await openRun(database.pool, connectionName, 'sync'))?.phase === 'push-leads',
+  );
+  await database.pool.query(`select pg_terminate_backend(backend_pid) from leases where name = $1`, [
+    `${connectionName}/sync`,
+  ]);
+  expect(await leading).toMatchObject({ kind: 'again', why: 'busy' });
+  expect(told).toEqual([]);
+  expect(await openRun(database.pool, connectionName, 'sync')).toMatchObject({ pausedAt: null });
 });
