@@ -48,7 +48,8 @@ export async function push(
     if (!(error instanceof LeadsyncError)) throw error;
     if (error.code === 'run.lease-lost') return { done: {} };
     context.log.info({ run: runId, code: error.code }, 'could not go on helping');
-    return again(error.retryAfterMs ?? askAgainMs);
+    // A key that is refused is refused again: the service is not to be asked without end.
+    return error.retry === 'never' ? { done: {} } : again(error.retryAfterMs ?? askAgainMs);
   }
 }
 

@@ -1,5 +1,7 @@
 /** SQLSTATE classes that say nothing about the statement: connection, rollback by the server, resources, operator. */
 const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
+/** A transaction whose process was away for too long. */
+const silentTransaction = '25P03';
 const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
 
 /** Whether an error of pg means that the database was away, so that the same statement may succeed later. */
@@ -10,6 +12,8 @@ export function isDatabaseOutage(error: unknown): boolean {
     return error.message.startsWith('Connection terminated');
   }
   return (
-    outageErrno.has(error.code) || (error.code.length === 5 && outageClasses.has(error.code.slice(0, 2)))
+    outageErrno.has(error.code) ||
+    error.code === silentTransaction ||
+    (error.code.length === 5 && outageClasses.has(error.code.slice(0, 2)))
   );
 }

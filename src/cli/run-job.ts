@@ -59,7 +59,7 @@ type Handler = Handlers[string];
 const outageMs = 1_000;
 
 /** A job that failed would not come back, and a night be left out for a database that was away for a second. */
-function whenDatabaseIsThere(
+export function whenDatabaseIsThere(
   app: App,
   run: (app: App, ...args: Parameters<Handler>) => ReturnType<Handler>,
 ): Handler {

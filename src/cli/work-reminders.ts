@@ -12,19 +12,21 @@ const mailsAtOnce = 16;
 
 /** Sends the reminders and digests of all connections as they fall due, until it is disposed. */
 export function workReminders(app: App): AsyncDisposable {
-  const stack = new AsyncDisposableStack();
-  for (const connection of app.contexts.keys()) {
+  const working = [...app.contexts.keys()].map((connection) => {
     const lanes = { turn: new Places(1), mails: new Places(mailsAtOnce), pausedUntil: 0 };
-    stack.use(
-      app.queues.queue(reminderQueue(connection)).work(
-        {
-          'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
-          'send-reminders': (payload, job, signal) => sendReminders(app, payload, job, signal, lanes),
-          'send-digest': (payload, job, signal) => sendDigest(app, payload, job, signal),
-        },
-        concurrency,
-      ),
+    return app.queues.queue(reminderQueue(connection)).work(
+      {
+        'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
+        'send-reminders': (payload, job, signal) => sendReminders(app, payload, job, signal, lanes),
+        'send-digest': (payload, job, signal) => sendDigest(app, payload, job, signal),
+      },
+      concurrency,
     );
-  }
-  return stack;
+  });
+  return {
+    // All at once: each may need some seconds for what is under way.
+    async [Symbol.asyncDispose]() {
+      await Promise.all(working.map((one) => one[Symbol.asyncDispose]()));
+    },
+  };
 }

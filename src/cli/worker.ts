@@ -8,16 +8,24 @@ import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
-import { runHandlers } from './run-job.ts';
+import { runHandlers, whenDatabaseIsThere } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
 
 /** Runs of other processes whose pushes this one shares at once. */
 const runsHelped = 2;
 
+/**
+ * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
+ * without end, and there is nothing to wait for: whoever comes next goes on from what is stored.
+ */
+const stopMs = 9_000;
+
 /** `leadsync worker`: schedules, jobs, reminders and the HTTP port, until SIGTERM. */
 export function worker(options: CommonOptions): Promise<void> {
   const stop = stopSignal();
+  const endForced = (): void => void setTimeout(() => process.exit(), stopMs).unref();
+  stop.addEventListener('abort', endForced, { once: true });
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
     const http = stack.use(await startHttpServer(app));
@@ -28,7 +36,7 @@ export function worker(options: CommonOptions): Promise<void> {
     const pushes = app.queues.queue(pushQueue);
     const working = [
       ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(runHandlers(app))),
-      pushes.work({ push: (payload, job, signal) => push(app, payload, job, signal) }, runsHelped),
+      pushes.work({ push: whenDatabaseIsThere(app, push) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),
       housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }),

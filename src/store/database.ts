@@ -2,6 +2,19 @@ import pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 
 const connectTimeoutMs = 10_000;
+
+/**
+ * A session that does nothing is kept for so long (ms): longer than any request to a service, since the turn to ask it
+ * ends with the session that took it (see service-turn.ts).
+ */
+const idleMs = 120_000;
+
+/**
+ * The server ends a transaction whose process says nothing for so long (ms): one that is paused, or cut off, in the
+ * middle of it would keep others from the lease, and from all that it has locked, without end.
+ */
+const silentTransactionMs = 60_000;
+
 const int8 = 20;
 
 /**
@@ -41,8 +54,9 @@ export function openDatabase(options: { readonly connectionString: string }): pg
     Client,
     max: 20,
     keepAlive: true,
+    idleTimeoutMillis: idleMs,
     application_name: 'leadsync',
-    options: '-c search_path=leadsync',
+    options: `-c search_path=leadsync -c idle_in_transaction_session_timeout=${silentTransactionMs}`,
     types: {
       getTypeParser: (oid, format) =>
         // pg's own types: parsers return any, and the list of oids is an enum.
@@ -64,6 +78,12 @@ export function openDatabase(options: { readonly connectionString: string }): pg
 export async function transaction<T>(pool: pg.Pool, fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = false;
+  // Between two statements: the next one would only tell that the connection is of no use.
+  let breakage: Error | null = null;
+  const onBreak = (error: Error): void => {
+    breakage ??= error;
+  };
+  client.on('error', onBreak);
   try {
     await client.query('begin');
     const result = await fn(client);
@@ -75,8 +95,9 @@ export async function transaction<T>(pool: pg.Pool, fn: (client: pg.PoolClient) 
     await client.query('rollback').catch(() => {
       broken = true;
     });
-    throw error;
+    throw error instanceof LeadsyncError ? error : (breakage ?? error);
   } finally {
+    client.off('error', onBreak);
     client.release(broken);
   }
 }

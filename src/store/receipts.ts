@@ -137,7 +137,7 @@ export async function strangeReceipts(
 ): Promise<readonly StrangeReceipt[]> {
   const { rows } = await db.query<StrangeReceipt>(
     `select a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.receipt from actions a
-     left join intents i on i.action_id = a.id
+     left join intents i on i.action_id = a.id and i.lead_id is not null
      where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
     [run.id, run.round, limit],
   );
@@ -168,7 +168,7 @@ export async function countRecordsByFate(
        select coalesce(a.lead_id, i.lead_id, a.row_key) as record,
          case when a.kind = 'report' then 1 when a.receipt = 'unexplained' then 4 when a.receipt = 'changed' or a.state in ('planned', 'proven', 'put-off') then 2
            else 1 end
-       from actions a left join intents i on i.action_id = a.id
+       from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
        where a.run_id = $1 and a.round = $2
          and (a.receipt in ('changed', 'unexplained') or a.kind = 'report'
            or (a.state not in ('done', 'held') and a.kind <> 'hold'))),

@@ -100,7 +100,7 @@ export async function listActions(
   const { rows } = await db.query<ListedAction>(
     `select a.id, a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", a.row_number as row, a.changes, a.reason, a.state,
        coalesce(a.outcome_message, a.message) as message
-     from actions a left join intents i on i.action_id = a.id
+     from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
      where a.run_id = $1 and (a.round = $2 or a.state = 'done') and a.kind <> all($3) and a.id > $4 order by a.id limit $5`,
     [run.id, run.round, run.undoOf === null ? silentKinds : [], after, limit],
   );

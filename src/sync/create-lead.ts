@@ -78,7 +78,20 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
   }
 }
 
-/** Only a fault after which the service may have acted leaves the intent in doubt. */
+/**
+ * After these the service has certainly made nothing. After anything else it may have, also after a signal that cut the
+ * request off: the intent stays in doubt.
+ */
+const nothingMade: readonly string[] = [
+  'leads.rate-limited',
+  'leads.unauthenticated',
+  'leads.forbidden',
+  'leads.rejected',
+  'leads.unreachable',
+  'leads.redirected',
+  'leads.closed',
+];
+
 async function failed(
   context: StepContext,
   run: Run,
@@ -86,10 +99,7 @@ async function failed(
   intentId: number,
   error: unknown,
 ): Promise<void> {
-  const certain =
-    error instanceof LeadsyncError &&
-    !['leads.unavailable', 'leads.not-json', 'leads.too-large'].includes(error.code);
-  if (!certain) {
+  if (!(error instanceof LeadsyncError) || !nothingMade.includes(error.code)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
     return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);

@@ -121,6 +121,8 @@ async function putOffFaulty(
   const { token } = context.lease;
   const kinds = kindsOf(run);
   await holding(context, async (db) => {
+    // The run's row before many actions, as helpers take it (see share-push.ts): else two could wait for each other.
+    await updateRun(db, run.id, { tries: 0 });
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
     if ((await putOffInARow(db, run, kinds, faultCodes)) >= faultsThatTell) {
       await putOffRemaining(db, run, kinds, token, {
@@ -128,7 +130,6 @@ async function putOffFaulty(
         message: 'the service failed for several items before this one; it was not tried',
       });
     }
-    await updateRun(db, run.id, { tries: 0 });
   });
 }
 

@@ -191,6 +191,8 @@ async function interrupted(
   const fault = asLeadsyncError(error);
   if (fault.code === 'run.lease-lost') return busy;
   if (stop.aborted) return { kind: 'again', afterMs: 0, why: 'stopping' };
+  // The lease is lost, whatever it was that this ended.
+  if (context.stop.aborted) return busy;
   await pauseRun(pool, run.id);
   if (fault.code === 'leads.rate-limited') {
     log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the service asked to wait');

@@ -9,9 +9,10 @@ import { pushShare } from './push-leads.ts';
 /** The processes that share the pushes of one run besides its leader; each has a number below this. */
 export const helpersOfRun = 3;
 
-/** Whether a run that another process leads has pushes to share. */
+/** Whether a run has pushes to share: whoever leads it next asks again. */
 export async function isPushing(pool: pg.Pool, runId: number): Promise<boolean> {
-  return (await findPushing(pool, runId)) !== null;
+  const run = await findPushing(pool, runId);
+  return run !== null && (await leaderOf(pool, run)) !== null;
 }
 
 /**
@@ -27,17 +28,21 @@ export async function sharePush(
   const { pool, connection, leads } = context;
   const run = await findPushing(pool, runId);
   if (run === null) return;
-  const leader = (): Promise<string | null> => leaseToken(pool, leaseName(connection.name, run.mode));
-  const led = await leader();
+  const led = await leaderOf(pool, run);
   await using lease = await acquireLease(pool, `${connection.name}/push-${helper}`);
   if (led === null || lease === null) return;
   const step: StepContext = { ...context, lease: helping(lease, run), ...signalsOf(lease, stop) };
   const before = leads.requests;
   try {
-    await pushShare(step, run, { mayClaim: async () => (await leader()) === led });
+    await pushShare(step, run, { mayClaim: async () => (await leaderOf(pool, run)) === led });
   } finally {
     await countRequests(pool, run.id, leads.requests - before, 0);
   }
+}
+
+/** The lease of whoever leads the run now, or null. */
+function leaderOf(pool: pg.Pool, { connection, mode }: Run): Promise<string | null> {
+  return leaseToken(pool, leaseName(connection, mode));
 }
 
 async function findPushing(pool: pg.Pool, runId: number): Promise<Run | null> {

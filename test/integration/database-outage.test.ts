@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runHandlers } from '../../src/cli/run-job.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
 
 test('connections of the queue that break while they are in use end no process', async () => {
@@ -48,3 +49,17 @@ test('a sync for which the database is away, or breaks off, is taken up again an
   expect(await sync()).toEqual({ done: { runId: expect.any(Number) } });
   expect(workspace.sheet.rows()).toHaveLength(3);
 });
+
+test('a worker whose database says nothing more ends within ten seconds of SIGTERM', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const url = new URL(workspace.database.url);
+  await using cable = await TcpProxy.open(Number(url.port));
+  url.port = String(cable.port);
+  const worker = workspace.start(['worker'], { env: { DATABASE_URL: url.href } });
+  await until('the worker is at work', () => worker.stderr.includes('"worker is ready"'));
+  cable.silence();
+  const from = Date.now();
+  const { code } = await worker.kill('SIGTERM');
+  expect(code).not.toBeNull();
+  expect(Date.now() - from).toBeLessThan(10_000);
+}, 60_000);

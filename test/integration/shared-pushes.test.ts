@@ -1,7 +1,12 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { push } from '../../jobs/push.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import { acquireLease } from '../../src/store/leases.ts';
+import { openRun } from '../../src/store/runs.ts';
+import { advanceRun } from '../../src/sync/run.ts';
 import { until } from '../support/until.ts';
-import { Workspace } from '../support/workspace.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
 
 const edits = 90;
 
@@ -70,4 +75,58 @@ test('one Retry-After stops all that share: no request of any process comes earl
   expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
   expect(sandbox.stats.throttled).toBeGreaterThanOrEqual(3);
   expect(sandbox.stats.early).toBe(0);
+});
+
+test('a helper whose key is refused, or whose leader is gone, asks no more', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 30 } });
+  const { sandbox, sheet, database } = workspace;
+  await workspace.sync();
+  sheet.edit(() => true, { City: 'Ulm' });
+  sandbox.set({ faults: [{ kind: 'slow', ms: 30, when: { every: 1 }, on: ['update'] }] });
+  const leading = workspace.sync({ allow: ['whole-field', 'max-changes'] });
+  await until('something is pushed', () => sandbox.stats.byRoute.update > 0);
+  const run = await openRun(database.pool, connectionName, 'sync');
+  workspace.env['LEADS_API_KEY'] = 'refused-key';
+  await using app = await workspace.openApp();
+  const help = () => {
+    const payload = { connection: connectionName, runId: run?.id, helper: 0 };
+    return push(app, payload, { requestedAt: Date.now() }, new AbortController().signal);
+  };
+  expect(await help()).toEqual({ done: {} });
+  const refused = sandbox.log.filter(({ status }) => status === 401);
+  expect(refused).toHaveLength(1);
+  expect(await leading).toMatchObject({ status: 'succeeded', updated: { leads: 30 } });
+
+  await database.pool.query(`update runs set phase = 'push-leads', finished_at = null where id = $1`, [
+    run?.id,
+  ]);
+  app.engaged.add(connectionName);
+  expect(await help()).toEqual({ done: {} });
+});
+
+test('a leader that loses its lease while it waits for others goes, and leaves the run as it is', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  const { sheet, database } = workspace;
+  await workspace.sync();
+  const [first] = sheet.rows();
+  sheet.edit((row) => row['Lead ID'] === first?.['Lead ID'], { City: 'Ulm' });
+  await using other = await acquireLease(database.pool, `${connectionName}/push-0`);
+  await database.pool.query(`alter table actions alter column claimed_by set default '${other?.token}'`);
+  await using app = await workspace.openApp();
+  const context = app.contexts.get(connectionName);
+  if (context === undefined) throw new Error('the connection is not configured');
+  const told: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => told.push(line) });
+  const request = { mode: 'sync', allow: [], patience: 3 } as const;
+  const leading = advanceRun({ ...context, log }, request, new AbortController().signal);
+  await until(
+    'it waits',
+    async () => (await openRun(database.pool, connectionName, 'sync'))?.phase === 'push-leads',
+  );
+  await database.pool.query(`select pg_terminate_backend(backend_pid) from leases where name = $1`, [
+    `${connectionName}/sync`,
+  ]);
+  expect(await leading).toMatchObject({ kind: 'again', why: 'busy' });
+  expect(told).toEqual([]);
+  expect(await openRun(database.pool, connectionName, 'sync')).toMatchObject({ pausedAt: null });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { insertActions } from '../../src/store/actions.ts';
 import {
   abandonIntents,
   beginIntent,
@@ -8,12 +9,14 @@ import {
   intentsLinked,
   openIntents,
 } from '../../src/store/intents.ts';
+import { listActions } from '../../src/store/run-list.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const row = { companyName: 'Acme', stage: { unreadable: 'soon' } };
 const content = { companyName: 'Acme' };
-let lastAction = 0;
+/** Never the id of a real action. */
+let lastAction = 1_000_000;
 
 const begin = ({ pool, connection }: Scene, actionId = ++lastAction): Promise<number> =>
   beginIntent(pool, { connection, actionId, rowKey: 'k', row, content });
@@ -84,4 +87,25 @@ test('scans without the lead are counted for those that they speak against', asy
   await countScanWithout(here.pool, [], 1);
   const open = await openIntents(here.pool, none(here));
   expect(open.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
+});
+
+test('a create that was tried again is one action in the list of what a run did, with the lead that it made', async () => {
+  const here = scene();
+  const { pool } = here;
+  const run = await here.run();
+  const action = {
+    kind: 'create-lead',
+    leadId: null,
+    row: 2,
+    rowKey: 'k',
+    changes: {},
+    expect: {},
+    reason: 'new',
+  } as const;
+  await insertActions(pool, run, [action]);
+  const [listed] = await listActions(pool, run, 0, 10);
+  const actionId = listed?.id ?? 0;
+  for (let tries = 0; tries < 2; tries++) await abandonIntents(pool, [await begin(here, actionId)]);
+  await intentCreated(pool, await begin(here, actionId), 'made');
+  expect(await listActions(pool, run, 0, 10)).toMatchObject([{ id: actionId, leadId: 'made' }]);
 });
