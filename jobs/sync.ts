@@ -53,5 +53,6 @@ export async function advance(
   const result = await advanceRun({ ...context, askForHelp: ask }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   app.activity.waited(connection, result.why, result.afterMs);
-  return { againAfterMs: result.afterMs, wholeQueue: result.why === 'throttled' };
+  // Other jobs of the connection find the pause in the database, which does not go by the clock of this machine.
+  return { againAfterMs: result.afterMs, wholeQueue: false };
 }

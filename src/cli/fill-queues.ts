@@ -5,10 +5,15 @@ import type { App } from '../app.ts';
 import { previousRun } from '../queue/previous-run.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { leaseHolder } from '../store/leases.ts';
+import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
 
 /** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
 const nightlyPatience = 45;
+
+/** A run that has not moved for so long (ms), and that nobody leads, may have lost its job. */
+const leftMs = 60_000;
 
 interface Schedule {
   readonly queue: string;
@@ -30,6 +35,24 @@ export async function fillQueues(app: App): Promise<void> {
   // Last: a schedule that is there says that the rest is, too.
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
     await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
+  }
+}
+
+/**
+ * Goes on with runs that have no job: one that broke off while its queue was away, for instance, when the queue did not hear
+ * that it is to come again.
+ */
+export async function takeUpLeftRuns(app: App): Promise<void> {
+  for (const { connection, log } of app.contexts.values()) {
+    const { name } = connection;
+    const open = await openRun(app.pool, name, 'sync');
+    if (open === null || Date.now() - open.progressAt < leftMs) continue;
+    if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
+    const { waiting, active, delayed } = await app.queues.queue(syncQueue(name)).counts();
+    // The next night is there in any case.
+    if (waiting + active > 0 || delayed > 1) continue;
+    log.warn({ run: open.id }, 'an interrupted run has no job; it is taken up again');
+    await addRuns(app, { connection, log });
   }
 }
 
@@ -70,7 +93,10 @@ function nightly(connection: string) {
 }
 
 /** Goes on with the run that was interrupted, and makes up once for the night that was missed. */
-async function addRuns(app: App, { connection: { name, sync }, log }: SyncContext): Promise<void> {
+async function addRuns(
+  app: App,
+  { connection: { name, sync }, log }: Pick<SyncContext, 'connection' | 'log'>,
+): Promise<void> {
   const queue = app.queues.queue(syncQueue(name));
   const open = await openRun(app.pool, name, 'sync');
   if (open !== null && Date.now() - open.progressAt < resumeWithin) {

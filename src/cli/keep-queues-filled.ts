@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import { fillQueues, haveForgotten } from './fill-queues.ts';
+import { fillQueues, haveForgotten, takeUpLeftRuns } from './fill-queues.ts';
 
 /** Ms between two looks. */
 const lookEveryMs = 5_000;
@@ -22,6 +22,7 @@ export function keepQueuesFilled(app: App): AsyncDisposable {
         const forgotten = await haveForgotten(app);
         if (forgotten) app.log.warn('the queues have lost their jobs; they are made again from the database');
         if (forgotten || wasAway) await fillQueues(app);
+        else await takeUpLeftRuns(app);
         wasAway = false;
       } catch (error) {
         if (!wasAway && !stop.signal.aborted)

@@ -26,10 +26,12 @@ export const askingOptions = {
 
 /**
  * For workers, which wait for the server as long as it takes (the same guide: `maxRetriesPerRequest` must be null). They
- * wait for jobs for at most 10 s at a time: a server that is silent for longer is gone.
+ * wait for jobs for at most 10 s at a time: a server that is silent for longer is gone. A command whose reply is lost
+ * with a connection would otherwise be waited for without end, and the worker with it take no more jobs.
  */
 export const workingOptions = {
   maxRetriesPerRequest: null,
+  commandTimeout: 30_000,
   socketTimeout: 15_000,
 } as const satisfies Options;
 

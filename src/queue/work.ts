@@ -50,12 +50,12 @@ export function startWorker(
     const result = await handling.finally(() => underWay.delete(handling));
     if ('done' in result) return result.done;
     const againAfterMs = Math.ceil(result.againAfterMs);
-    const until = Date.now() + againAfterMs;
     if (result.wholeQueue) {
+      const until = Date.now() + againAfterMs;
       await insist((queue) => queue.rateLimit(Math.max(1, until - Date.now())));
       throw new RateLimitError();
     }
-    await insist(() => job.moveToDelayed(until, token));
+    await insist(async () => job.moveToDelayed((await backend.now()) + againAfterMs, token));
     throw new DelayedError();
   };
   /** A job that failed for want of the queue would not come back. */
