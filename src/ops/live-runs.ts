@@ -32,6 +32,8 @@ export class LiveRuns {
       c.header('Retry-After', '60');
       return c.text('too many browsers are listening\n', 503);
     }
+    // Nobody would read the stream, and so nobody end it.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
     this.#listeners++;
     const gone = new AbortController();
     const stop = AbortSignal.any([this.#closing.signal, gone.signal]);

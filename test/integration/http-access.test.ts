@@ -240,3 +240,10 @@ test('the end of the server ends every connection, also one that never said anyt
   await reading.catch(() => {});
   await expect(fetch(`${server.url}healthz`)).rejects.toThrow();
 });
+
+test('who asks for the head of the events alone is no listener', async () => {
+  for (let asked = 0; asked < 60; asked++) {
+    const reply = await site.ask('/events', { method: 'HEAD', headers: bearer });
+    expect(reply.status).toBe(200);
+  }
+});
