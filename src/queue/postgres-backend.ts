@@ -33,6 +33,7 @@ export async function openPostgresBackend(
     connectionString,
     max: workers + spareConnections,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     options: '-c search_path=bullmq',
     application_name: 'leadsync-queue',
   });
@@ -129,6 +130,11 @@ export async function openPostgresBackend(
   };
 }
 
+/** A deadlock, for instance (SQLSTATE class 40): nothing is wrong with the connection. */
+function isRollback(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('40');
+}
+
 /** An outage as what callers know; any other error as it is. */
 function unavailable(error: unknown): unknown {
   if (!(error instanceof ConnectionClosedError) && !isDatabaseOutage(error)) return error;
@@ -145,7 +151,9 @@ function tellingOutages(pool: pg.Pool): PgPool {
     try {
       return await asked;
     } catch (error) {
-      throw isDatabaseOutage(error) ? new ConnectionClosedError(undefined, error) : error;
+      throw isDatabaseOutage(error) && !isRollback(error)
+        ? new ConnectionClosedError(undefined, error)
+        : error;
     }
   };
   const telling: unknown = {

@@ -157,11 +157,12 @@ type Ask = <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>;
 
 function jobQueue(name: string, backend: Backend, lockMs: number, ask: Ask): JobQueue {
   return {
-    async add(job, payload, { id = randomUUID(), delayMs, requestedAt = Date.now() } = {}) {
+    async add(job, payload, { id = randomUUID(), delayMs, requestedAt } = {}) {
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
-        timestamp: requestedAt,
+        // Compared with when runs began: not by the clock of this machine.
+        timestamp: requestedAt ?? (await backend.ask(() => backend.now())),
         ...delay,
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,

@@ -54,6 +54,8 @@ export function openDatabase(options: { readonly connectionString: string }): pg
     Client,
     max: 20,
     keepAlive: true,
+    // A server that a cut cable keeps silent is given up after some minutes, not hours.
+    keepAliveInitialDelayMillis: 10_000,
     idleTimeoutMillis: idleMs,
     application_name: 'leadsync',
     options: `-c search_path=leadsync -c idle_in_transaction_session_timeout=${silentTransactionMs}`,

@@ -72,9 +72,10 @@ describe.skipIf(!hasRedis)('Redis forgets everything while a worker runs:', () =
         );
         return rowCount === 1;
       });
+      // Beside the next night.
       await until(
         'its job waits',
-        async () => Number(await redis.command('exists', 'leadsync:sync-main:limiter')) === 1,
+        async () => (await redis.command('ZCARD', 'leadsync:sync-main:delayed')) === 2,
       );
       await losses[name]?.(redis);
 
