@@ -227,6 +227,19 @@ export async function countRecords(db: Queryable, runId: number): Promise<number
   return rows[0]?.count ?? 0;
 }
 
+/** Those of these leads whose id stands in a row. */
+export async function idsInRows(
+  db: Queryable,
+  runId: number,
+  leadIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ leadId: string }>(
+    `select lead_id as "leadId" from staged_rows where run_id = $1 and lead_id = any($2)`,
+    [runId, leadIds],
+  );
+  return new Set(rows.map(({ leadId }) => leadId));
+}
+
 /** All rows without an id, in the target's order. Asked only while a create is unfinished. */
 export async function looseStagedRows(
   db: Queryable,

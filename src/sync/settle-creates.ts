@@ -16,12 +16,13 @@ import {
   countScanWithout,
   forgetScansWithout,
   intentCreated,
+  intentsLinked,
   openIntents,
   rowSeen,
 } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
+import { idsInRows, looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
 
 /** Ids that a message names. */
 const candidatesShown = 5;
@@ -42,6 +43,8 @@ export interface SettledCreates {
   }[];
   /** Rows that were edited since the create began: what they show now is what they are recognised by next time. */
   readonly seen: readonly { readonly intentId: number; readonly row: Cells }[];
+  /** Their lead's id stands in a row: written before a crash, or by a person. */
+  readonly linked: readonly number[];
   readonly abandoned: readonly number[];
   readonly unseen: readonly number[];
   /** The scan shows leads that may be theirs. */
@@ -61,12 +64,13 @@ export async function settleCreates(
   const rows = new Set<number>();
   const found: SettledCreates['found'][number][] = [];
   const seen: SettledCreates['seen'][number][] = [];
+  const linked: number[] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
   const offered: number[] = [];
   const intents = await openIntents(db, run);
   if (intents.length === 0)
-    return { actions, leadIds, rows, found, seen, abandoned, unseen, offered, weight };
+    return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = settle(intents, await unknownLeads(db, run), scan);
@@ -75,7 +79,13 @@ export async function settleCreates(
   );
   const leads = await stagedLeadCells(db, run.id, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
-  const intentRows = findIntentRows(intents, await looseStagedRows(db, run.id));
+  const inRows = await idsInRows(db, run.id, foundIds);
+  const isLinked = ({ id }: Intent): boolean => {
+    const settled = settlements.get(id);
+    return settled?.kind === 'found' && inRows.has(settled.leadId);
+  };
+  const open = intents.filter((intent) => !isLinked(intent));
+  const intentRows = findIntentRows(open, await looseStagedRows(db, run.id));
 
   for (const intent of intents) {
     const settlement = settlements.get(intent.id);
@@ -87,6 +97,11 @@ export async function settleCreates(
     const base = agreed(intent, lead, settlement.kind === 'found' ? bases.get(settlement.leadId) : undefined);
     if (settlement.kind === 'found') {
       found.push({ intent, leadId: settlement.leadId, base, isPair: bases.has(settlement.leadId) });
+      if (isLinked(intent)) {
+        // A pair like any other from now on.
+        linked.push(intent.id);
+        continue;
+      }
       leadIds.add(settlement.leadId);
     } else if (settlement.kind === 'ambiguous') {
       offered.push(intent.id);
@@ -141,13 +156,13 @@ export async function settleCreates(
         ),
       );
     } else if (settlement.kind === 'found') {
-      const linked = planLink(settlement.leadId, base, lead, row, policy);
+      const link = planLink(settlement.leadId, base, lead, row, policy);
       actions.push(
-        ...linked.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)),
+        ...link.map((action) => (action.kind === 'link' ? { ...action, intentId: intent.id } : action)),
       );
     }
   }
-  return { actions, leadIds, rows, found, seen, abandoned, unseen, offered, weight };
+  return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight };
 }
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
@@ -165,6 +180,7 @@ export async function storeSettlements(db: pg.PoolClient, run: Run, settled: Set
     if (!isPair) await moveBase(db, run.connection, [{ leadId, values: base }]);
   }
   for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
+  await intentsLinked(db, settled.linked);
   await abandonIntents(db, settled.abandoned);
   await countScanWithout(db, settled.unseen, settled.weight);
   await forgetScansWithout(db, settled.offered);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { Places } from '../../src/sandbox/places.ts';
+import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
 
 const newRow = {
@@ -107,6 +108,37 @@ test('nothing twice: the one lead that a person was asked about is missed by a s
   expect(await here.sync()).toMatchObject({ held: 1, problems: [{ code: 'create.in-doubt', row: 3 }] });
   expect(leads.size).toBe(2);
 }, 120_000);
+
+test('a new row that was edited beside others like it: its id, written by hand, ends the doubt for all of them', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 3, createReply: 'location' } });
+  const { sandbox, sheet } = here;
+  await here.sync();
+  sheet.add({ Company: 'Neu P', Stage: 'new' });
+  sandbox.set({ faults: [{ kind: 'slow', ms: 300, when: { once: 1 }, on: ['create'] }] });
+  const syncing = here.sync();
+  await until('the lead is being made', () => sandbox.stats.byRoute.create === 1);
+  sheet.edit((row) => row['Company'] === 'Neu P', { Stage: 'edited' });
+  sheet.add({ Company: 'Neu Q', Stage: 'new' });
+  sheet.add({ Company: 'Neu R', Stage: 'new' });
+  expect(await syncing).toMatchObject({ status: 'partial', problems: [{ code: 'create.in-doubt' }] });
+
+  const made = sandbox.leads.list().find(({ companyName }) => companyName === 'Neu P');
+  sheet.edit((row) => row['Company'] === 'Neu P', { 'Lead ID': made?.id ?? '' });
+  const report = await here.sync();
+  expect(report).toMatchObject({
+    status: 'succeeded',
+    created: { leads: 2 },
+    updated: { leads: 1 },
+    held: 0,
+  });
+  const leads = sandbox.leads.list().filter(({ companyName }) => companyName.startsWith('Neu'));
+  expect(leads.map(({ companyName, stage }) => `${companyName} ${stage}`).toSorted()).toEqual([
+    'Neu P edited',
+    'Neu Q new',
+    'Neu R new',
+  ]);
+  expect(new Set(sheet.rows().map((row) => row['Lead ID'])).size).toBe(6);
+});
 
 test('no edit is lost: a text that the service cuts short is held, both values kept', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 3 } });
