@@ -12,13 +12,20 @@ const text = {
   help: [],
 };
 
+const nobody: CheckLine = {
+  name: 'alerts',
+  ok: true,
+  message:
+    'nobody is told when something is wrong: "alerts" in leadsync.yaml says whom (without a file: ALERT_EMAIL, ALERT_WEBHOOK)',
+};
+
 /**
- * The lines for alerts, none when there are none. Nobody is called unless `test` is true: then each address and the webhook
+ * The lines for alerts. Nobody is called unless `test` is true: then each address and the webhook
  * get a message that says that it is a test.
  */
 export async function checkAlertChannels(app: App, test: boolean): Promise<readonly CheckLine[]> {
   const context = alertContext(app);
-  if (context === null) return [];
+  if (context === null) return [nobody];
   const { alerts, clock } = context;
   if (!test) {
     const parts = [
