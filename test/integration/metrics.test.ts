@@ -123,7 +123,6 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   expect(text).not.toContain(sandbox.apiKey);
   if (promtool === null) return;
   const { output } = await promtool(['check', 'metrics'], text);
-  // prom-client's own names, which everybody's dashboards know, are not ours to mend.
   expect(output.trim()).toBe('');
 });
 
