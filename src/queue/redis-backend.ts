@@ -101,6 +101,8 @@ export async function openRedisBackend(
       try {
         return await operation();
       } catch (error) {
+        // A job that is not there any more, for instance: an answer of BullMQ's (its `ErrorCode`), not of an outage.
+        if (error instanceof Error && 'code' in error && typeof error.code === 'number') throw error;
         throw lastingFault(error, address) ?? unavailable(error, address, error);
       }
     },

@@ -15,6 +15,30 @@ function open({ url }: TestRedis, told: string[] = []): Promise<Queues> {
 }
 
 describe.skipIf(!hasRedis)('a Redis that', () => {
+  test('forgets everything while a job is under way that is to come again: it comes, and the worker takes others', async () => {
+    await using redis = await startRedis();
+    await using queues = await open(redis);
+    const queue = queues.queue('q');
+    const goOn = Promise.withResolvers<void>();
+    let calls = 0;
+    await using _worker = queue.work({
+      job: async () => {
+        calls += 1;
+        if (calls > 1) return { done: 'again' };
+        await goOn.promise;
+        return { againAfterMs: 100, wholeQueue: false };
+      },
+      other: async () => ({ done: 'other' }),
+    });
+    const job = await queue.add('job', {});
+    const finished = job.finished(never);
+    await until('the job is under way', () => calls === 1);
+    await redis.command('FLUSHALL');
+    goOn.resolve();
+    expect(await finished).toBe('again');
+    expect(await (await queue.add('other', {})).finished(never)).toBe('other');
+  });
+
   test('goes away and comes back: who adds is told soon; a job under way ends, and others go on, once each', async () => {
     await using redis = await startRedis({ appendOnly: true });
     const told: string[] = [];
