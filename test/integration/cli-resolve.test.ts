@@ -175,12 +175,13 @@ describe('check', () => {
         { name: 'main: service', ok: true },
         { name: 'main: target', ok: true },
         { name: 'mail', ok: true },
+        { name: 'alerts', ok: true, message: expect.stringContaining('nobody is told') },
       ],
     });
     expect(readdirSync(workspace.folder)).not.toContain('leads.csv');
     expect(workspace.sandbox.log.every(({ method }) => method === 'GET')).toBe(true);
     const people = await workspace.cli('check');
-    expect(people.stdout.split('\n').filter((line) => line.startsWith('ok '))).toHaveLength(5);
+    expect(people.stdout.split('\n').filter((line) => line.startsWith('ok '))).toHaveLength(6);
   });
 
   test('each failing line has a code and a sentence, the others are still looked at', async () => {
