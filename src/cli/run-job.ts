@@ -2,8 +2,8 @@ import { type App } from '../app.ts';
 import { apply as applyJob } from '../../jobs/apply.ts';
 import { plan as planJob } from '../../jobs/plan.ts';
 import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
+import type { JobHandler } from '../queue/work.ts';
 import { LeadsyncError } from '../errors.ts';
-import { isDatabaseOutage } from '../database-outage.ts';
 import { getRun, openRun, type Run } from '../store/runs.ts';
 import { Progress } from './progress.ts';
 
@@ -44,33 +44,10 @@ export async function runJob(
 }
 
 /** The handlers of a connection's queue: whoever takes its jobs takes all kinds. */
-export function runHandlers(app: App): Handlers {
+export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', JobHandler> {
   return {
-    sync: whenDatabaseIsThere(app, syncJob),
-    plan: whenDatabaseIsThere(app, planJob),
-    apply: whenDatabaseIsThere(app, applyJob),
-  };
-}
-
-type Handlers = Parameters<ReturnType<App['queues']['queue']>['work']>[0];
-type Handler = Handlers[string];
-
-/** Ms after which a job is taken up again that found no database. */
-const outageMs = 1_000;
-
-/** A job that failed would not come back, and a night be left out for a database that was away for a second. */
-export function whenDatabaseIsThere(
-  app: App,
-  run: (app: App, ...args: Parameters<Handler>) => ReturnType<Handler>,
-): Handler {
-  return async (payload, job, stop) => {
-    try {
-      return await run(app, payload, job, stop);
-    } catch (error) {
-      const isUnreachable = error instanceof LeadsyncError && error.code === 'database.unreachable';
-      if (!isUnreachable && !isDatabaseOutage(error)) throw error;
-      app.log.warn({ err: error }, 'the database broke off; the job is taken up again');
-      return { againAfterMs: outageMs, wholeQueue: false };
-    }
+    sync: (...asked) => syncJob(app, ...asked),
+    plan: (...asked) => planJob(app, ...asked),
+    apply: (...asked) => applyJob(app, ...asked),
   };
 }

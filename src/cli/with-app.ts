@@ -62,7 +62,6 @@ const leftOverMs = 1_000;
 
 /**
  * Loads the configuration, narrowed to `--connection`, builds the app, runs the command and releases everything.
- * `quiet` keeps the log to warnings unless LOG_LEVEL says otherwise: for commands whose result is on stdout.
  */
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = narrow(await loadConfigFromProcess(options.config), options.connection);

@@ -8,7 +8,7 @@ import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
-import { runHandlers, whenDatabaseIsThere } from './run-job.ts';
+import { runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
 
@@ -36,7 +36,7 @@ export function worker(options: CommonOptions): Promise<void> {
     const pushes = app.queues.queue(pushQueue);
     const working = [
       ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(runHandlers(app))),
-      pushes.work({ push: whenDatabaseIsThere(app, push) }, runsHelped),
+      pushes.work({ push: (...asked) => push(app, ...asked) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),
       housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }),

@@ -33,6 +33,7 @@ export async function openPostgresBackend(
     connectionString,
     max: workers + spareConnections,
     keepAlive: true,
+    // The system's own delay is hours: a worker would listen to a cut cable for as long.
     keepAliveInitialDelayMillis: 10_000,
     options: '-c search_path=bullmq',
     application_name: 'leadsync-queue',
@@ -82,9 +83,10 @@ export async function openPostgresBackend(
         opened.on('error', (error) => warnOnce(error, `worker of queue ${name}`));
         return opened;
       };
-      let worker = open();
+      let worker: ReturnType<typeof open> | undefined;
       const run = async (): Promise<void> => {
         while (!stop.signal.aborted) {
+          worker = open();
           try {
             await worker.waitUntilReady();
             return await worker.run();
@@ -93,7 +95,6 @@ export async function openPostgresBackend(
             if (error instanceof Error) warnOnce(error, `worker of queue ${name}`);
             await worker.close(true).catch(() => {});
             await sleep(retryMs, undefined, { signal: stop.signal }).catch(() => {});
-            worker = open();
           }
         }
       };
@@ -101,7 +102,7 @@ export async function openPostgresBackend(
       return {
         async close() {
           stop.abort();
-          await worker.close();
+          await worker?.close();
           await running;
         },
       };

@@ -8,7 +8,6 @@ import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions, BullQueue, Finding } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
-
 import { upsertSchedule } from './upsert-schedule.ts';
 import { isUnavailable, type JobHandler, startWorker } from './work.ts';
 
@@ -139,7 +138,7 @@ export async function openQueues(
   return {
     queue: (name) => {
       queueOf(name);
-      return jobQueue(name, backend, lockMs, (operation) =>
+      return jobQueue(name, backend, { lockMs, warn }, (operation) =>
         backend.ask(async () => operation(await usable(name))),
       );
     },
@@ -164,7 +163,12 @@ export async function openQueues(
 /** Does something with the queue; see `Backend.ask`. */
 type Ask = <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>;
 
-function jobQueue(name: string, backend: Backend, lockMs: number, ask: Ask): JobQueue {
+function jobQueue(
+  name: string,
+  backend: Backend,
+  settings: { readonly lockMs: number } & Pick<BackendOptions, 'warn'>,
+  ask: Ask,
+): JobQueue {
   return {
     async add(job, payload, { id = randomUUID(), delayMs, requestedAt } = {}) {
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
@@ -188,7 +192,8 @@ function jobQueue(name: string, backend: Backend, lockMs: number, ask: Ask): Job
       }));
       await ask((queue) => queue.addBulk(all));
     },
-    work: (handlers, concurrency = 1) => startWorker(name, backend, ask, { lockMs, concurrency }, handlers),
+    work: (handlers, concurrency = 1) =>
+      startWorker(name, backend, ask, { ...settings, concurrency }, handlers),
     async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {
         name: job,

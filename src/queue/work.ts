@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, RateLimitError } from 'bullmq';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BullQueue } from './backend.ts';
+import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 
 /** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
 export type JobResult<Summary> =
@@ -18,7 +19,7 @@ export interface JobHandle {
 
 export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
-/** Ms after which a job is tried again whose handler found no queue to add its own jobs to. */
+/** Ms after which a job is taken up again that met an outage. */
 const retryMs = 1_000;
 
 /** Ms between tries to give a job back to a queue that is away. */
@@ -29,7 +30,11 @@ export function startWorker(
   name: string,
   backend: Backend,
   ask: <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>,
-  { lockMs, concurrency }: { readonly lockMs: number; readonly concurrency: number },
+  {
+    lockMs,
+    concurrency,
+    warn,
+  }: { readonly lockMs: number; readonly concurrency: number } & Pick<BackendOptions, 'warn'>,
   handlers: Readonly<Record<string, JobHandler>>,
 ): AsyncDisposable {
   const stop = new AbortController();
@@ -40,7 +45,9 @@ export function startWorker(
     try {
       return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      // A job that failed would not come back: a night would be left out for a database that was away for a second.
+      if (!isOutage(error)) throw error;
+      warn(error, `job ${job.name} of queue ${name} met an outage; it is taken up again`);
       return { againAfterMs: retryMs, wholeQueue: false };
     }
   };
@@ -94,7 +101,13 @@ function dueAt(job: Job): number {
   return job.opts.prevMillis ?? job.timestamp + (job.opts.delay ?? 0);
 }
 
-/** Whether asking again later may help. */
+/** Whether the queue or the database was away. */
+function isOutage(error: unknown): error is Error {
+  const isUnreachable = error instanceof LeadsyncError && error.code === 'database.unreachable';
+  return isUnreachable || isUnavailable(error) || isDatabaseOutage(error);
+}
+
+/** Whether asking the queue again later may help. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'queue.unavailable';
 }

@@ -92,6 +92,7 @@ const nothingMade: readonly string[] = [
   'leads.closed',
 ];
 
+/** Lets the intent go when certainly no lead was made: then the action is held, or comes again with the next try. */
 async function failed(
   context: StepContext,
   run: Run,

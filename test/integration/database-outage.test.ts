@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
+import type { JobHandler } from '../../src/queue/work.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -24,29 +26,27 @@ test('connections of the queue that break while they are in use end no process',
   expect(done).toBeGreaterThan(0);
 });
 
-test('a sync for which the database is away, or breaks off, is taken up again and does not fail', async () => {
+test('a sync whose database breaks off is taken up again and does not fail', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   const url = new URL(workspace.database.url);
   await using cable = await TcpProxy.open(Number(url.port));
   url.port = String(cable.port);
   workspace.env['DATABASE_URL'] = url.href;
   await using app = await workspace.openApp();
-  const sync = async () => {
-    const payload = { connection: connectionName, allow: [], patience: 1 };
-    return runHandlers(app)['sync']?.(payload, { requestedAt: Date.now() }, new AbortController().signal);
+  const { sync, ...others } = runHandlers(app);
+  let tries = 0;
+  const watched = async (...asked: Parameters<JobHandler>) => {
+    tries += 1;
+    return sync(...asked).finally(() => cable.heal());
   };
-  const again = { againAfterMs: 1_000, wholeQueue: false };
-
-  cable.refuse();
-  expect(await sync()).toEqual(again);
-  cable.heal();
   workspace.sandbox.set({ faults: [{ kind: 'slow', ms: 500, when: { once: 1 }, on: ['list'] }] });
-  const cutOff = sync();
+  const queue = app.queues.queue(syncQueue(connectionName));
+  const job = await queue.add('sync', { connection: connectionName, allow: [], patience: 1 });
+  await using _worker = queue.work({ ...others, sync: watched });
   await expect.poll(() => workspace.sandbox.stats.byRoute.list).toBe(1);
   cable.refuse();
-  expect(await cutOff).toEqual(again);
-  cable.heal();
-  expect(await sync()).toEqual({ done: { runId: expect.any(Number) } });
+  expect(await job.finished(new AbortController().signal)).toEqual({ runId: expect.any(Number) });
+  expect(tries).toBeGreaterThan(1);
   expect(workspace.sheet.rows()).toHaveLength(3);
 });
 

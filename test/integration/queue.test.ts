@@ -1,77 +1,15 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseRedisAddress } from '../../src/config/redis-address.ts';
+import { describe, expect, test } from 'vitest';
 import { boardPolicy } from '../../src/queue/board-policy.ts';
-import { openQueues, type QueueBackend, type Queues } from '../../src/queue/queue.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { describeQueues } from '../support/queues.ts';
 import { until } from '../support/until.ts';
 
-const silent = pino({ level: 'silent' });
-const child = fileURLToPath(new URL('queue-child.ts', import.meta.url));
 const never = new AbortController().signal;
 
-interface Place {
-  readonly backend: QueueBackend;
-  /** Ms for which a queue is limited from now on; 0: it is not. */
-  limitOf(queue: string): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** Each test has queues of its own. */
-const places: Readonly<Record<string, () => Promise<Place>>> = {
-  async Postgres() {
-    const database = await createTestDatabase();
-    return {
-      backend: { kind: 'postgres', connectionString: database.url },
-      async limitOf(queue) {
-        const { rows } = await database.pool.query<{ until: string }>(
-          'select expire_at_ms as until from bullmq.rate_limit where queue = $1',
-          [queue],
-        );
-        return Number(rows[0]?.until ?? 0) - Date.now();
-      },
-      close: () => database.drop(),
-    };
-  },
-  async Redis() {
-    const redis = await startRedis();
-    const backend = { kind: 'redis', address: parseRedisAddress(redis.url), prefix: 'leadsync' } as const;
-    return {
-      backend,
-      limitOf: async (queue) => Number(await redis.command('pttl', `leadsync:${queue}:limiter`)),
-      close: async () => redis[Symbol.asyncDispose](),
-    };
-  },
-};
-
-describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', (name) => {
-  let place: Place;
-  let queues: Queues;
-
-  beforeEach(async () => {
-    const open = places[name];
-    if (open === undefined) throw new Error(name);
-    place = await open();
-    queues = await openQueues(place.backend, silent, 8);
-  });
-
-  afterEach(async () => {
-    await queues[Symbol.asyncDispose]();
-    await place.close();
-  });
-
-  /** Another process's view of the same queues. */
-  async function openMore(lockMs?: number): Promise<Queues> {
-    return openQueues(place.backend, silent, 8, lockMs === undefined ? {} : { lockMs });
-  }
-
+describeQueues((at) => {
   test('a job is carried out with its payload, and its summary comes back', async () => {
-    const queue = queues.queue('q');
+    const queue = at.queues.queue('q');
     const before = Date.now();
     const job = await queue.add('job', { connection: 'berlin' });
     let requestedAt = 0;
@@ -87,7 +25,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
   });
 
   test('a job with an id that is known is not added again', async () => {
-    const queue = queues.queue('q');
+    const queue = at.queues.queue('q');
     const seen: unknown[] = [];
     const first = await queue.add('job', { nth: 1 }, { id: 'same' });
     await queue.add('job', { nth: 2 }, { id: 'same' });
@@ -107,7 +45,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
   });
 
   test('a delayed job is not taken earlier, also with a fraction of a ms', async () => {
-    const queue = queues.queue('q');
+    const queue = at.queues.queue('q');
     let takenAt = 0;
     let requestedAt = 0;
     await using _worker = queue.work({
@@ -141,7 +79,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
     for (const concurrency of [4, undefined]) {
       expected = concurrency ?? 1;
       [started.length, most] = [0, 0];
-      const queue = queues.queue(`q${expected}`);
+      const queue = at.queues.queue(`q${expected}`);
       await queue.addAll(
         'job',
         Array.from({ length: 12 }, (_, nth) => ({ payload: { nth }, id: `job-${nth}`, delayMs: nth })),
@@ -156,134 +94,8 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
     }
   });
 
-  describe('a job that goes back', () => {
-    test.each([400, 250.6, 0.4])(
-      'for itself is not taken again before %d ms; others go on meanwhile',
-      async (ms) => {
-        const queue = queues.queue('q');
-        const events: { what: string; at: number }[] = [];
-        const note = (what: string): void =>
-          void events.push({ what, at: performance.timeOrigin + performance.now() });
-        let calls = 0;
-        const requested = new Set<number>();
-        const waiting = await queue.add('waits', {});
-        const other = await queue.add('other', {});
-        await using _worker = queue.work({
-          waits: async (_payload, job) => {
-            requested.add(job.requestedAt);
-            calls += 1;
-            note(`waits ${calls}`);
-            return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };
-          },
-          other: async () => {
-            note('other');
-            return { done: {} };
-          },
-        });
-        await other.finished(never);
-        expect(await waiting.finished(never)).toEqual({ calls: 2 });
-        expect(requested.size).toBe(1);
-        const [first, second] = ['waits 1', 'waits 2'].map(
-          (what) => events.find((event) => event.what === what)?.at ?? 0,
-        );
-        expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(Math.floor(ms));
-        if (ms === 400) expect(events.map(({ what }) => what)).toEqual(['waits 1', 'other', 'waits 2']);
-      },
-    );
-
-    test.each([700, 300.5])(
-      'for the whole queue: no job of it is taken before %d ms, by any worker',
-      async (ms) => {
-        await using more = await openMore();
-        const taken: { name: string; at: number }[] = [];
-        let limitedAt = 0;
-        const handlers = {
-          limits: async () => {
-            taken.push({ name: 'limits', at: Date.now() });
-            if (limitedAt > 0) return { done: {} };
-            limitedAt = Date.now();
-            return { againAfterMs: ms, wholeQueue: true };
-          },
-          job: async () => {
-            taken.push({ name: 'job', at: Date.now() });
-            return { done: {} };
-          },
-          free: async () => {
-            taken.push({ name: 'free', at: Date.now() });
-            return { done: {} };
-          },
-        };
-        const first = await queues.queue('q').add('limits', {});
-        await using _one = queues.queue('q').work(handlers);
-        // The handler has answered before BullMQ has stored what it asked for.
-        await until('the limit is stored', async () => limitedAt > 0 && (await place.limitOf('q')) > 0);
-        await using _two = more.queue('q').work(handlers);
-        const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
-        // A queue of another connection does not wait.
-        await using _three = more.queue('other').work(handlers);
-        const free = await more.queue('other').add('free', {});
-        await free.finished(never);
-        for (const job of [first, ...jobs]) await job.finished(never);
-
-        const later = taken.filter(({ name, at }) => name !== 'free' && at > limitedAt);
-        expect(later.length).toBeGreaterThanOrEqual(4);
-        for (const { at } of later) expect(at - limitedAt).toBeGreaterThanOrEqual(Math.floor(ms));
-      },
-    );
-
-    test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
-      const queue = queues.queue('q');
-      const job = await queue.add('job', {});
-      const reasons: unknown[] = [];
-      let taken = 0;
-      {
-        await using _worker = queue.work({
-          job: async (_payload, _job, stop) => {
-            taken += 1;
-            await once(stop, 'abort');
-            reasons.push(stop.reason);
-            return { againAfterMs: 0, wholeQueue: false };
-          },
-        });
-        await until('the job is taken', () => taken === 1);
-      }
-      expect(reasons).toMatchObject([{ code: 'process.stopping' }]);
-      expect(taken).toBe(1);
-      await using more = await openMore();
-      await using _worker = more.queue('q').work({ job: async () => ({ done: { by: 'another' } }) });
-      expect(await job.finished(never)).toEqual({ by: 'another' });
-    });
-
-    test('because its process was killed: another worker takes it up when its lock has run out', async () => {
-      const lockMs = 1_000;
-      await using more = await openMore(lockMs);
-      const job = await more.queue('q').add('job', {});
-      const holder = spawn(process.execPath, [child, JSON.stringify(place.backend), 'q', String(lockMs)], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      const [said] = (await once(holder.stdout, 'data')) as [Buffer];
-      expect(said.toString()).toBe('taken\n');
-      let taken = 0;
-      await using _worker = more.queue('q').work({
-        job: async () => {
-          taken += 1;
-          return { done: { by: 'another' } };
-        },
-      });
-      // Longer than a lock: the living holder renews it.
-      const next = await more.queue('q').add('job', {}, { delayMs: lockMs * 2 });
-      await next.finished(never);
-      expect(taken).toBe(1);
-
-      holder.kill('SIGKILL');
-      await once(holder, 'exit');
-      expect(await job.finished(never)).toEqual({ by: 'another' });
-      expect(taken).toBe(2);
-    });
-  });
-
   test('a job that nobody knows, or that throws, fails with its reason; the next one is carried out', async () => {
-    const queue = queues.queue('q');
+    const queue = at.queues.queue('q');
     const [unknown, faulty, good] = [
       await queue.add('nonsense', {}),
       await queue.add('faulty', {}),
@@ -307,7 +119,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
   });
 
   test('waiting for a job ends with the signal', async () => {
-    const job = await queues.queue('q').add('job', {});
+    const job = await at.queues.queue('q').add('job', {});
     const stop = new AbortController();
     const waiting = job.finished(stop.signal);
     stop.abort(new Error('enough'));
@@ -316,7 +128,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
 
   describe('a schedule', () => {
     test('that is set again is replaced: its time zone and its time are the last ones', async () => {
-      const queue = queues.queue('q');
+      const queue = at.queues.queue('q');
       expect(await queue.nextRun('nightly')).toBeNull();
       await queue.schedule('nightly', '0 2 * * *', 'UTC', 'job', {});
       expect(new Date((await queue.nextRun('nightly')) ?? 0).toISOString()).toMatch(/T02:00:00.000Z$/);
@@ -326,26 +138,26 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
     });
 
     test('that many processes set at the same moment is set once', async () => {
-      await using second = await openMore();
-      await using third = await openMore();
+      await using second = await at.openMore();
+      await using third = await at.openMore();
       for (let round = 0; round < 10; round++) {
         const name = `nightly-${round}`;
         await Promise.all(
-          [queues, second, third, queues, second, third].map((some) =>
+          [at.queues, second, third, at.queues, second, third].map((some) =>
             some.queue('q').schedule(name, '0 2 * * *', 'UTC', 'job', {}),
           ),
         );
-        expect(await queues.queue('q').nextRun(name)).not.toBeNull();
+        expect(await at.queues.queue('q').nextRun(name)).not.toBeNull();
       }
-      expect((await queues.queue('q').counts()).delayed).toBe(10);
+      expect((await at.queues.queue('q').counts()).delayed).toBe(10);
     });
 
     test('that is set twice, also by another process, runs once each time', async () => {
       const everySecond = '* * * * * *';
-      await using more = await openMore();
-      await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 1 });
+      await using more = await at.openMore();
+      await at.queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 1 });
       await more.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 2 });
-      await queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 3 });
+      await at.queues.queue('q').schedule('nightly', everySecond, 'UTC', 'job', { version: 3 });
       const runs: { at: number; payload: unknown }[] = [];
       const takenAt: number[] = [];
       const handlers = {
@@ -355,7 +167,7 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
           return { done: {} };
         },
       };
-      await using _one = queues.queue('q').work(handlers);
+      await using _one = at.queues.queue('q').work(handlers);
       await using _two = more.queue('q').work(handlers);
       await until('it ran three times', () => runs.length >= 3);
       expect(runs.map(({ payload }) => payload)).toEqual(runs.map(() => ({ version: 3 })));
@@ -368,8 +180,8 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
   });
 
   test('counts what waits, runs, is delayed, and has failed; the board shows it and changes nothing', async () => {
-    const site = new Hono().route('/queues', await queues.board('/queues'));
-    const queue = queues.queue('q');
+    const site = new Hono().route('/queues', await at.queues.board('/queues'));
+    const queue = at.queues.queue('q');
     const end = Promise.withResolvers<void>();
     await using _worker = queue.work({
       bad: async () => {
@@ -406,6 +218,6 @@ describe.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])('queues in %s:', 
     const [, script = ''] = /src="(static\/js\/main[^"]*)"/.exec(page) ?? [];
     expect((await site.request(`/queues/${script}`)).status).toBe(200);
     end.resolve();
-    await queues.ping();
+    await at.queues.ping();
   });
 });
