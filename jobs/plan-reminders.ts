@@ -6,8 +6,7 @@ import { batchesOf } from '../src/reminders/batches.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
 import { planReminders as plan } from '../src/reminders/plan-reminders.ts';
 import { forgetRead } from '../src/store/follow-ups.ts';
-import { reminderQueue, singleJob } from './send-reminder.ts';
-import { batchPayload } from './send-reminders.ts';
+import { batchPayload, reminderQueue, singleJob } from './reminder-jobs.ts';
 
 /** A queue of its own, so that planning goes on while no mail can be sent. */
 export const planQueue = 'reminders';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import type { Planned } from '../src/reminders/batches.ts';
 import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
 import type { Reminder } from '../src/store/reminders.ts';
 import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
+import { reminderQueue, singleJob } from './reminder-jobs.ts';
 
 const payloadSchema = z.object({
   connection: z.string(),
@@ -13,24 +13,6 @@ const payloadSchema = z.object({
   /** Epoch ms, when an earlier job began with it. */
   requestedAt: z.number().optional(),
 });
-
-/** The queue of the mails of a connection: whoever does not know the connection leaves them to others. */
-export const reminderQueue = (connection: string): string => `reminders-${connection}`;
-
-/** A job of `sendReminder`; of the same reminder there is never a second one. `requestedAt`: of the job before (epoch ms). */
-export function singleJob(
-  connection: string,
-  { id, round }: Pick<Planned, 'id' | 'round'>,
-  delayMs: number,
-  requestedAt?: number,
-) {
-  const since = requestedAt === undefined ? {} : { requestedAt };
-  return {
-    payload: { connection, reminderId: id, round, ...since },
-    id: `reminder-${id}-${round}`,
-    delayMs,
-  };
-}
 
 /** Sends one reminder. */
 export async function sendReminder(
@@ -56,14 +38,15 @@ export async function tryToSend(
 ): Promise<JobResult<{ state: string }>> {
   const { ledger, mailer, pauses, waits } = app;
   const context = app.contexts.get(connection);
-  const templates = app.templates.get(connection);
-  if (!context || !templates) throw new Error(`connection ${connection} is not configured any more`);
+  const openTemplates = app.templates.get(connection);
+  if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
   try {
     const queue = app.queues.queue(reminderQueue(connection));
     const addJobs = (reminders: readonly Reminder[]): Promise<void> => {
       const jobs = reminders.map((one) => singleJob(connection, one, Math.max(0, one.sendAt - Date.now())));
       return queue.addAll('send-reminder', jobs);
     };
+    const templates = await openTemplates();
     const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates, addJobs });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {

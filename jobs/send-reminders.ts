@@ -2,18 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { type Batch, isUntried, type Planned } from '../src/reminders/batches.ts';
+import { isUntried, type Planned } from '../src/reminders/batches.ts';
 import { retryDelayMs } from '../src/reminders/deliver.ts';
 import type { Places } from '../src/places.ts';
 import { unaskedMs } from '../src/reminders/send-reminder.ts';
 import { getReminders, type Reminder } from '../src/store/reminders.ts';
-import { reminderQueue, sendReminder, singleJob } from './send-reminder.ts';
+import { reminderQueue, singleJob } from './reminder-jobs.ts';
+import { sendReminder } from './send-reminder.ts';
 
 const plannedSchema = z.object({ id: z.number(), round: z.number(), sendAt: z.number() });
 const payloadSchema = z.object({ connection: z.string(), reminders: z.array(plannedSchema) });
-
-/** The payload of `sendReminders`, which holds ids and moments alone. */
-export const batchPayload = (connection: string, batch: Batch): object => ({ connection, reminders: batch });
 
 /** What the batches of a connection share. */
 export interface Lanes {

@@ -12,25 +12,19 @@ import type { WatchedConnection } from './ops/figure-source.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import type { QueueCounts } from './ops/waiting-gauges.ts';
 import { Places } from './places.ts';
-import { previousRun } from './queue/previous-run.ts';
+import { previousRun } from './queue/run-times.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/deliver.ts';
-import { createMailer, type Mailer } from './reminders/mail.ts';
+import type { Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
-import { openTemplates, type Templates } from './reminders/templates.ts';
-import { openDatabase } from './store/database.ts';
-import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import type { Templates } from './reminders/templates.ts';
+import { openStore } from './open-store.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
-import { migrate } from './store/migrate.ts';
 import { createServiceTurn, serviceScope } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
-import { type GoogleAccount, openGoogleAccount } from './targets/google-sheets/google-account.ts';
-import { createGoogleSheetsTarget } from './targets/google-sheets/google-sheets-target.ts';
-import { createHubSpotTarget } from './targets/hubspot/hubspot-target.ts';
-import { createPostgresTableTarget } from './targets/postgres-table/postgres-table-target.ts';
+import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import type { Target } from './targets/target.ts';
-import { createWorkbookTarget } from './targets/workbook/workbook-target.ts';
 import { noTelemetry, type Telemetry } from './telemetry.ts';
 import { version } from './version.ts';
 
@@ -44,8 +38,8 @@ export interface App extends AsyncDisposable {
   readonly ledger: MailLedger;
   readonly pauses: Pauses;
   readonly waits: MailWaits;
-  /** What mails are made with, by connection. */
-  readonly templates: ReadonlyMap<string, Templates>;
+  /** What mails are made with, by connection; read when it is first needed. */
+  readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
   /** One for each connection of the configuration, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
@@ -60,12 +54,13 @@ export interface App extends AsyncDisposable {
 /** Runs of different connections in one process; more of them wait for their turn. */
 const runsAtOnce = 4;
 
-/** The only place that builds things: database (embedded when none is named), schema, queues, clients and targets. */
+/**
+ * The only place that builds things: database, queues, clients and targets. What only some need is loaded when it is
+ * needed: each command is that much faster.
+ */
 export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
-  const connectionString = config.databaseUrl?.reveal() ?? (await useEmbedded(config, stack));
-  const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
-  await migrate(pool);
+  const { pool, connectionString } = stack.use(await openStore(config));
   const queues = stack.use(
     await openQueues(
       queueBackend(config, connectionString),
@@ -74,22 +69,21 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       telemetry.queues && { telemetry: telemetry.queues },
     ),
   );
-  const { smtpUrl, smtpRate: rate } = config;
-  const outbox = join(config.dataDir, 'outbox');
   const activity = new Activity(config.connections.map(({ name }) => name));
-  const mailer = counted(
-    stack.use(createMailer(smtpUrl, outbox, rate === undefined ? {} : { rate })),
-    activity,
-  );
-  const templates = new Map<string, Templates>();
+  const mailer = stack.use(openMailer(config, activity));
+  const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
-  const account = openGoogleAccount(config.googleCredentials);
+  const account = once(async () => {
+    const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
+    return openGoogleAccount(config.googleCredentials);
+  });
   for (const connection of config.connections) {
-    const target = openTarget(connection, config, account, activity, stack);
+    const target = await openTarget(connection, config, account, activity, stack);
     contexts.set(connection.name, openConnection(connection, target, pool, log, telemetry, activity, stack));
-    const { name, reminders } = connection;
-    const warn = (message: string): void => log.warn({ connection: name }, message);
-    templates.set(name, await openTemplates(reminders?.templates ?? null, warn));
+    templates.set(
+      connection.name,
+      once(() => readTemplates(connection, log)),
+    );
   }
   const owned = stack.move();
   return {
@@ -128,36 +122,38 @@ function workersFor({ connections }: Config): number {
   return 2 * connections.length + 3;
 }
 
-async function useEmbedded(config: Config, stack: AsyncDisposableStack): Promise<string> {
-  const server = stack.adopt(await startEmbeddedPostgres(config.dataDir), (started) => started.close());
-  return server.connectionString;
-}
-
-function openTarget(
+async function openTarget(
   { name, target, fields }: ConnectionConfig,
   config: Config,
-  account: GoogleAccount,
+  openAccount: () => Promise<GoogleAccount>,
   activity: Activity,
   stack: AsyncDisposableStack,
-): Target {
+): Promise<Target> {
   const onReply: OnReply = (ending) => activity.replied(target.type, name, ending);
   switch (target.type) {
-    case 'workbook':
+    case 'workbook': {
+      const { createWorkbookTarget } = await import('./targets/workbook/workbook-target.ts');
       return createWorkbookTarget({ ...target, fields });
+    }
     case 'google-sheets': {
+      const { createGoogleSheetsTarget } = await import('./targets/google-sheets/google-sheets-target.ts');
       const apiUrl = `${config.googleSheetsUrl}/`;
+      const account = await openAccount();
       const clock = systemClock;
       const connection = name;
       return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, onReply, connection });
     }
     case 'hubspot': {
+      const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');
       const { token: accessToken } = target;
       const apiUrl = config.hubspotUrl;
       const clock = systemClock;
       return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock, onReply }));
     }
-    case 'postgres-table':
+    case 'postgres-table': {
+      const { createPostgresTableTarget } = await import('./targets/postgres-table/postgres-table-target.ts');
       return createPostgresTableTarget({ ...target, fields });
+    }
     default:
       return target satisfies never;
   }
@@ -191,9 +187,16 @@ function openConnection(
 }
 
 /** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
-function counted(mailer: Mailer, activity: Activity): Mailer {
+function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Activity): Mailer {
+  let isOpen = false;
+  const open = once(async () => {
+    isOpen = true;
+    const { createMailer } = await import('./reminders/mail.ts');
+    return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
+  });
   return {
     async send(mail) {
+      const mailer = await open();
       try {
         const reply = await mailer.send(mail);
         activity.replied('mail', null, 'sent');
@@ -203,9 +206,21 @@ function counted(mailer: Mailer, activity: Activity): Mailer {
         throw error;
       }
     },
-    verify: () => mailer.verify(),
-    [Symbol.asyncDispose]: () => mailer[Symbol.asyncDispose](),
+    verify: async () => (await open()).verify(),
+    async [Symbol.asyncDispose]() {
+      if (isOpen) await (await open())[Symbol.asyncDispose]();
+    },
   };
+}
+
+async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger): Promise<Templates> {
+  const { openTemplates } = await import('./reminders/templates.ts');
+  return openTemplates(reminders?.templates ?? null, (message) => log.warn({ connection: name }, message));
+}
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
 }
 
 function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {

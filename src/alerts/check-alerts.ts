@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { previousRun } from '../queue/previous-run.ts';
+import { previousRun } from '../queue/run-times.ts';
 import { connectionFacts } from '../store/alert-facts.ts';
 import {
   type AlertProblem,

@@ -14,7 +14,7 @@ import {
   readPlanFile,
 } from './plan-file.ts';
 import { runJob } from './run-job.ts';
-import { allowed, describeReport } from './sync.ts';
+import { allowed, describeReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface ApplyOptions extends CommonOptions {

@@ -3,15 +3,15 @@ import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { withApp } from './with-app.ts';
+import { withStore } from './with-store.ts';
 
 /** `leadsync conflicts`: everything that is held, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
-  return withApp(options, async (app) => {
+  return withStore(options, async (pool, { connections }) => {
     const held: Held[] = [];
     let isDecidable = false;
-    for (const { connection } of app.contexts.values()) {
-      const items = await listHeld(app.pool, connection.name);
+    for (const connection of connections) {
+      const items = await listHeld(pool, connection.name);
       held.push(...items);
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
     }

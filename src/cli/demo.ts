@@ -21,7 +21,7 @@ import { print, printJson } from './output.ts';
 import { describePlan } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
-import { describeReport } from './sync.ts';
+import { describeReport } from './describe-report.ts';
 import { stopSignal } from './with-app.ts';
 
 const connection = 'default';

@@ -1,11 +1,11 @@
-import type { App } from '../app.ts';
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
 import { countLeads, findLeadIds } from '../store/lead-record.ts';
-import type { SyncContext } from '../sync/context.ts';
 
 /** A lead that is on record in a connection. */
 export interface FoundLead {
-  readonly context: SyncContext;
+  readonly connection: ConnectionConfig;
   readonly leadId: string;
 }
 
@@ -17,19 +17,22 @@ const candidatesShown = 5;
  * The leads of that id, or of the one id that begins so, in all connections. Throws `usage.unknown-lead` and
  * `usage.ambiguous-lead`.
  */
-export async function findLead(app: App, lead: string): Promise<readonly FoundLead[]> {
+export async function findLead(
+  pool: pg.Pool,
+  connections: readonly ConnectionConfig[],
+  lead: string,
+): Promise<readonly FoundLead[]> {
   const found: FoundLead[] = [];
-  for (const context of app.contexts.values()) {
-    const { pool, connection } = context;
+  for (const connection of connections) {
     const ids = await findLeadIds(pool, connection.name, lead, candidatesShown + 1);
     const usable = ids.filter((id) => id === lead || lead.length >= shortestBeginning);
-    found.push(...usable.map((leadId) => ({ context, leadId })));
+    found.push(...usable.map((leadId) => ({ connection, leadId })));
   }
   const exact = found.filter(({ leadId }) => leadId === lead);
   if (exact.length > 0) return exact;
   const ids = [...new Set(found.map(({ leadId }) => leadId))];
   if (ids.length === 1) return found;
-  if (ids.length === 0) throw await unknownLead(app, lead);
+  if (ids.length === 0) throw await unknownLead(pool, connections, lead);
   const more = ids.length > candidatesShown ? ' and others' : '';
   throw new LeadsyncError(
     'usage.ambiguous-lead',
@@ -38,11 +41,15 @@ export async function findLead(app: App, lead: string): Promise<readonly FoundLe
   );
 }
 
-async function unknownLead(app: App, lead: string): Promise<LeadsyncError> {
+async function unknownLead(
+  pool: pg.Pool,
+  connections: readonly ConnectionConfig[],
+  lead: string,
+): Promise<LeadsyncError> {
   const known: string[] = [];
-  for (const { pool, connection } of app.contexts.values()) {
-    const leads = await countLeads(pool, connection.name);
-    known.push(`${leads} in ${connection.name} (its column ${connection.target.idColumn} holds the ids)`);
+  for (const { name, target } of connections) {
+    const leads = await countLeads(pool, name);
+    known.push(`${leads} in ${name} (its column ${target.idColumn} holds the ids)`);
   }
   return new LeadsyncError('usage.unknown-lead', `no lead with the id ${short(lead)} is on record`, {
     help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,

@@ -34,11 +34,14 @@ const never = new AbortController().signal;
 
 /** `leadsync reminders --preview LEAD`: the next mail about a lead as it is now. Sends and changes nothing. */
 export async function previewReminder(app: App, lead: string, json: boolean): Promise<void> {
-  const found = await findLead(app, lead);
-  const usable = found.filter(({ context }) => context.connection.reminders !== undefined);
+  const found = await findLead(app.pool, app.config.connections, lead);
+  const usable = found.filter(({ connection }) => connection.reminders !== undefined);
   if (usable.length === 0) throw noReminders();
   const previews: Preview[] = [];
-  for (const { context, leadId } of usable) previews.push(await previewOf(app, context, leadId));
+  for (const { connection, leadId } of usable) {
+    const context = app.contexts.get(connection.name);
+    if (context !== undefined) previews.push(await previewOf(app, context, leadId));
+  }
   const [only] = previews;
   if (!json) return print(previews.map(describe).join('\n\n'));
   printJson(
@@ -49,7 +52,7 @@ export async function previewReminder(app: App, lead: string, json: boolean): Pr
 async function previewOf(app: App, context: SyncContext, leadId: string): Promise<Preview> {
   const { connection, clock, pool } = context;
   const settings = connection.reminders;
-  const templates = app.templates.get(connection.name);
+  const templates = await app.templates.get(connection.name)?.();
   if (settings === undefined || templates === undefined) throw noReminders();
   const { cells, note } = await cellsOf(context, leadId);
   const due = cells[followUpField];

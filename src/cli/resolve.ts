@@ -1,7 +1,7 @@
 import { decide, type Side } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { withApp } from './with-app.ts';
+import { withStore } from './with-store.ts';
 
 export interface ResolveOptions extends CommonOptions {
   readonly use: Side;
@@ -9,8 +9,8 @@ export interface ResolveOptions extends CommonOptions {
 
 /** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. */
 export function resolve(id: string, { use, ...options }: ResolveOptions): Promise<void> {
-  return withApp(options, async ({ pool, contexts }) => {
-    const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
+  return withStore(options, async (pool, { connections }) => {
+    const fieldsOf = (name: string) => connections.find((one) => one.name === name)?.fields;
     const { connection, field, leadId } = await decide(pool, id, use, fieldsOf);
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
     print(`${field} of ${leadId}: the ${use}'s value is kept.`);

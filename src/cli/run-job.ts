@@ -5,7 +5,7 @@ import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts'
 import type { JobHandler } from '../queue/work.ts';
 import { LeadsyncError } from '../errors.ts';
 import { getRun, openRun, type Run } from '../store/runs.ts';
-import { Progress } from './progress.ts';
+import { showProgress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
 const foregroundPatience = 7;
@@ -35,7 +35,7 @@ export async function runJob(
   await using _worker = queue.work(runHandlers(app));
   const job = await queue.add(name, { ...request, connection, patience: foregroundPatience });
   const mode = name === 'plan' ? 'plan' : 'sync';
-  await using progress = new Progress(connection, () => openRun(app.pool, connection, mode));
+  await using progress = await showProgress(connection, () => openRun(app.pool, connection, mode));
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();
   const run = await getRun(app.pool, summary.runId);

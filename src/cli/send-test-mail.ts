@@ -25,7 +25,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   }
   const context = [...app.contexts.values()].find(({ connection }) => connection.reminders !== undefined);
   const settings = context?.connection.reminders;
-  const templates = context && app.templates.get(context.connection.name);
+  const templates = context && (await app.templates.get(context.connection.name)?.());
   if (!context || !settings || !templates) throw noReminders();
   const { connection, clock } = context;
   const now = clock.now();

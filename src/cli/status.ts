@@ -1,15 +1,13 @@
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { describeReport } from './sync.ts';
-import { withApp } from './with-app.ts';
+import { describeReport } from './describe-report.ts';
+import { withStore } from './with-store.ts';
 
 /** `leadsync status`: last and next runs, throttling, held items, coming reminders. */
 export function status(options: CommonOptions): Promise<void> {
-  return withApp(options, async (app) => {
-    const all = await Promise.all(
-      [...app.contexts.values()].map((context) => connectionStatus(app, context)),
-    );
+  return withStore(options, async (pool, { connections }) => {
+    const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
     if (options.json) return printJson({ connections: all });
     for (const one of all) print(describe(one));
   });

@@ -9,7 +9,7 @@ import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
 import { refuseToOverwrite } from './plan-file.ts';
 import { describePlan, planJson } from './plan-output.ts';
-import { describeReport } from './sync.ts';
+import { describeReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface UndoOptions extends CommonOptions {

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cell, Value } from '../lead/value.ts';
@@ -8,7 +9,7 @@ import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead, short } from './find-lead.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
-import { withApp } from './with-app.ts';
+import { withStore } from './with-store.ts';
 
 /** All that is on record of one field of a lead. */
 export interface FieldStory {
@@ -40,9 +41,9 @@ export interface LeadStory {
 
 /** `leadsync why LEAD [FIELD]`: what the sides agree on, what is held, and who wrote what, when and by which rule. */
 export function why(lead: string, field: string | undefined, options: CommonOptions): Promise<void> {
-  return withApp(options, async (app) => {
-    const found = await findLead(app, lead);
-    const stories = await Promise.all(found.map(storyOf));
+  return withStore(options, async (pool, { connections }) => {
+    const found = await findLead(pool, connections, lead);
+    const stories = await Promise.all(found.map((one) => storyOf(pool, one)));
     const told = field === undefined ? stories : onlyField(stories, field);
     const [only] = told;
     if (options.json) {
@@ -52,8 +53,7 @@ export function why(lead: string, field: string | undefined, options: CommonOpti
   });
 }
 
-async function storyOf({ context, leadId }: FoundLead): Promise<LeadStory> {
-  const { pool, connection } = context;
+async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promise<LeadStory> {
   const { name, retentionDays } = connection;
   const record = await leadRecord(pool, name, leadId);
   const writes = await writesOf(pool, name, leadId);

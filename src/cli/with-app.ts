@@ -1,14 +1,13 @@
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
 import type { CommonOptions } from './main.ts';
+import { loadNarrowed } from './with-store.ts';
 
 /** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
-function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Logger {
+async function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Promise<Logger> {
   const options = {
     level: config.logLevel,
     base: null,
@@ -17,6 +16,7 @@ function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Logge
     hooks: { streamWrite: withoutAddresses },
   };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
+  const { default: pretty } = await import('pino-pretty');
   return pino(
     options,
     pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
@@ -64,9 +64,9 @@ const leftOverMs = 1_000;
  * Loads the configuration, narrowed to `--connection`, builds the app, runs the command and releases everything.
  */
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
-  const config = narrow(await loadConfigFromProcess(options.config), options.connection);
+  const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;
-  const log = createLog(config, () => telemetry.logFields());
+  const log = await createLog(config, () => telemetry.logFields());
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => endSoon());
@@ -80,15 +80,4 @@ export async function withApp(options: CommonOptions, run: (app: App) => Promise
  */
 function endSoon(): void {
   setTimeout(() => process.exit(), leftOverMs).unref();
-}
-
-/** Throws `usage.unknown-connection` when there is none of that name. */
-function narrow(config: Config, name: string | undefined): Config {
-  if (name === undefined) return config;
-  const connections = config.connections.filter((connection) => connection.name === name);
-  if (connections.length > 0) return { ...config, connections };
-  const known = config.connections.map((connection) => connection.name).join(', ');
-  throw new LeadsyncError('usage.unknown-connection', `there is no connection ${name}`, {
-    help: `Configured are: ${known}`,
-  });
 }

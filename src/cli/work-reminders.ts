@@ -1,5 +1,6 @@
 import { sendDigest } from '../../jobs/send-digest.ts';
-import { reminderQueue, sendReminder } from '../../jobs/send-reminder.ts';
+import { reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { sendReminder } from '../../jobs/send-reminder.ts';
 import { sendReminders } from '../../jobs/send-reminders.ts';
 import type { App } from '../app.ts';
 import { Places } from '../places.ts';

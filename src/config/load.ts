@@ -13,7 +13,7 @@ import { readProcessSettings } from './process-settings.ts';
 import { readFault } from './read-fault.ts';
 import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
-import { type YamlRead, yamlSource } from './yaml-source.ts';
+import type { YamlRead } from './yaml-source.ts';
 
 interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -106,6 +106,8 @@ function missingConfig(cwd: string): LeadsyncError {
 async function readConfigFile(file: string, cwd: string, environment: Environment): Promise<YamlRead> {
   const inside = relative(cwd, file);
   const where = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? file : inside;
+  // Loaded for those alone who have a file.
+  const { yamlSource } = await import('./yaml-source.ts');
   try {
     const content = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
     return yamlSource(content, file, where, environment);

@@ -1,4 +1,3 @@
-import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { type ListedAlert, listAlerts } from '../store/alert-list.ts';
 import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
@@ -23,12 +22,11 @@ export interface ConnectionFacts {
   readonly alerts: readonly ListedAlert[];
 }
 
-export async function connectionFacts(app: App, context: SyncContext): Promise<ConnectionFacts> {
-  const { pool, connection } = context;
+export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
   const { name, sync } = connection;
   const [open] = await openSyncs(pool, [name]);
   return {
-    status: await connectionStatus(app, context),
+    status: await connectionStatus(pool, connection),
     timeZone: sync.timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
     progress: open === undefined ? null : describeProgress(open),

@@ -1,13 +1,14 @@
-import { schedulerName, syncQueue } from '../../jobs/sync.ts';
-import type { App } from '../app.ts';
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
+import { nextRun } from '../queue/run-times.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
 import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
+import { getSchedule } from '../store/schedules.ts';
 import { createThrottle } from '../store/throttles.ts';
 import { systemClock } from '../sync/clock.ts';
-import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 
 /** How a connection stands, as `leadsync status --json` tells it and the status page shows it. Times are ISO instants. */
@@ -29,15 +30,15 @@ export interface ConnectionStatus {
 
 const remindersShown = 5;
 
-/** Asks the database and the queue; takes no part in any run. */
+/** Asks the database; takes no part in any run. */
 export async function connectionStatus(
-  app: Pick<App, 'queues'>,
-  { connection, pool }: SyncContext,
+  pool: pg.Pool,
+  { name, leads }: ConnectionConfig,
 ): Promise<ConnectionStatus> {
-  const { name, leads } = connection;
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
   const notBefore = await createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock).notBefore();
+  const schedule = await getSchedule(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -48,7 +49,7 @@ export async function connectionStatus(
       phase: open.phase,
       holder: await leaseHolder(pool, `${name}/sync`),
     },
-    nextRunAt: iso(await app.queues.queue(syncQueue(name)).nextRun(schedulerName)),
+    nextRunAt: schedule && iso(nextRun(schedule.pattern, schedule.timeZone, Date.now())),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     held: await countHeld(pool, name),
     deletedLeads: await listDeleted(pool, name),

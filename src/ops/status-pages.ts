@@ -45,7 +45,7 @@ export function statusPages(app: App, menu: Menu): Hono {
   site.get('/', async (c) => {
     const facts = [...contexts.values()].map(async (context) => {
       using _place = await places.take();
-      return await connectionFacts(app, context);
+      return await connectionFacts(context);
     });
     return c.html(overviewPage(await Promise.all(facts), Date.now(), menu));
   });
@@ -59,7 +59,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const last = runs[shown.runs - 1];
     const page = {
-      facts: await connectionFacts(app, context),
+      facts: await connectionFacts(context),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflictsOfConnection)),
       runs: runs.slice(0, shown.runs),

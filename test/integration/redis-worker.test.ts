@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)('Redis forgets everything while a worker runs:', () =
 });
 
 test.skipIf(!hasRedis)(
-  'Redis is away: a command ends with what helps; the worker waits, says so once, tells no password, and stops within 10 s',
+  'Redis is away: a sync ends with what helps, who only looks sees; the worker waits, says so once, tells no password, and stops within 10 s',
   async () => {
     const user = 'sync on >geheim123 ~leadsync:* &* +@all -@dangerous +info'.split(' ');
     const args = ['--user', ...user, '--user', 'default', 'off'];
@@ -119,6 +119,9 @@ test.skipIf(!hasRedis)(
     expect(command.stderr).toContain('[queue.unavailable]');
     expect(command.stderr).toContain(`127.0.0.1:${redis.port}`);
     expect(command.stderr).toContain('REDIS_URL');
+    const status = (await workspace.cli('status', '--json')).json<{ connections: { nextRunAt: string }[] }>();
+    expect(status.connections[0]?.nextRunAt).toMatch(/-01-\d\dT00:00:00.000Z$/);
+    expect((await workspace.cli('conflicts')).stdout).toBe('nothing is held\n');
     await until('it is told', () => worker.stderr.includes('it is tried again'));
 
     const from = Date.now();

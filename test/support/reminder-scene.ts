@@ -19,7 +19,7 @@ export async function reminderScene(workspace: Workspace) {
   await using stack = new AsyncDisposableStack();
   const app = stack.use(await workspace.openApp());
   const context = app.contexts.get(connectionName);
-  const templates = app.templates.get(connectionName);
+  const templates = await app.templates.get(connectionName)?.();
   if (context === undefined || templates === undefined) throw new Error('the connection is not configured');
   const log: Told[] = [];
   const added: Reminder[] = [];

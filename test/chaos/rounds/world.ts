@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { reminderQueue, singleJob } from '../../../jobs/send-reminder.ts';
+import { reminderQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
 import { syncQueue } from '../../../jobs/sync.ts';
 import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';

@@ -17,3 +17,10 @@ export function previousRun(pattern: string, timeZone: string, now: number): num
     if (last !== null) return last;
   }
 }
+
+/** The next time after `now` (epoch ms) at which a cron pattern is due. */
+export function nextRun(pattern: string, timeZone: string, now: number): number {
+  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) })
+    .next()
+    .getTime();
+}

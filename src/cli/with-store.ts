@@ -1,0 +1,28 @@
+import type pg from 'pg';
+import type { Config } from '../config/config.ts';
+import { loadConfigFromProcess } from '../config/load.ts';
+import { LeadsyncError } from '../errors.ts';
+import { openStore } from '../open-store.ts';
+import type { CommonOptions } from './main.ts';
+
+/** For commands that only need what is stored: they start fast, and work while the queue, or a service, is away. */
+export async function withStore(
+  options: CommonOptions,
+  run: (pool: pg.Pool, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = await loadNarrowed(options);
+  await using store = await openStore(config);
+  await run(store.pool, config);
+}
+
+/** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection` when there is none of that name. */
+export async function loadNarrowed({ config: file, connection: name }: CommonOptions): Promise<Config> {
+  const config = await loadConfigFromProcess(file);
+  if (name === undefined) return config;
+  const connections = config.connections.filter((connection) => connection.name === name);
+  if (connections.length > 0) return { ...config, connections };
+  const known = config.connections.map((connection) => connection.name).join(', ');
+  throw new LeadsyncError('usage.unknown-connection', `there is no connection ${name}`, {
+    help: `Configured are: ${known}`,
+  });
+}
