@@ -74,10 +74,26 @@ export function openDatabase(options: { readonly connectionString: string }): pg
 }
 
 /**
+ * `lasting`: on the disk before it is reported as done. `repeatable`: when the database server dies, the last moments of
+ * it may be missing, as if the work had come less far. A lasting transaction that follows brings it to the disk as well,
+ * so it is enough for all that nobody outside has seen so far (PostgreSQL, Asynchronous Commit).
+ */
+export type Durability = 'lasting' | 'repeatable';
+
+const begin: Readonly<Record<Durability, string>> = {
+  lasting: 'begin',
+  repeatable: 'begin; set local synchronous_commit = off',
+};
+
+/**
  * Runs `fn` in a transaction and commits it, or rolls it back and rejects with what `fn` threw. Rejects as well when
  * `fn` swallowed a failed statement, because Postgres then answers COMMIT with a rollback.
  */
-export async function transaction<T>(pool: pg.Pool, fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function transaction<T>(
+  pool: pg.Pool,
+  fn: (client: pg.PoolClient) => Promise<T>,
+  durability: Durability = 'lasting',
+): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   // Between two statements: the next one would only tell that the connection is of no use.
@@ -87,7 +103,7 @@ export async function transaction<T>(pool: pg.Pool, fn: (client: pg.PoolClient) 
   };
   client.on('error', onBreak);
   try {
-    await client.query('begin');
+    await client.query(begin[durability]);
     const result = await fn(client);
     const { command } = await client.query('commit');
     if (command !== 'COMMIT')

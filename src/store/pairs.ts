@@ -45,10 +45,12 @@ export async function adoptScan(
     scope,
   );
   await db.query(
-    `insert into pairs (connection, lead_id)
-     select $2, lead_id from staged_leads where run_id = $1 and lead_id <> all($3)
+    `insert into pairs (connection, lead_id, row_absences, absence_run, row_number)
+     select $2, l.lead_id, case when t.lead_id is null then $4::int else 0 end, $1, t.row_number
+     from staged_leads l left join staged_rows t on t.run_id = $1 and t.lead_id = l.lead_id and not t.duplicate
+     where l.run_id = $1 and l.lead_id <> all($3)
      on conflict (connection, lead_id) do update set lead_deleted_at = null where pairs.lead_deleted_at is not null`,
-    [...scope, unsettled],
+    [...scope, unsettled, isProof.rows ? 1 : 0],
   );
   await db.query(
     `update pairs p set
@@ -61,7 +63,8 @@ export async function adoptScan(
            left join staged_leads l on l.run_id = $1 and l.lead_id = p.lead_id
            left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
            where p.connection = $2
-             and (l.lead_id is null or t.lead_id is null or p.lead_absences > 0 or p.row_absences > 0
+             and ((l.lead_id is null or t.lead_id is null) and p.absence_run is distinct from $1
+             or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
              or p.row_number is distinct from t.row_number)) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
@@ -102,9 +105,9 @@ export async function moveBase(
   const byLead = new Map<string, Record<string, Value>>();
   for (const { leadId, values } of moves) byLead.set(leadId, { ...byLead.get(leadId), ...values });
   await db.query(
-    `insert into pairs (connection, lead_id, base) select $1, * from unnest($2::text[], $3::jsonb[])
+    `insert into pairs (connection, lead_id, base) select $1, key, value::jsonb from json_each($2::json)
      on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base`,
-    [connection, [...byLead.keys()], [...byLead.values()].map((values) => JSON.stringify(values))],
+    [connection, JSON.stringify(Object.fromEntries(byLead))],
   );
 }
 

@@ -60,12 +60,14 @@ export async function leadsToRead(
  * there are to look for.
  */
 export async function rowsToRead(db: Queryable, run: RoundRef): Promise<number> {
-  const { rowCount } = await db.query(
-    `update actions set receipt = null where run_id = $1 and round = $2 and state = 'done' and kind = any($3)
-       and receipt is distinct from 'equal'`,
-    [run.id, run.round, rowKinds],
+  const written = `run_id = $1 and round = $2 and state = 'done' and kind = any($3)`;
+  const parameters = [run.id, run.round, rowKinds];
+  await db.query(`update actions set receipt = null where ${written} and receipt <> 'equal'`, parameters);
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from actions where ${written} and receipt is null`,
+    parameters,
   );
-  return rowCount ?? 0;
+  return rows[0]?.count ?? 0;
 }
 
 /** What the round wrote into the rows of these leads and was not seen yet; of a field that was written twice the last. */

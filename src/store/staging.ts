@@ -24,35 +24,39 @@ export interface StagedRow {
   readonly status: string | null;
 }
 
-/** Stages a page of leads; the last sight of an id wins. Returns how many of them were staged before. */
+/** What a staged record takes beside its JSON: places in indexes, and what Postgres keeps of a row. */
+const bytesBeside = 250;
+
+/** What records take while they are compared, roughly: counted, so that a side without an end does not fill the disk. */
+const bytesOf = (json: string, records: readonly unknown[]): number =>
+  json.length + bytesBeside * records.length;
+
+/** Stages leads; the last sight of an id wins. `repeated`: how many of them were staged before. */
 export async function stageLeads(
   db: Queryable,
   runId: number,
   leads: readonly StagedLead[],
-): Promise<number> {
+): Promise<{ readonly repeated: number; readonly bytes: number }> {
+  // One text: arrays of texts take several times as long to write and to read.
+  const json = JSON.stringify(leads);
   const { rows } = await db.query<{ repeated: boolean }>(
     `insert into staged_leads (run_id, lead_id, cells, hash)
-     select $1, * from unnest($2::text[], $3::jsonb[], $4::text[])
+     select $1, * from json_to_recordset($2::json) as l ("leadId" text, cells jsonb, hash text)
      on conflict (run_id, lead_id) do update set cells = excluded.cells, hash = excluded.hash
      returning (xmax <> 0) as repeated`,
-    [
-      runId,
-      leads.map((lead) => lead.leadId),
-      leads.map((lead) => JSON.stringify(lead.cells)),
-      leads.map((lead) => lead.hash),
-    ],
+    [runId, json],
   );
-  return rows.filter((row) => row.repeated).length;
+  return { repeated: rows.filter((row) => row.repeated).length, bytes: bytesOf(json, leads) };
 }
 
-/** Remembers that the scan uses this cursor. False when it did before. */
-export async function useCursor(db: Queryable, runId: number, cursor: string): Promise<boolean> {
+/** Remembers that the scan uses these cursors. False when it used one of them before. */
+export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into scan_cursors (run_id, cursor) values ($1, $2) on conflict do nothing`,
+    `insert into scan_cursors (run_id, cursor) select $1, unnest($2::text[]) on conflict do nothing`,
     // An index takes no text of more than some 2,700 bytes.
-    [runId, shortHash(cursor)],
+    [runId, cursors.map(shortHash)],
   );
-  return rowCount === 1;
+  return rowCount === cursors.length;
 }
 
 /** How many cursors this scan has used. */
@@ -68,27 +72,23 @@ export async function clearStagedRows(db: Queryable, runId: number): Promise<voi
   await db.query(`delete from staged_rows where run_id = $1`, [runId]);
 }
 
-/** Stages a batch of rows; `from` is the ordinal of the first one. */
+/** Stages a batch of rows; `from` is the ordinal of the first one. Returns the bytes that they take, roughly. */
 export async function stageRows(
   db: Queryable,
   runId: number,
   from: number,
   rows: readonly StagedRow[],
-): Promise<void> {
+): Promise<number> {
+  const json = JSON.stringify(rows);
   await db.query(
     `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status)
-     select $1, * from unnest($2::int[], $3::bigint[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::text[])`,
-    [
-      runId,
-      rows.map((_, index) => from + index),
-      rows.map((row) => row.row),
-      rows.map((row) => row.leadId),
-      rows.map((row) => JSON.stringify(row.cells)),
-      rows.map((row) => row.hash),
-      rows.map((row) => row.rowKey),
-      rows.map((row) => row.status),
-    ],
+     select $1, $2 + nth - 1, "row", "leadId", cells, hash, "rowKey", status
+     from rows from (json_to_recordset($3::json)
+       as ("row" bigint, "leadId" text, cells jsonb, hash text, "rowKey" text, status text)) with ordinality
+       as r ("row", "leadId", cells, hash, "rowKey", status, nth)`,
+    [runId, from, json],
   );
+  return bytesOf(json, rows);
 }
 
 /**
@@ -97,6 +97,11 @@ export async function stageRows(
  */
 export async function analyzeStaged(pool: pg.Pool): Promise<void> {
   await pool.query(`analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate)`);
+}
+
+/** The same for what a large plan has stored. */
+export async function analyzePlanned(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze pairs (connection, lead_id), actions (id, run_id, round, kind, state, lead_id)`);
 }
 
 /** Flags every row whose id an earlier row has. Called once, after all rows are staged. */

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import type { Policy } from '../merge/policy.ts';
-import { transaction } from '../store/database.ts';
+import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run } from '../store/runs.ts';
 import type { Target } from '../targets/target.ts';
@@ -52,11 +52,16 @@ export interface StepContext extends SyncContext {
  * A transaction of the process that holds the lease: whoever lost it claims and stores nothing more. Throws
  * `run.lease-lost` there, and rolls back when `fn` throws.
  */
-export function holding<T>({ pool, lease }: StepContext, fn: (db: pg.PoolClient) => Promise<T>): Promise<T> {
-  return transaction(pool, async (db) => {
+export function holding<T>(
+  { pool, lease }: StepContext,
+  fn: (db: pg.PoolClient) => Promise<T>,
+  durability?: Durability,
+): Promise<T> {
+  const held = async (db: pg.PoolClient): Promise<T> => {
     await lease.assertHeld(db);
     return fn(db);
-  });
+  };
+  return transaction(pool, held, durability);
 }
 
 /** The part of a connection's settings that decisions depend on. */

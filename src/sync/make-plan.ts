@@ -20,9 +20,17 @@ import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import { countRecords, type Difference, differences, looseRows, stagedCounts } from '../store/staging.ts';
+import {
+  analyzePlanned,
+  countRecords,
+  type Difference,
+  differences,
+  looseRows,
+  stagedCounts,
+} from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
+import { isLarge } from './scan-bounds.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 const batchSize = 500;
@@ -35,7 +43,7 @@ const batchSize = 500;
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
   const reader = await context.pool.connect();
   try {
-    return await holding(context, async (db) => {
+    const planned = await holding(context, async (db) => {
       await clearActions(db, run);
       const plan = new PlanWriter(db, run, await openReview(db, run));
       const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
@@ -69,6 +77,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       const records = (await countRecords(db, run.id)) - unlinked;
       return updateRun(db, run.id, { ...next, records, leftAlone });
     });
+    if (isLarge(run)) await analyzePlanned(context.pool);
+    return planned;
   } finally {
     reader.release();
   }

@@ -1,41 +1,59 @@
+import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import { readableFingerprint } from '../lead/fingerprint.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { countCursors, type StagedLead, stageLeads, useCursor } from '../store/staging.ts';
+import { countCursors, type StagedLead, stageLeads, useCursors } from '../store/staging.ts';
 import { holding, type StepContext } from './context.ts';
 import type { LeadPage } from './leads-port.ts';
-import { endless, stagedBytes, usualScanBounds } from './scan-bounds.ts';
+import { readAhead } from './read-ahead.ts';
+import { endless, usualScanBounds } from './scan-bounds.ts';
+
+/** Pages that are asked for before those in front of them are stored. */
+const pagesAhead = 8;
 
 /**
- * Pages through all leads and stages them. Each page is a checkpoint: it is stored together with the cursor of the
- * next one, so that a killed run goes on there.
+ * Pages through all leads and stages them; the next page is asked for while the last ones are stored. Each page is a
+ * checkpoint: it is stored together with the cursor of the next one, so that a killed run goes on there.
  */
 export async function pull(context: StepContext, run: Run): Promise<Run> {
   let current = run;
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
-    current = await pullPage(context, current);
+    try {
+      for await (const pages of readAhead(pagesOf(context, current), pagesAhead)) {
+        current = await storePages(context, current, pages);
+      }
+    } catch (error) {
+      current = await goOnOtherwise(context, current, error);
+    }
   }
   return current;
 }
 
-async function pullPage(context: StepContext, run: Run): Promise<Run> {
+/** The pages from the run's cursor on; the last one may have a cursor that an earlier one had, which is not asked again. */
+async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<LeadPage, void> {
   const limit = run.sendLimit ? context.connection.leads.pageSize : null;
-  let page: LeadPage;
-  try {
-    page = await context.leads.list({ cursor: run.cursor, limit }, context.cut);
-  } catch (error) {
-    const instead =
-      error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
-    if (instead === null) throw error;
-    context.log.warn({ run: run.id, ...instead }, 'page request was rejected, trying otherwise');
-    return holding(context, async (db) => {
-      if (instead.scanRestarted) await clearStaging(db, run.id);
-      return updateRun(db, run.id, instead);
-    });
-  }
-  return storePage(context, run, page);
+  const asked = new Set<string | null>();
+  let { cursor } = run;
+  do {
+    asked.add(cursor);
+    context.stop.throwIfAborted();
+    const page = await context.leads.list({ cursor, limit }, context.cut);
+    yield page;
+    cursor = page.nextCursor;
+  } while (cursor !== null && !asked.has(cursor));
+}
+
+async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Promise<Run> {
+  const instead =
+    error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
+  if (instead === null) throw error;
+  context.log.warn({ run: run.id, ...instead }, 'page request was rejected, trying otherwise');
+  return holding(context, async (db) => {
+    if (instead.scanRestarted) await clearStaging(db, run.id);
+    return updateRun(db, run.id, instead);
+  });
 }
 
 /**
@@ -51,12 +69,15 @@ function afterRejection(run: Run): RunPatch | null {
 /** Pages with unusable items that a run lists; of more it is known well enough. */
 const mostProblems = 20;
 
-function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run> {
+function storePages(context: StepContext, run: Run, pages: readonly LeadPage[]): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
-  const staged = new Map(page.leads.map((lead) => [lead.id, stageable(lead, context)]));
-  const repeatedInPage = page.leads.length - staged.size;
-  return holding(context, async (db) => {
-    if (page.nextCursor !== null && !(await useCursor(db, run.id, page.nextCursor))) {
+  const leads = pages.flatMap((page) => page.leads);
+  const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
+  const cursor = pages.at(-1)?.nextCursor ?? null;
+  const staged = new Map(leads.map((lead) => [lead.id, stageable(lead, context)]));
+  const store = async (db: pg.PoolClient): Promise<Run> => {
+    const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [nextCursor]));
+    if (!(await useCursors(db, run.id, cursors))) {
       throw new LeadsyncError(
         'leads.cursor-repeated',
         'the service returned a cursor that this scan has used before',
@@ -65,27 +86,30 @@ function storePage(context: StepContext, run: Run, page: LeadPage): Promise<Run>
         },
       );
     }
-    const pulledBytes = run.pulledBytes + stagedBytes([...staged.values()]);
+    const stored = await stageLeads(db, run.id, [...staged.values()]);
+    const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + staged.size} leads of ${pulledBytes} bytes`);
-    const repeated = repeatedInPage + (await stageLeads(db, run.id, [...staged.values()]));
-    const isBarren = repeated === page.leads.length;
-    // Of a page of leads at least one is new: what is above their number were barren ones.
-    if (isBarren && (await countCursors(db, run.id)) > run.pulled + scanBounds.barrenPages)
+    const repeated = leads.length - staged.size + stored.repeated;
+    const pulled = run.pulled + leads.length - repeated;
+    // Of a page that has any, at least one lead is new: pages above their number had none.
+    const mayBeBarren = repeated > 0 || pages.some((page) => page.leads.length === 0);
+    if (mayBeBarren && (await countCursors(db, run.id)) > pulled + scanBounds.barrenPages)
       throw endless('leads', `more than ${scanBounds.barrenPages} pages had no new lead`);
     return updateRun(db, run.id, {
-      cursor: page.nextCursor,
-      phase: page.nextCursor === null ? 'read' : 'pull',
-      pages: run.pages + 1,
-      pulled: run.pulled + page.leads.length - repeated,
+      cursor,
+      phase: cursor === null ? 'read' : 'pull',
+      pages: run.pages + pages.length,
+      pulled,
       pulledBytes,
-      scanTorn: run.scanTorn || repeated > 0 || page.invalidItems > 0,
+      scanTorn: run.scanTorn || repeated > 0 || invalid > 0,
       tries: 0,
-      ...(page.invalidItems > 0 && {
-        problems: [...run.problems, invalidItems(page.invalidItems)].slice(0, mostProblems),
+      ...(invalid > 0 && {
+        problems: [...run.problems, ...pages.flatMap(invalidItems)].slice(0, mostProblems),
       }),
     });
-  });
+  };
+  return holding(context, store, 'repeatable');
 }
 
 function stageable(lead: Lead, context: StepContext): StagedLead {
@@ -93,9 +117,8 @@ function stageable(lead: Lead, context: StepContext): StagedLead {
   return { leadId: lead.id, cells, hash: readableFingerprint(cells, context.connection.fields) };
 }
 
-function invalidItems(count: number) {
-  return {
-    code: 'leads.item-invalid',
-    message: `${count} item(s) of a page have no usable id and were left out`,
-  };
+function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {
+  if (count === 0) return [];
+  const message = `${count} item(s) of a page have no usable id and were left out`;
+  return [{ code: 'leads.item-invalid', message }];
 }

@@ -11,15 +11,12 @@ import {
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
-import { endless, stagedBytes, usualScanBounds } from './scan-bounds.ts';
-
-/** Below it any way of joining them is fast. */
-const manyRecords = 5_000;
+import { endless, isLarge, usualScanBounds } from './scan-bounds.ts';
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   const { target, connection, scanBounds = usualScanBounds } = context;
-  await holding(context, (db) => clearStagedRows(db, run.id));
+  await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
   const purpose = `${run.id} ${run.round}`;
   const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
   let count = 0;
@@ -27,14 +24,13 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   for await (const batch of snapshot.rows) {
     context.stop.throwIfAborted();
     const staged = batch.map(stageable);
-    bytes += stagedBytes(staged);
-    if (bytes > scanBounds.bytes)
-      throw endless('target', `it has more than ${count} rows of ${scanBounds.bytes} bytes`);
     const from = count;
-    await holding(context, (db) => stageRows(db, run.id, from, staged));
+    bytes += await holding(context, (db) => stageRows(db, run.id, from, staged), 'repeatable');
     count += batch.length;
+    if (bytes > scanBounds.bytes)
+      throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
-  if (run.pulled + count >= manyRecords) await analyzeStaged(context.pool);
+  if (isLarge({ ...run, targetRows: count })) await analyzeStaged(context.pool);
   const problems = snapshot.missing.map(({ field, message }) => ({
     code: 'target.column-missing',
     message,

@@ -157,17 +157,21 @@ async function record(
   looks: readonly Look[],
   places: Parameters<typeof noteRows>[2] = [],
 ): Promise<void> {
-  await holding(context, async (db) => {
-    await storeReceipts(db, looks);
-    if (places.length > 0) await noteRows(db, run.connection, places);
-    if (run.undoOf !== null) return;
-    for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
-      if (others !== undefined) await storeOthers(db, run, leadId, others);
-      if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
-      if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
-      // A row with the id of a lead that never was is an orphan, and no deletion.
-      await forgetPairs(db, run.connection, [leadId]);
-      await intentRefuted(db, actionId);
-    }
-  });
+  await holding(
+    context,
+    async (db) => {
+      await storeReceipts(db, looks);
+      if (places.length > 0) await noteRows(db, run.connection, places);
+      if (run.undoOf !== null) return;
+      for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
+        if (others !== undefined) await storeOthers(db, run, leadId, others);
+        if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
+        if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
+        // A row with the id of a lead that never was is an orphan, and no deletion.
+        await forgetPairs(db, run.connection, [leadId]);
+        await intentRefuted(db, actionId);
+      }
+    },
+    'repeatable',
+  );
 }

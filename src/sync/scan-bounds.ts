@@ -11,14 +11,6 @@ export interface ScanBounds {
 /** Room for some million leads of the fields of the API reference. */
 export const usualScanBounds: ScanBounds = { bytes: 4 * 1024 ** 3, barrenPages: 10_000 };
 
-/** What a staged record takes beside its cells: its id, hashes, and places in indexes. */
-const bytesBeside = 300;
-
-/** What records take while they are compared, roughly. */
-export function stagedBytes(records: readonly { readonly cells: object }[]): number {
-  return records.reduce((sum, { cells }) => sum + bytesBeside + JSON.stringify(cells).length, 0);
-}
-
 /** `leads.endless` or `target.endless`, retry never: one more try would do the same again. */
 export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
   const who = side === 'leads' ? 'the service' : 'the target';
@@ -27,4 +19,18 @@ export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
     `${who} seems to have no end: ${why}. Reading was given up, and nothing was changed`,
     { help: 'See what it shows; a smaller table or leads.query makes less of it.' },
   );
+}
+
+/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
+const manyRecords = 5_000;
+
+/** Whether a run has so many records that Postgres needs statistics of them. */
+export function isLarge({
+  pulled,
+  targetRows,
+}: {
+  readonly pulled: number;
+  readonly targetRows: number;
+}): boolean {
+  return pulled + targetRows >= manyRecords;
 }

@@ -12,7 +12,7 @@ import {
   resumeRun,
   updateRun,
 } from '../../src/store/runs.ts';
-import { stagedCounts, useCursor } from '../../src/store/staging.ts';
+import { stagedCounts, useCursors } from '../../src/store/staging.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -110,13 +110,13 @@ describe('a run', () => {
   test('ends with its report, in the order in which it was written, and without what was staged', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
-    await useCursor(here.pool, run.id, 'c');
+    await useCursors(here.pool, run.id, ['c']);
     const report = { z: 1, a: { y: 2, b: 3 } };
     const finished = await finishRun(here.pool, run.id, 'partial', report);
     expect(finished).toMatchObject({ status: 'partial', finishedAt: expect.any(Number) });
     expect(JSON.stringify(finished.report)).toBe(JSON.stringify(report));
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
-    expect(await useCursor(here.pool, run.id, 'c')).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['c'])).toBe(true);
   });
 
   test('the last one is the newest that has ended, in its mode', async () => {
@@ -136,7 +136,7 @@ describe('another round', () => {
   test('begins the scan anew and keeps what was counted', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [['a', acme]]);
-    await useCursor(here.pool, run.id, 'c');
+    await useCursors(here.pool, run.id, ['c']);
     await here.pool.query(`update runs set scan_started_at = now() - interval '1 hour' where id = $1`, [
       run.id,
     ]);
@@ -161,7 +161,7 @@ describe('another round', () => {
     });
     expect(Math.abs(again.scanStartedAt - Date.now())).toBeLessThan(10_000);
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 0 });
-    expect(await useCursor(here.pool, run.id, 'c')).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['c'])).toBe(true);
   });
 
   test('what is staged for other runs stays', async () => {

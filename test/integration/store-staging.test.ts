@@ -9,7 +9,7 @@ import {
   stagedLeadCells,
   stageLeads,
   unknownLeads,
-  useCursor,
+  useCursors,
 } from '../../src/store/staging.ts';
 import { collect, proof, useScenes } from './store-scene.ts';
 
@@ -130,9 +130,13 @@ describe('a page of leads', () => {
     const here = scene();
     const run = await here.run();
     const lead = (leadId: string, cells: typeof acme) => ({ leadId, cells, hash: null });
-    expect(await stageLeads(here.pool, run.id, [lead('a', acme), lead('b', acme)])).toBe(0);
-    expect(await stageLeads(here.pool, run.id, [lead('b', won), lead('c', acme)])).toBe(1);
-    expect(await stageLeads(here.pool, run.id, [])).toBe(0);
+    expect(await stageLeads(here.pool, run.id, [lead('a', acme), lead('b', acme)])).toMatchObject({
+      repeated: 0,
+    });
+    expect(await stageLeads(here.pool, run.id, [lead('b', won), lead('c', acme)])).toMatchObject({
+      repeated: 1,
+    });
+    expect(await stageLeads(here.pool, run.id, [])).toMatchObject({ repeated: 0 });
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
     expect(await stagedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
       new Map([
@@ -145,11 +149,11 @@ describe('a page of leads', () => {
   test('a cursor is used once in a run', async () => {
     const here = scene();
     const run = await here.run();
-    expect(await useCursor(here.pool, run.id, 'x')).toBe(true);
-    expect(await useCursor(here.pool, run.id, 'y')).toBe(true);
-    expect(await useCursor(here.pool, run.id, 'x')).toBe(false);
+    expect(await useCursors(here.pool, run.id, ['x'])).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['y'])).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['x'])).toBe(false);
     const other = await scene().run();
-    expect(await useCursor(here.pool, other.id, 'x')).toBe(true);
+    expect(await useCursors(here.pool, other.id, ['x'])).toBe(true);
   });
 });
 

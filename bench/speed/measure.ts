@@ -1,0 +1,102 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Order } from './service.ts';
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** What a process took from its start to its end. */
+export interface Cost {
+  readonly wallMs: number;
+  /** Of the process alone. */
+  readonly cpuMs: number;
+  /** Of Postgres meanwhile; 0 when it was not watched. */
+  readonly databaseCpuMs: number;
+  /** Resident, at most. */
+  readonly peakMb: number;
+  readonly stdout: string;
+}
+
+/** Runs a program to its end. Throws what it said on stderr when it fails. */
+export async function measure(
+  program: readonly string[],
+  {
+    cwd,
+    env,
+    postgresPid,
+  }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly postgresPid?: number },
+): Promise<Cost> {
+  const file = join(cwd, 'usage.json');
+  const before = postgresPid === undefined ? 0 : await cpuOfTree(postgresPid);
+  const from = performance.now();
+  const child = spawn(process.execPath, ['--import', here('usage.ts'), ...program], {
+    cwd,
+    env: { ...env, BENCH_USAGE: file },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  if (process.env['SHOW']) process.stderr.write(stderr);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (process.env['SHOW']) process.stderr.write(stderr);
+  const wallMs = performance.now() - from;
+  if (code !== 0) throw new Error(`${program.join(' ')} ended with ${code}\n${stderr}\n${stdout}`);
+  const { cpuMs, peakKb } = JSON.parse(await readFile(file, 'utf8')) as { cpuMs: number; peakKb: number };
+  const databaseCpuMs = postgresPid === undefined ? 0 : (await cpuOfTree(postgresPid)) - before;
+  return { wallMs, cpuMs, databaseCpuMs, peakMb: peakKb / 1024, stdout };
+}
+
+/** CPU time (ms) of a process, of its children, and of those of them that have ended. */
+async function cpuOfTree(root: number): Promise<number> {
+  let ticks = 0;
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [parent, user, system, deadUser, deadSystem] = [1, 11, 12, 13, 14].map((at) => Number(fields[at]));
+    if (Number(name) === root) ticks += (user ?? 0) + (system ?? 0) + (deadUser ?? 0) + (deadSystem ?? 0);
+    else if (parent === root) ticks += (user ?? 0) + (system ?? 0);
+  }
+  return ticks * 10;
+}
+
+/** The Leads service, in a process of its own. */
+export class Service implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly url: string;
+  readonly apiKey: string;
+
+  private constructor(child: ChildProcess, { url, apiKey }: { url: string; apiKey: string }) {
+    this.#child = child;
+    this.url = url;
+    this.apiKey = apiKey;
+  }
+
+  static async open(leads: number): Promise<Service> {
+    const child = fork(here('service.ts'), [String(leads)]);
+    const [started] = (await once(child, 'message')) as [{ url: string; apiKey: string }];
+    return new Service(child, started);
+  }
+
+  async order(order: Order): Promise<{ requests: number; byRoute: Record<string, number> }> {
+    const answer = once(this.#child, 'message');
+    this.#child.send(order);
+    const [stats] = (await answer) as [{ requests: number; byRoute: Record<string, number> }];
+    return stats;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.disconnect();
+    await exit;
+  }
+}
+
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
