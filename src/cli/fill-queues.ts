@@ -51,7 +51,7 @@ export async function takeUpLeftRuns(app: App): Promise<void> {
   for (const { connection, log } of app.contexts.values()) {
     const { name } = connection;
     const open = await openRun(app.pool, name, 'sync');
-    if (open === null || Date.now() - open.progressAt < leftMs) continue;
+    if (open === null || open.idleMs < leftMs) continue;
     if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
     const { waiting, active, delayed } = await app.queues.queue(syncQueue(name)).counts();
     // The next night is there in any case.
@@ -104,7 +104,7 @@ async function addRuns(
 ): Promise<void> {
   const queue = app.queues.queue(syncQueue(name));
   const open = await openRun(app.pool, name, 'sync');
-  if (open !== null && Date.now() - open.progressAt < resumeWithin) {
+  if (open !== null && open.idleMs < resumeWithin) {
     const { job, payload } = resumption(open);
     // As asked for when it began: a run that is over by then is not followed by another.
     const requestedAt = Math.floor(open.createdAt);

@@ -56,15 +56,16 @@ export async function openIntents(
   return rows;
 }
 
-/** When the creates were tried (epoch ms) that are not finished and that no person has been asked about. */
+/** How long ago (ms) the creates were tried that are not finished and that no person has been asked about. */
 export async function unsettledAttempts(db: Queryable, connection: string): Promise<readonly number[]> {
-  const { rows } = await db.query<{ at: number }>(
-    `select floor(extract(epoch from attempted_at) * 1000)::float8 as at from intents i
+  const { rows } = await db.query<{ age: number }>(
+    // By the clock of the database alone: those of workers differ from it, and jump.
+    `select floor(extract(epoch from now() - attempted_at) * 1000)::float8 as age from intents i
      where connection = $1 and state in ('in-doubt', 'created') and not exists (
        select from held h where h.connection = $1 and h.row_key = i.row_key and h.code like 'create.%')`,
     [connection],
   );
-  return rows.map((row) => row.at);
+  return rows.map((row) => row.age);
 }
 
 /** The attempt ended only now, without telling anything: from now on the service may still act on it for a while. */

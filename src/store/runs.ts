@@ -44,6 +44,8 @@ export interface Run {
   readonly report: unknown;
   readonly createdAt: number;
   readonly progressAt: number;
+  /** Ms since then, by the clock of the database: those of workers differ from it, and jump. */
+  readonly idleMs: number;
   readonly finishedAt: number | null;
 }
 
@@ -54,6 +56,7 @@ const columns = `id, connection, mode, status, phase, round, settings_hash as "s
   target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
+  floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
   ${epochMs('finished_at')} as "finishedAt"`;
 
 function epochMs(column: string): string {

@@ -137,11 +137,11 @@ function shown(
 }
 
 async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {
-  const { pool, connection, log, clock } = context;
+  const { pool, connection, log } = context;
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
-    const fresh = clock.now() - open.progressAt < resumeWithin && open.settingsHash === settingsHash;
+    const fresh = open.idleMs < resumeWithin && open.settingsHash === settingsHash;
     if (fresh) return open;
     const message =
       'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
@@ -166,7 +166,7 @@ function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunReque
 }
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
-async function settleDelay({ pool, clock, connection }: SyncContext, run: Run): Promise<number | null> {
+async function settleDelay({ pool, connection }: SyncContext, run: Run): Promise<number | null> {
   if (run.mode === 'plan' || run.undoOf !== null) return null;
   // A filtered scan may show the lead, but never proves that there is none.
   if (run.round > 1 && Object.keys(connection.leads.query).length > 0) return null;
@@ -175,8 +175,7 @@ async function settleDelay({ pool, clock, connection }: SyncContext, run: Run): 
   if (attempts.length === 0) return null;
   // What the service has made is found by the next scan at once; only "not made" needs the attempt to be over.
   if (run.round === 1) return 0;
-  const youngest = Math.max(...attempts);
-  return Math.max(0, youngest + attemptOverAfter - clock.now());
+  return Math.max(0, attemptOverAfter - Math.min(...attempts));
 }
 
 /** Decides by code what an interruption means: wait, try again, or end the run. */

@@ -10,6 +10,7 @@ import {
   openRun,
   pauseRun,
   resumeRun,
+  type Run,
   updateRun,
 } from '../../src/store/runs.ts';
 import { stagedCounts, useCursors } from '../../src/store/staging.ts';
@@ -17,6 +18,9 @@ import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
+
+/** The same run, a moment later. */
+const at = (run: Run): Run => ({ ...run, idleMs: expect.any(Number) as number });
 
 describe('a run', () => {
   test('begins with everything before it', async () => {
@@ -55,7 +59,7 @@ describe('a run', () => {
     for (const time of [run.createdAt, run.progressAt, run.scanStartedAt]) {
       expect(Math.abs(time - before)).toBeLessThan(10_000);
     }
-    expect(await getRun(here.pool, run.id)).toEqual(run);
+    expect(await getRun(here.pool, run.id)).toEqual(at(run));
   });
 
   test('is the only open one of its connection and mode', async () => {
@@ -70,8 +74,8 @@ describe('a run', () => {
       settingsHash: 'h',
       allow: [],
     });
-    expect(await openRun(here.pool, here.connection, 'sync')).toEqual(run);
-    expect(await openRun(here.pool, here.connection, 'plan')).toEqual(plan);
+    expect(await openRun(here.pool, here.connection, 'sync')).toEqual(at(run));
+    expect(await openRun(here.pool, here.connection, 'plan')).toEqual(at(plan));
     await finishRun(here.pool, run.id, 'succeeded', null);
     expect(await openRun(here.pool, here.connection, 'sync')).toBeNull();
     await here.run();
@@ -95,7 +99,7 @@ describe('a run', () => {
       refusals: [{ code: 'r', message: 'm' }],
     } as const;
     const updated = await updateRun(here.pool, run.id, patch);
-    expect(updated).toEqual({ ...run, ...patch, progressAt: expect.any(Number) });
+    expect(updated).toEqual({ ...run, ...patch, progressAt: expect.any(Number), idleMs: 0 });
     expect(Math.abs(updated.progressAt - Date.now())).toBeLessThan(10_000);
     expect(await updateRun(here.pool, run.id, { cursor: null })).toMatchObject({ ...patch, cursor: null });
     expect(await updateRun(here.pool, run.id, {})).toMatchObject({ ...patch, cursor: null });
@@ -127,7 +131,7 @@ describe('a run', () => {
     const second = await here.run();
     const ended = await finishRun(here.pool, second.id, 'succeeded', { runId: String(second.id) });
     await here.run();
-    expect(await lastRun(here.pool, here.connection, 'sync')).toEqual(ended);
+    expect(await lastRun(here.pool, here.connection, 'sync')).toEqual(at(ended));
     expect(await lastRun(here.pool, here.connection, 'plan')).toBeNull();
   });
 });

@@ -2,8 +2,12 @@ import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { Places } from '../../src/sandbox/places.ts';
+import { attemptOverAfter } from '../../src/merge/settle.ts';
+import { advanceRun } from '../../src/sync/run.ts';
 import { until } from '../support/until.ts';
-import { Workspace } from '../support/workspace.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
+
+const never = new AbortController().signal;
 
 const newRow = {
   Company: '  New   Acme Handels GmbH ',
@@ -232,4 +236,25 @@ test('no edit is lost: a new lead that cannot be read back, and of which the ser
     City: 'Ulm',
     'Lead ID': expect.stringMatching(/./),
   });
+});
+
+test('a worker whose clock is wrong looks after a create without a reply as soon as any other', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 2 } });
+  await here.sync();
+  here.sheet.add(newRow);
+  here.sandbox.set({ faults: [{ kind: 'reset', when: { every: 1 }, on: ['create'] }] });
+  await using app = await here.openApp();
+  const context = app.contexts.get(connectionName);
+  if (context === undefined) throw new Error('the connection is not configured');
+  const clock = { ...context.clock, now: () => Date.now() - 600_000 };
+  const request = { mode: 'sync', allow: [], patience: 3 } as const;
+  const waits: number[] = [];
+  for (;;) {
+    const result = await advanceRun({ ...context, clock }, request, never);
+    if (result.kind === 'finished' || result.why !== 'settling') break;
+    waits.push(result.afterMs);
+    if (result.afterMs > 0) break;
+  }
+  expect(waits.at(-1)).toBeGreaterThan(0);
+  expect(waits.at(-1)).toBeLessThanOrEqual(attemptOverAfter);
 });
