@@ -22,7 +22,11 @@ await admin.connect();
 const { rows } = await admin.query(`select pg_backend_pid() as pid`);
 const stat = await readFile(`/proc/${rows[0].pid}/stat`, 'utf8');
 const postgresPid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-if (process.env['SLOW']) await admin.query("alter system set log_min_duration_statement=200").then(() => admin.query('select pg_reload_conf()')); if (process.env['ASYNC']) await admin.query('alter role current_user set synchronous_commit=off');
+if (process.env['SLOW'])
+  await admin
+    .query('alter system set log_min_duration_statement=200')
+    .then(() => admin.query('select pg_reload_conf()'));
+if (process.env['ASYNC']) await admin.query('alter role current_user set synchronous_commit=off');
 await admin.end();
 const table = join(folder, 'leads.csv');
 const env = {
@@ -37,7 +41,7 @@ const env = {
   TARGET: table,
   TABLE: join(folder, 'script.csv'),
   LOG_LEVEL: 'warn',
-  ...(process.env['SHOW'] && { NODE_OPTIONS: '--import /tmp/pgtime.mjs' }),
+  ...(process.env['SHOW'] && { NODE_OPTIONS: process.env['SHOW'] }),
   ...(process.env['PROF'] && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${process.env['PROF']}` }),
 };
 const show = (name: string, c: Cost) =>

@@ -75,6 +75,9 @@ const defaultLockMs = 30_000;
 /** How many finished jobs are kept to look at. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
+/** Ms between two looks at a job that is waited for. */
+const [shortestPollMs, longestPollMs] = [3, 250];
+
 /** Ms without an answer after which waiting for a job is given up. */
 const waitingPatienceMs = 60_000;
 
@@ -225,6 +228,7 @@ async function finished(
   put: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<unknown> {
+  const startedAt = performance.now();
   let answeredAt = Date.now();
   for (;;) {
     signal.throwIfAborted();
@@ -240,6 +244,7 @@ async function finished(
     } catch (error) {
       if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
-    await sleep(50);
+    // So that waiting adds one part in fifty to what it waits for.
+    await sleep(Math.min(longestPollMs, Math.max(shortestPollMs, (performance.now() - startedAt) / 50)));
   }
 }

@@ -143,21 +143,31 @@ export async function* differences(
   run: { readonly id: number; readonly connection: string },
   isProof: AbsenceProof,
 ): AsyncIterable<Difference> {
+  // The ids first, and each record looked up by its own: joins of whole records take several times as long. The limits
+  // keep Postgres, which cannot know that few differ, from making such joins of the lookups.
   const query = new QueryStream(
-    `select lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
+    `select w.lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        case when l.lead_id is not null then 0
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when t.lead_id is not null then 0
          else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
        p.lead_deleted_at is not null as "deletionDone", h.memo
-     from (select * from staged_leads where run_id = $1) l
-     full join (select * from staged_rows where run_id = $1 and lead_id is not null and not duplicate) t using (lead_id)
-     full join (select * from pairs where connection = $2) p using (lead_id)
+     from (
+       select lead_id from (select lead_id, hash from staged_leads where run_id = $1) l
+         full join (select lead_id, hash from staged_rows where run_id = $1 and lead_id is not null and not duplicate) t
+         using (lead_id) where l.hash is null or t.hash is null or l.hash <> t.hash
+       union all
+       select lead_id from pairs p where connection = $2
+         and not exists (select from staged_leads where run_id = $1 and lead_id = p.lead_id)
+         and not exists (select from staged_rows where run_id = $1 and lead_id = p.lead_id)) w
+     left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
+     left join lateral (
+       select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
+     left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
      left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
          'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) as memo
-       from held where connection = $2 and field <> '' group by lead_id) h using (lead_id)
-     where l.hash is null or t.hash is null or l.hash <> t.hash
-     order by lead_id`,
+       from held where connection = $2 and field <> '' group by lead_id) h on h.lead_id = w.lead_id
+     order by w.lead_id`,
     [run.id, run.connection, isProof.leads, isProof.rows],
     { batchSize: 500 },
   );

@@ -245,7 +245,7 @@ async function countPlan(
   }
   return {
     knownPairs: await countKnownPairs(db, run.connection),
-    leads: (await stagedCounts(db, run.id)).leads,
+    leads: run.pulled,
     otherService: service === context.connection.leads.baseUrl ? null : service,
     byKind,
     rewritten,

@@ -1,0 +1,160 @@
+import { rm, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import pg from 'pg';
+import { pino } from 'pino';
+import { type App, openApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import type { SyncReport } from '../../src/sync/report.ts';
+import { type Cost, measure, Service } from './measure.ts';
+
+const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
+const bareLoop = fileURLToPath(new URL('bare-loop.ts', import.meta.url));
+const script = fileURLToPath(new URL('script.ts', import.meta.url));
+
+/** A Postgres and a Leads service of their own, and a folder in which programs are measured. */
+export class Stage implements AsyncDisposable {
+  readonly folder: string;
+  readonly service: Service;
+  readonly #owned: AsyncDisposable;
+  readonly #connectionString: string;
+  readonly #postgresPid: number;
+  #databases = 0;
+  #database = '';
+
+  private constructor(
+    folder: string,
+    service: Service,
+    connectionString: string,
+    postgresPid: number,
+    owned: AsyncDisposable,
+  ) {
+    this.folder = folder;
+    this.service = service;
+    this.#connectionString = connectionString;
+    this.#postgresPid = postgresPid;
+    this.#owned = owned;
+  }
+
+  static async open(leads: number): Promise<Stage> {
+    await using stack = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const server = stack.adopt(await startEmbeddedPostgres(join(folder, 'postgres')), (one) => one.close());
+    const service = stack.use(await Service.open(leads));
+    const pid = Number(
+      (await readFile(join(folder, 'postgres/postgres/data/postmaster.pid'), 'utf8')).split('\n')[0],
+    );
+    return new Stage(folder, service, server.connectionString, pid, stack.move());
+  }
+
+  /** A new database, and no table. */
+  async clear(): Promise<void> {
+    this.#databases += 1;
+    this.#database = `bench${this.#databases}`;
+    const admin = new pg.Client({ connectionString: this.#connectionString });
+    await admin.connect();
+    await admin.query(`create database ${this.#database}`);
+    if (this.#databases > 1) await admin.query(`drop database bench${this.#databases - 1} with (force)`);
+    // What the last one left to write is not to be paid for by the next.
+    await admin.query('checkpoint');
+    await admin.end();
+    await rm(this.#table, { force: true });
+    await rm(join(this.folder, 'script.csv'), { force: true });
+  }
+
+  /** Changes one of a hundred leads in the service, and another one of a hundred rows of the table. */
+  async editBothSides(round: number): Promise<readonly string[]> {
+    await this.service.order({ edit: `Town ${round}` });
+    const grid = parse(await readFile(this.#table)) as string[][];
+    const city = grid[0]?.indexOf('City') ?? -1;
+    const ids: string[] = [];
+    for (let index = 51; index < grid.length; index += 100) {
+      const row = grid[index] ?? [];
+      row[city] = `Village ${round} ${index}`;
+      ids.push(row[grid[0]?.indexOf('Lead ID') ?? -1] ?? '');
+    }
+    await writeFile(this.#table, stringify(grid));
+    return ids;
+  }
+
+  get databaseUrl(): string {
+    const url = new URL(this.#connectionString);
+    url.pathname = `/${this.#database}`;
+    return url.href;
+  }
+
+  get #table(): string {
+    return join(this.folder, 'leads.csv');
+  }
+
+  /** `leadsync COMMAND`, and the requests that the service got from it. */
+  async leadsync(...command: readonly string[]): Promise<Cost & { readonly requests: number }> {
+    const before = await this.service.order({ tell: 'stats' });
+    const cost = await this.#measure([bin, ...command], {});
+    const after = await this.service.order({ tell: 'stats' });
+    return { ...cost, requests: after.requests - before.requests };
+  }
+
+  /** A sync that has to succeed. */
+  async sync(): Promise<Cost & { readonly requests: number; readonly report: SyncReport }> {
+    const cost = await this.leadsync('sync', '--json');
+    const report = JSON.parse(cost.stdout) as SyncReport;
+    if (report.status !== 'succeeded') throw new Error(cost.stdout);
+    return { ...cost, report };
+  }
+
+  /** The pages alone, and a PATCH for each of these leads. */
+  async bareLoop(ids?: readonly string[]): Promise<Cost> {
+    if (ids === undefined) return this.#measure([bareLoop], {});
+    const file = join(this.folder, 'ids');
+    await writeFile(file, ids.join('\n'));
+    return this.#measure([bareLoop], { IDS: file });
+  }
+
+  script(): Promise<Cost> {
+    return this.#measure([script], {});
+  }
+
+  nothing(): Promise<Cost> {
+    return this.#measure(['-e', '0'], {});
+  }
+
+  /** leadsync in this process. */
+  async openApp(): Promise<App> {
+    const config = await loadConfig({ env: this.#environment({}), cwd: this.folder });
+    return openApp(config, pino({ level: 'warn' }, pino.destination(2)));
+  }
+
+  #measure(program: readonly string[], more: NodeJS.ProcessEnv): Promise<Cost> {
+    const env = this.#environment(more);
+    return measure(program, { cwd: this.folder, env, postgresPid: this.#postgresPid });
+  }
+
+  #environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+    const { url, apiKey } = this.service;
+    return {
+      // oxlint-disable-next-line node/no-process-env -- what programs are started with
+      PATH: process.env['PATH'],
+      HOME: this.folder,
+      DATABASE_URL: this.databaseUrl,
+      DATA_DIR: join(this.folder, 'data'),
+      LOG_LEVEL: 'warn',
+      LEADS_BASE_URL: url,
+      LEADS_API_KEY: apiKey,
+      TARGET: this.#table,
+      LEADS_URL: url,
+      LEADS_KEY: apiKey,
+      TABLE: join(this.folder, 'script.csv'),
+      ...more,
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned[Symbol.asyncDispose]();
+  }
+}
