@@ -21,6 +21,7 @@ if (IDS !== undefined) {
   for (const id of (await readFile(IDS, 'utf8')).trim().split('\n')) {
     const body = JSON.stringify({ city: `Patch ${id}` });
     const reply = await client.request({ method: 'PATCH', path: `/v1/leads/${id}`, headers, body });
+    if (reply.statusCode !== 200) throw new Error(`the service said ${reply.statusCode} to the PATCH of ${id}`);
     await reply.body.json();
   }
 }

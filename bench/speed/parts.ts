@@ -1,9 +1,6 @@
 import pg from 'pg';
-import { pino } from 'pino';
-import { openApp } from '../../src/app.ts';
 import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { defaultFields } from '../../src/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/merge/plan.ts';
 import { insertRun } from '../../src/store/runs.ts';

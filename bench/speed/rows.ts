@@ -26,9 +26,7 @@ export async function syncRows(
   const pages = Math.ceil(leads / pageSize);
   const each = async (
     name: string,
-    run: (
-      nth: number,
-    ) => Promise<{
+    run: (nth: number) => Promise<{
       readonly ours: Cost & { readonly requests: number };
       readonly floor: Cost;
       readonly fewest: number;

@@ -35,7 +35,7 @@ do {
 await client.close();
 
 const rows = existsSync(TABLE)
-  ? (parse(readFileSync(TABLE), { columns: true }) as Record<string, string>[])
+  ? (parse(readFileSync(TABLE), { columns: true, bom: true }) as Record<string, string>[])
   : [];
 const known = new Map(rows.map((row) => [row['Lead ID'], row]));
 let changed = 0;

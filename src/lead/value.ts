@@ -18,12 +18,16 @@ export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
   return typeof cell === 'object' && cell !== null;
 }
 
+/** Text that is in its canonical form as it is, as nearly all is. */
+const plain = /^[\n -~]*$/;
+
 /**
  * The form in which two values are compared: text in NFC with `\n` line ends, empty text as none. Instants are
  * already in one form when they are read (see instant.ts), so they compare as text.
  */
 export function canonical(value: Value): Value {
   if (value === null || value === '') return null;
+  if (plain.test(value)) return value;
   return value.normalize('NFC').replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 

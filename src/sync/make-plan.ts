@@ -26,7 +26,6 @@ import {
   type Difference,
   differences,
   looseRows,
-  stagedCounts,
 } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';

@@ -1,0 +1,37 @@
+/**
+ * What syncs cost, beside a floor that is measured in the same run: `npm run bench [-- LEADS TIMES MOST]`. Writes
+ * bench/RESULTS.md and bench/RESULTS.svg. MOST: leads of the largest sync; 1,000,000 take some minutes and gigabytes.
+ */
+import { writeFile } from 'node:fs/promises';
+import { mergesASecond, planOf, queueOverhead, startOfStatus } from './speed/parts.ts';
+import { plot, type Point } from './speed/plot.ts';
+import { asDifference, asItIs, asRatio, page } from './speed/results.ts';
+import { syncRows } from './speed/rows.ts';
+import { Stage } from './speed/stage.ts';
+
+const [leads = 100_000, times = 5, most = 1_000_000] = process.argv.slice(2).map(Number);
+const tell = (line: string): void =>
+  void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+
+const parts = [
+  { part: mergesASecond(times), goal: 'at least 1,000,000', measured: asItIs },
+  { part: await startOfStatus(3 * times), goal: 'at most +150 ms', measured: asDifference },
+  { part: await queueOverhead(3 * times), goal: 'at most 1.03', measured: asRatio },
+  { part: await planOf(most, times), goal: 'at most 1.5', measured: asRatio },
+];
+for (const { part, measured } of parts) tell(`${part.what}: ${measured(part)}`);
+
+const rows = await syncRows(leads, times, tell);
+
+const points: Point[] = [];
+for (let count = 1_000; count <= most; count *= 10) {
+  await using stage = await Stage.open(count);
+  await stage.clear();
+  const first = await stage.sync();
+  const nightly = await stage.sync();
+  points.push({ leads: count, first, nightly });
+  tell(`${count} leads: ${(first.wallMs / 1000).toFixed(1)} s, then ${(nightly.wallMs / 1000).toFixed(1)} s`);
+}
+
+await writeFile(new URL('RESULTS.svg', import.meta.url), plot(points));
+await writeFile(new URL('RESULTS.md', import.meta.url), await page({ rows, points, parts }));

@@ -1,0 +1,122 @@
+import { cpus, totalmem } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { type Cost, median } from './measure.ts';
+import { type Part, ratio } from './parts.ts';
+import type { Point } from './plot.ts';
+import type { Row } from './rows.ts';
+
+const figures = { wallMs: 'wall', cpuMs: 'CPU', peakMb: 'peak memory' } as const;
+type Figure = keyof typeof figures;
+
+/** All that was measured. */
+export interface Results {
+  readonly rows: readonly Row[];
+  readonly points: readonly Point[];
+  /** Beside each part its goal: as ours over the floor, a difference, or a least value. */
+  readonly parts: readonly {
+    readonly part: Part;
+    readonly goal: string;
+    readonly measured: (part: Part) => string;
+  }[];
+}
+
+/** The results as a page. */
+export async function page({ rows, points, parts }: Results): Promise<string> {
+  return [
+    '# What a sync costs, beside what is possible',
+    '',
+    'Written by `npm run bench`. Ours and its floor run in turn, in one go, on one machine; the service (the sandbox of this',
+    'repository, in a process of its own) and Postgres run there, too. Each figure is the median; in brackets the least and the most.',
+    '',
+    ...(await machine()),
+    '',
+    '## Whole syncs of a CSV file',
+    '',
+    '| what | figure | ours | floor | ours / floor | goal |',
+    '|---|---|---|---|---|---|',
+    ...rows.flatMap(lines),
+    '',
+    '**What limits each now**',
+    '',
+    ...rows.map(({ what, limitedBy }) => `- ${what}: ${limitedBy}`),
+    '',
+    '## Requests',
+    '',
+    '| what | sent | the fewest possible |',
+    '|---|---|---|',
+    ...rows.map(
+      ({ what, requests }) =>
+        `| ${what} | ${list(requests.map(({ sent }) => sent))} | ${list(requests.map(({ fewest }) => fewest))} |`,
+    ),
+    '',
+    '## Parts',
+    '',
+    '| what | ours | floor | measured | goal |',
+    '|---|---|---|---|---|',
+    ...parts.map(
+      ({ part, goal, measured }) =>
+        `| ${part.what} | ${spread(part.ours)} ${part.unit} | ${part.floor === '' ? '' : `${part.floor}: ${spread(part.floors)} ${part.unit}`} | ${measured(part)} | ${goal} |`,
+    ),
+    '',
+    '## As the work grows',
+    '',
+    'No latency; wall time, CPU of the process (Postgres apart) and its peak memory, once each.',
+    '',
+    '![wall time, CPU and memory over the number of leads](RESULTS.svg)',
+    '',
+    '| leads | first sync | | | nightly | | |',
+    '|---|---|---|---|---|---|---|',
+    '| | wall | CPU | memory | wall | CPU | memory |',
+    ...points.map(
+      ({ leads, first, nightly }) =>
+        `| ${leads.toLocaleString('en')} | ${[first, nightly].flatMap(({ wallMs, cpuMs, peakMb }) => [`${(wallMs / 1000).toFixed(1)} s`, `${(cpuMs / 1000).toFixed(1)} s`, `${peakMb.toFixed(0)} MB`]).join(' | ')} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+async function machine(): Promise<readonly string[]> {
+  const [first] = cpus();
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return [
+    `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores (${first?.model ?? 'unknown'}), ${Math.round(totalmem() / 1024 ** 3)} GB · Node ${process.version} · leadsync ${version}`,
+  ];
+}
+
+function lines({ what, floor, goals, ours, floors }: Row): readonly string[] {
+  const names = Object.keys(figures) as Figure[];
+  return names
+    .filter((figure) => goals[figure] !== undefined || figure === 'wallMs')
+    .map((figure) => {
+      const of = (costs: readonly Cost[]): readonly number[] => costs.map((cost) => shown(cost, figure));
+      const quotient = median(of(ours)) / median(of(floors));
+      const goal = goals[figure];
+      const verdict = goal === undefined ? '' : `at most ${goal}${quotient <= goal ? '' : ' **missed**'}`;
+      const unit = figure === 'peakMb' ? 'MB' : 's';
+      return `| ${what} | ${figures[figure]} | ${spread(of(ours))} ${unit} | ${floor}: ${spread(of(floors))} ${unit} | ${quotient.toFixed(2)} | ${verdict} |`;
+    });
+}
+
+/** Seconds, or MB. */
+function shown(cost: Cost, figure: Figure): number {
+  if (figure === 'peakMb') return cost.peakMb;
+  return (figure === 'cpuMs' ? cost.cpuMs : cost.wallMs) / 1000;
+}
+
+function spread(values: readonly number[]): string {
+  const text = (value: number): string =>
+    value >= 1_000
+      ? Math.round(value).toLocaleString('en')
+      : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+  return `${text(median(values))} (${text(Math.min(...values))}–${text(Math.max(...values))})`;
+}
+
+const list = (values: readonly number[]): string =>
+  [...new Set(values)].map((value) => value.toLocaleString('en')).join(', ');
+
+export const asRatio = (part: Part): string => ratio(part).toFixed(2);
+export const asDifference = (part: Part): string =>
+  `+${(median(part.ours) - median(part.floors)).toFixed(0)} ${part.unit}`;
+export const asItIs = (part: Part): string => Math.round(median(part.ours)).toLocaleString('en');
