@@ -8,9 +8,27 @@ import { type Cells, isUnreadable } from './value.ts';
  * of their names, so that the order of the mapping does not matter.
  */
 export function fingerprint(cells: Cells, fields: readonly FieldMapping[]): string {
-  const names = fields.map((mapping) => mapping.field).toSorted();
-  const text = names.map((name) => `${JSON.stringify(name)}:${canonicalJson(cells[name] ?? null)}`).join(',');
-  return shortHash(text);
+  const parts = beginnings(fields).map(({ name, begin }) => begin + canonicalJson(cells[name] ?? null));
+  return shortHash(parts.join(','));
+}
+
+interface Beginning {
+  readonly name: string;
+  readonly begin: string;
+}
+
+const known = new WeakMap<readonly FieldMapping[], readonly Beginning[]>();
+
+/** The same for every record of a connection. */
+function beginnings(fields: readonly FieldMapping[]): readonly Beginning[] {
+  const made =
+    known.get(fields) ??
+    fields
+      .map((mapping) => mapping.field)
+      .toSorted()
+      .map((name) => ({ name, begin: `${JSON.stringify(name)}:` }));
+  known.set(fields, made);
+  return made;
 }
 
 /** 27 characters that two texts share only when they are the same. */
@@ -18,7 +36,12 @@ export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27);
 }
 
-/** As `fingerprint`, or null when a cell is unreadable: such a record equals no other one. */
+/** Whether a cell is unreadable: such a record equals no other one. */
+export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): boolean {
+  return fields.some((mapping) => isUnreadable(cells[mapping.field]));
+}
+
+/** As `fingerprint`, or null when a cell is unreadable. */
 export function readableFingerprint(cells: Cells, fields: readonly FieldMapping[]): string | null {
-  return fields.some((mapping) => isUnreadable(cells[mapping.field])) ? null : fingerprint(cells, fields);
+  return hasUnreadable(cells, fields) ? null : fingerprint(cells, fields);
 }

@@ -33,6 +33,7 @@ export function canonical(value: Value): Value {
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair; a spreadsheet could not show them either. */
 export function storable(text: string): string {
+  if (plain.test(text)) return text;
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 

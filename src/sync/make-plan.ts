@@ -20,13 +20,7 @@ import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import {
-  analyzePlanned,
-  countRecords,
-  type Difference,
-  differences,
-  looseRows,
-} from '../store/staging.ts';
+import { analyzePlanned, countRecords, type Difference, differences, looseRows } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
 import { isLarge } from './scan-bounds.ts';

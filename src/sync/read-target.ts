@@ -1,4 +1,4 @@
-import { fingerprint, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
+import { fingerprint, hasUnreadable, shortHash } from '../lead/fingerprint.ts';
 import { isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { type Run, updateRun } from '../store/runs.ts';
@@ -48,12 +48,13 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 
   function stageable(row: TargetRow): StagedRow {
     const cells = Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)]));
+    const rowKey = fingerprint(cells, connection.fields);
     return {
       ...row,
       leadId: row.leadId === null ? null : keptId(row.leadId),
       cells,
-      hash: readableFingerprint(cells, connection.fields),
-      rowKey: fingerprint(cells, connection.fields),
+      hash: hasUnreadable(cells, connection.fields) ? null : rowKey,
+      rowKey,
       status: row.status === null ? null : storable(row.status),
     };
   }
