@@ -1,9 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { LeadsyncError } from '../../src/errors.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
 import type { Target, TargetRow } from '../../src/targets/target.ts';
+import { Turns as Line } from '../../src/turns.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { Turns } from './turns.ts';
 import type { Witness } from './witness.ts';
+
+const never = new AbortController().signal;
 
 /** What ends a life in the middle; never caught by the product. */
 export class Crash extends Error {}
@@ -39,6 +43,8 @@ export class Life {
   readonly #fate: Fate | null;
   readonly #around: Surroundings;
   readonly #turn: number;
+  readonly #line = new Line();
+  readonly #inside = new AsyncLocalStorage<boolean>();
   /** Inside a request to the service: nobody acts between a lead's GET and the write that follows. */
   #within = 0;
 
@@ -57,12 +63,27 @@ export class Life {
     return this.#around.turns.leave(this.#turn);
   }
 
-  /** `pids`: of the sessions that may have to wait for a lock. */
-  async pass<T>(
+  /**
+   * One operation of the process after the other, also where it asks for several at once: which of them came first would
+   * be up to the machine. `pids`: of the sessions that may have to wait for a lock.
+   */
+  pass<T>(
     name: string,
     run: () => Promise<T>,
     ticks: 'before' | 'after' | 'both',
     pids?: () => readonly number[],
+  ): Promise<T> {
+    const pass = (): Promise<T> => this.#pass(name, run, ticks, pids);
+    // Within an operation: a part of it.
+    if (this.#inside.getStore() === true) return pass();
+    return this.#line.run(never, () => this.#inside.run(true, pass));
+  }
+
+  async #pass<T>(
+    name: string,
+    run: () => Promise<T>,
+    ticks: 'before' | 'after' | 'both',
+    pids: (() => readonly number[]) | undefined,
   ): Promise<T> {
     const { turns, steal } = this.#around;
     if (this.crashed) throw new Crash();
