@@ -31,26 +31,15 @@ export async function measure(
   const file = join(cwd, 'usage.json');
   const before = postgresPid === undefined ? 0 : await cpuOfTree(postgresPid);
   const from = performance.now();
-  const child = spawn(
-    process.execPath,
-    [
-      ...(program[0]!.includes('leadsync') ? (process.env['FLAGS'] ?? '').split(' ').filter(Boolean) : []),
-      '--import',
-      here('usage.ts'),
-      ...program,
-    ],
-    {
-      cwd,
-      env: { ...env, BENCH_USAGE: file },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, ['--import', here('usage.ts'), ...program], {
+    cwd,
+    env: { ...env, BENCH_USAGE: file },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  if (process.env['SHOW']) process.stderr.write(stderr);
   const [code] = (await once(child, 'close')) as [number | null];
-  if (process.env['SHOW']) process.stderr.write(stderr);
   const wallMs = performance.now() - from;
   if (code !== 0) throw new Error(`${program.join(' ')} ended with ${code}\n${stderr}\n${stdout}`);
   const { cpuMs, peakKb } = JSON.parse(await readFile(file, 'utf8')) as { cpuMs: number; peakKb: number };

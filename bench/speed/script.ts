@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { Client } from 'undici';
 
+// oxlint-disable-next-line node/no-process-env -- how it is told what to ask
 const { LEADS_URL = '', LEADS_KEY = '', TABLE = '' } = process.env;
 const columns = {
   'Lead ID': 'id',
@@ -24,7 +25,7 @@ do {
   const query = new URLSearchParams({ limit: '100', ...(cursor !== null && { cursor }) });
   const reply = await client.request({
     method: 'GET',
-    path: `/v1/leads?${query}`,
+    path: `/v1/leads?${query.toString()}`,
     headers: { authorization: `Bearer ${LEADS_KEY}` },
   });
   if (reply.statusCode !== 200) throw new Error(`the service said ${reply.statusCode}`);
@@ -35,7 +36,7 @@ do {
 await client.close();
 
 const rows = existsSync(TABLE)
-  ? (parse(readFileSync(TABLE), { columns: true, bom: true }) as Record<string, string>[])
+  ? parse<Record<string, string>>(readFileSync(TABLE), { columns: true, bom: true })
   : [];
 const known = new Map(rows.map((row) => [row['Lead ID'], row]));
 let changed = 0;

@@ -1,3 +1,4 @@
+// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 
 /**

@@ -70,7 +70,7 @@ export class Stage implements AsyncDisposable {
   /** Changes one of a hundred leads in the service, and another one of a hundred rows of the table. */
   async editBothSides(round: number): Promise<readonly string[]> {
     await this.service.order({ edit: `Town ${round}` });
-    const grid = parse(await readFile(this.#table), { bom: true }) as string[][];
+    const grid = parse(await readFile(this.#table), { bom: true });
     const city = grid[0]?.indexOf('City') ?? -1;
     const ids: string[] = [];
     for (let index = 51; index < grid.length; index += 100) {

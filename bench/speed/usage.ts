@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
 /** Loaded before a program that is measured: at its end it tells what it used, in the file that BENCH_USAGE names. */
+// oxlint-disable-next-line node/no-process-env -- it goes with every program
 const path = process.env['BENCH_USAGE'];
 if (path !== undefined) {
   process.on('exit', () => {

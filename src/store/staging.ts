@@ -220,16 +220,6 @@ export async function stagedLeadCells(
   return new Map(rows.map((row) => [row.id, row.cells]));
 }
 
-/** How many leads and rows are staged. */
-export async function stagedCounts(db: Queryable, runId: number): Promise<{ leads: number; rows: number }> {
-  const { rows } = await db.query<{ leads: number; rows: number }>(
-    `select (select count(*)::int from staged_leads where run_id = $1) as leads,
-            (select count(*)::int from staged_rows where run_id = $1) as rows`,
-    [runId],
-  );
-  return rows[0] ?? { leads: 0, rows: 0 };
-}
-
 /** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
 export async function countRecords(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(

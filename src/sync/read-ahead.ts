@@ -6,43 +6,42 @@ export async function* readAhead<T>(
   items: AsyncIterable<T>,
   most: number,
 ): AsyncGenerator<readonly T[], void> {
-  let ready: T[] = [];
-  let fault: { readonly error: unknown } | null = null;
-  let isDone = false;
-  let changed = Promise.withResolvers<void>();
-  const tell = (): void => {
-    changed.resolve();
-    changed = Promise.withResolvers();
+  const now: { ready: T[]; isOver: boolean; change: PromiseWithResolvers<void> } = {
+    ready: [],
+    isOver: false,
+    change: Promise.withResolvers(),
   };
-  const reading = (async () => {
-    try {
-      for await (const item of items) {
-        ready.push(item);
-        tell();
-        while (ready.length >= most && !isDone) await changed.promise;
-        if (isDone) return;
-      }
-    } catch (error) {
-      fault = { error };
-    } finally {
-      isDone = true;
+  const tell = (): void => {
+    now.change.resolve();
+    now.change = Promise.withResolvers();
+  };
+  const end = (): void => {
+    now.isOver = true;
+    tell();
+  };
+  const read = async (): Promise<void> => {
+    for await (const item of items) {
+      now.ready.push(item);
       tell();
+      while (now.ready.length >= most && !now.isOver) await now.change.promise;
+      if (now.isOver) return;
     }
-  })();
+  };
+  const reading = read().finally(end);
+  // Whoever takes the items hears of it when they come to an end.
+  reading.catch(() => {});
   try {
     for (;;) {
-      while (ready.length === 0 && !isDone) await changed.promise;
-      const taken = ready;
-      ready = [];
+      while (now.ready.length === 0 && !now.isOver) await now.change.promise;
+      const taken = now.ready;
+      now.ready = [];
       tell();
-      if (taken.length > 0) yield taken;
-      else break;
+      if (taken.length === 0) break;
+      yield taken;
     }
     await reading;
-    if (fault !== null) throw (fault as { readonly error: unknown }).error;
   } finally {
-    isDone = true;
-    tell();
-    await reading;
+    end();
+    await reading.catch(() => {});
   }
 }

@@ -13,8 +13,8 @@ import {
   type Run,
   updateRun,
 } from '../../src/store/runs.ts';
-import { stagedCounts, useCursors } from '../../src/store/staging.ts';
-import { useScenes } from './store-scene.ts';
+import { useCursors } from '../../src/store/staging.ts';
+import { stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };

@@ -111,3 +111,13 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]>
   for await (const item of items) collected.push(item);
   return collected;
 }
+
+/** How many leads and rows are staged. */
+export async function stagedCounts(db: pg.Pool, runId: number): Promise<{ leads: number; rows: number }> {
+  const { rows } = await db.query<{ leads: number; rows: number }>(
+    `select (select count(*)::int from staged_leads where run_id = $1) as leads,
+            (select count(*)::int from staged_rows where run_id = $1) as rows`,
+    [runId],
+  );
+  return rows[0] ?? { leads: 0, rows: 0 };
+}

@@ -5,13 +5,12 @@ import {
   clearStagedRows,
   looseRows,
   looseStagedRows,
-  stagedCounts,
   stagedLeadCells,
   stageLeads,
   unknownLeads,
   useCursors,
 } from '../../src/store/staging.ts';
-import { collect, proof, useScenes } from './store-scene.ts';
+import { collect, proof, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };

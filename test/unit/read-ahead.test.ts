@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { readAhead } from '../../src/sync/read-ahead.ts';
+
+/** Numbers from 0 on; `taken` are those that were asked for. */
+function numbers(count: number, taken: number[] = [], fault?: Error) {
+  return (async function* () {
+    for (let next = 0; next < count; next++) {
+      taken.push(next);
+      yield next;
+    }
+    if (fault !== undefined) throw fault;
+  })();
+}
+
+const moment = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('what is there by then comes at once, in its order', async () => {
+  const batches: (readonly number[])[] = [];
+  for await (const batch of readAhead(numbers(10), 4)) {
+    batches.push(batch);
+    await moment();
+  }
+  expect(batches.flat()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(Math.max(...batches.map(({ length }) => length))).toBe(4);
+});
+
+test('no more than so many are taken before they are needed', async () => {
+  const taken: number[] = [];
+  const batches = readAhead(numbers(100, taken), 3);
+  await batches.next();
+  await moment();
+  expect(taken.length).toBeLessThanOrEqual(4);
+  await batches.return();
+  expect(taken.length).toBeLessThanOrEqual(5);
+});
+
+test('a fault comes after what was there before it', async () => {
+  const seen: number[] = [];
+  const read = async (): Promise<void> => {
+    for await (const batch of readAhead(numbers(3, [], new Error('the reason')), 2)) {
+      seen.push(...batch);
+      await moment();
+    }
+  };
+  await expect(read()).rejects.toThrow('the reason');
+  expect(seen).toEqual([0, 1, 2]);
+});
+
+test('nothing at all', async () => {
+  const batches: unknown[] = [];
+  for await (const batch of readAhead(numbers(0), 2)) batches.push(batch);
+  expect(batches).toEqual([]);
+});
