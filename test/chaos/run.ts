@@ -63,7 +63,8 @@ for (let nth = 0; nth < Number(values.rounds) && Date.now() < end; nth++) {
   if (verdict.faults.length > 0 && !values.keepGoing) break;
 }
 tell(summary());
-process.exitCode = verdicts.some(({ faults }) => faults.length > 0) ? 1 : 0;
+// Connections to servers that were killed would keep it.
+process.exit(verdicts.some(({ faults }) => faults.length > 0) ? 1 : 0);
 
 function tell(text: string): void {
   console.log(text);
