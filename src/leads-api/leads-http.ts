@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
@@ -60,6 +61,9 @@ export interface Answer {
 }
 
 const machineClock: Clock = { now: () => Date.now(), random: () => Math.random() };
+
+/** What is left (ms) of a wait for the pace that is not worth giving back the turn for. */
+const longestInTurnMs = 20;
 
 const bodyBytes = 16 * 1024 * 1024;
 
@@ -166,14 +170,27 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#pause.error(said.code);
   }
 
-  /** Throws when no request may leave now. The turn that it waited for, or null when none is needed. */
+  /**
+   * Waits for the pace, and throws when that would take long, or no request may leave now. The turn that it waited for,
+   * or null when none is needed. Others may ask while it waits: whoever has the turn then looks again.
+   */
   async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
-    const { limitedLately } = await this.#pause.check();
-    if (!limitedLately || this.#turn === undefined) return null;
-    await using stack = new AsyncDisposableStack();
-    stack.use(await this.#turn(signal));
-    await this.#pause.check();
-    return stack.move();
+    for (let waited = false; ; waited = true) {
+      const { limitedLately, waitMs } = await this.#pause.check();
+      await rest(waitMs, signal);
+      const hasWaited = waited || waitMs > 0;
+      if (!limitedLately || this.#turn === undefined) {
+        this.#pause.leave(hasWaited);
+        return null;
+      }
+      await using stack = new AsyncDisposableStack();
+      stack.use(await this.#turn(signal));
+      const left = (await this.#pause.check()).waitMs;
+      if (left > longestInTurnMs) continue;
+      await rest(left, signal);
+      this.#pause.leave(hasWaited || left > 0);
+      return stack.move();
+    }
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */
@@ -192,6 +209,12 @@ export class LeadsHttp implements AsyncDisposable {
   #redact(text: string): string {
     return text.replaceAll(this.#apiKey.reveal(), '[secret]');
   }
+}
+
+/** Throws the signal's reason as soon as it is aborted. */
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function parseJson(text: string): unknown {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/sync/clock.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 
 test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
   const receivedAt = Date.now();
   const waits: number[] = [];
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (until) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (until: number) => {
         waits.push(until - receivedAt);
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
@@ -28,13 +28,12 @@ test('a wait counts from the moment the headers were here, with a margin', async
   const receivedAt = Date.now() - 400;
   let until = 0;
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (epochMs) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (epochMs: number) => {
         until = epochMs;
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
@@ -51,13 +50,12 @@ test.each([
   const receivedAt = Date.now();
   let until = receivedAt;
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (epochMs) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (epochMs: number) => {
         until = epochMs;
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
