@@ -7,7 +7,10 @@ import { z } from 'zod';
  */
 const schema = z.object({
   /** Requests a second that are believed to be allowed. */
-  limit: z.number().gte(1 / 60).lte(1000),
+  limit: z
+    .number()
+    .gte(1 / 60)
+    .lte(1000),
   /** Ms for which the pace stays under it before it rises. */
   calmMs: z.number().gte(1),
   /** Ms for which the pace, not the work, has decided when to ask since the last 429. */
@@ -31,11 +34,11 @@ export type Pace = Readonly<z.infer<typeof schema>>;
 const near = 0.99;
 
 /** Calm after something new was learned; it grows threefold with each 429 that only confirms it. */
-const firstCalm = { ms: 3_000, requests: 8 };
+const firstCalm = { ms: 3_000, requests: 5 };
 const calmGrowth = 3;
 
-/** Calm at its longest, and in requests: a 429 a minute costs a small bucket some 2 %; of 170 requests it is 0.6 %. */
-const fullCalm = { ms: 50_000, requests: 170 };
+/** Calm at its longest, and in requests: a 429 a minute costs a small bucket some 2 %; of 200 requests it is 0.5 %. */
+const fullCalm = { ms: 50_000, requests: 200 };
 
 /** The rise above `near` doubles in this time (ms); after the first calm it begins with this part of the limit. */
 const riseMs = 4_000;
@@ -147,7 +150,10 @@ export function refused(pace: Pace, now: number, waitMs: number): Pace | null {
   return {
     ...begun,
     limit,
-    calmMs: limit > pace.limit * news ? lasting(firstCalm, limit) : Math.min(lasting(fullCalm, limit), pace.calmMs * calmGrowth),
+    calmMs:
+      limit > pace.limit * news
+        ? lasting(firstCalm, limit)
+        : Math.min(lasting(fullCalm, limit), pace.calmMs * calmGrowth),
     lean: Math.min(mostLean, pace.lean + leanGain),
     misses: 0,
   };

@@ -90,8 +90,7 @@ export class Pause {
     }
     const waitMs = this.#until - head.receivedAt;
     const now = head.receivedAt - this.#aheadMs;
-    const pace =
-      this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
+    const pace = this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
     this.#burst = null;
     await this.#throttle.pauseUntil(this.#until, pace);
     return { asked: asked !== null };
