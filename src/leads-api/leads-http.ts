@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
@@ -8,7 +8,7 @@ import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
-import type { ServiceTurn, Throttle } from '../sync/leads-port.ts';
+import type { Outlook, ServiceTurn, Throttle } from '../sync/leads-port.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
@@ -27,6 +27,8 @@ export interface LeadsHttpOptions {
   readonly turn?: ServiceTurn;
   /** The throttle goes by the same. Default: the machine's. */
   readonly clock?: Clock;
+  /** Lets so many ms go by on the clock; throws the signal's reason when it is aborted before. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Fields and message never hold the key. */
   readonly log?: (
     level: 'debug' | 'warn',
@@ -79,7 +81,9 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #onReply: OnReply | undefined;
   readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
+  readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
   #requests = 0;
+  #pacedMs = 0;
 
   constructor(options: LeadsHttpOptions) {
     const { timeouts = {} } = options;
@@ -100,12 +104,23 @@ export class LeadsHttp implements AsyncDisposable {
     };
     this.#pause = new Pause(options.throttle, this.#clock);
     this.#turn = options.turn;
+    this.#sleep = options.sleep ?? sleepByTimer;
     this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
   }
 
   /** Requests that began to be written so far. */
   get requests(): number {
     return this.#requests;
+  }
+
+  /** Ms that requests have waited for the pace so far. */
+  get pacedMs(): number {
+    return this.#pacedMs;
+  }
+
+  /** As `LeadsPort` says. */
+  outlook(): Promise<Outlook> {
+    return this.#pause.outlook();
   }
 
   /** At most one attempt, when all earlier ones have ended. Throws what `LeadsPort` lists, or the signal's reason. */
@@ -177,7 +192,7 @@ export class LeadsHttp implements AsyncDisposable {
   async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
     for (let waited = false; ; waited = true) {
       const { limitedLately, waitMs } = await this.#pause.check();
-      await rest(waitMs, signal);
+      await this.#rest(waitMs, signal);
       const hasWaited = waited || waitMs > 0;
       if (!limitedLately || this.#turn === undefined) {
         this.#pause.leave(hasWaited);
@@ -187,10 +202,16 @@ export class LeadsHttp implements AsyncDisposable {
       stack.use(await this.#turn(signal));
       const left = (await this.#pause.check()).waitMs;
       if (left > longestInTurnMs) continue;
-      await rest(left, signal);
+      await this.#rest(left, signal);
       this.#pause.leave(hasWaited || left > 0);
       return stack.move();
     }
+  }
+
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= 0) return;
+    await this.#sleep(ms, signal);
+    this.#pacedMs += ms;
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */
@@ -211,10 +232,8 @@ export class LeadsHttp implements AsyncDisposable {
   }
 }
 
-/** Throws the signal's reason as soon as it is aborted. */
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0) return;
-  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+async function sleepByTimer(ms: number, signal: AbortSignal): Promise<void> {
+  await timer(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function parseJson(text: string): unknown {

@@ -99,11 +99,6 @@ export function rateOf({ limit, calmMs, heldMs }: Pace): number {
   return within(limit * (near + begins * (2 ** Math.min(rising, 30) - 1)));
 }
 
-/** Requests a second that the pace comes to over a longer time. */
-export function usualRate({ limit }: Pace): number {
-  return limit * near;
-}
-
 /** A request leaves. `waited`: for the pace; then the next one is due a gap after this one was, also when it is late. */
 export function sent(pace: Pace, now: number, waited: boolean): Pace {
   const gap = 1000 / rateOf(pace);

@@ -1,9 +1,19 @@
 import type { Clock } from '../sync/clock.ts';
-import type { Throttle } from '../sync/leads-port.ts';
+import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { backoffMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import { answered, type Burst, firstPace, longer, type Pace, readPace, refused, sent } from './pace.ts';
+import {
+  answered,
+  type Burst,
+  firstPace,
+  longer,
+  type Pace,
+  rateOf,
+  readPace,
+  refused,
+  sent,
+} from './pace.ts';
 
 /** Added to every wait: what clocks and timers may differ by, so that no request is early. */
 const marginMs = 100;
@@ -46,18 +56,30 @@ export class Pause {
 
   /** Throws `leads.rate-limited` when no request may leave yet. */
   async check(): Promise<Permission> {
-    const { notBefore, pace, aheadMs } = await this.#throttle.look();
-    const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
+    const { remaining, limitedLately, pace, aheadMs } = await this.#look();
     if (remaining > 0) {
       throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
     }
-    const limitedLately = remaining > -latelyMs;
     this.#aheadMs = aheadMs;
-    this.#pace = limitedLately ? readPace(pace) : null;
+    this.#pace = pace;
     const waitMs = this.#pace === null ? 0 : Math.max(0, this.#pace.nextAt - this.#sharedTime());
     if (waitMs > longestSleepMs)
       throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
     return { limitedLately, waitMs };
+  }
+
+  /** As `LeadsPort` says. */
+  async outlook(): Promise<Outlook> {
+    const { remaining, pace } = await this.#look();
+    return { pauseMs: Math.max(0, remaining), perSecond: pace && rateOf(pace) };
+  }
+
+  /** `remaining`: ms of the pause, below zero when it is over. */
+  async #look() {
+    const { notBefore, pace, aheadMs } = await this.#throttle.look();
+    const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
+    const limitedLately = remaining > -latelyMs;
+    return { remaining, limitedLately, pace: limitedLately ? readPace(pace) : null, aheadMs };
   }
 
   /** A request leaves now. `waited`: it did so for the pace. */

@@ -34,6 +34,10 @@ export interface ListRequest {
 export interface LeadsPort {
   /** Requests sent so far by this object. */
   readonly requests: number;
+  /** Ms that its requests have waited so far because the service would not have answered more of them. */
+  readonly pacedMs: number;
+  /** What keeps requests back at this moment, as far as is known; none is sent. */
+  outlook(): Promise<Outlook>;
   list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;
   /** The lead, or null when the service answers 404 (or 410). */
   get(id: string, signal: AbortSignal): Promise<Lead | null>;
@@ -49,6 +53,12 @@ export interface LeadsPort {
   update(id: string, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Lead | null>;
   /** True when deleted, false when it was gone already (404, 410). */
   delete(id: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** `pauseMs`: no request leaves before; `perSecond`: as many leave after that, null: nothing is known to limit them. */
+export interface Outlook {
+  readonly pauseMs: number;
+  readonly perSecond: number | null;
 }
 
 /** Waits until no other process asks the service with the same key; to be disposed of with the reply. */
