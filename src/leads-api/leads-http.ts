@@ -190,12 +190,11 @@ export class LeadsHttp implements AsyncDisposable {
    * or null when none is needed. Others may ask while it waits: whoever has the turn then looks again.
    */
   async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
-    for (let waited = false; ; waited = true) {
+    for (;;) {
       const { limitedLately, waitMs } = await this.#pause.check();
       await this.#rest(waitMs, signal);
-      const hasWaited = waited || waitMs > 0;
       if (!limitedLately || this.#turn === undefined) {
-        this.#pause.leave(hasWaited);
+        this.#pause.leave();
         return null;
       }
       await using stack = new AsyncDisposableStack();
@@ -203,7 +202,7 @@ export class LeadsHttp implements AsyncDisposable {
       const left = (await this.#pause.check()).waitMs;
       if (left > longestInTurnMs) continue;
       await this.#rest(left, signal);
-      this.#pause.leave(hasWaited || left > 0);
+      this.#pause.leave();
       return stack.move();
     }
   }

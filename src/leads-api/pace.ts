@@ -56,6 +56,9 @@ const mostLean = 0.7;
 const leanLoss = 0.7;
 const leanGain = 0.03;
 
+/** Requests a second: so slow no service is taken for at first sight. One 429 with a long wait says very little. */
+const leastAtFirst = 2;
+
 /** After so long (ms) without a request what was accepted before says nothing about the rate. */
 const idleMs = 2_000;
 
@@ -78,7 +81,10 @@ export function longer(burst: Burst | null, lastAt: number, now: number): Burst 
 export function firstPace(burst: Burst | null, now: number, waitMs: number): Pace | null {
   if (waitMs > longestWaitMs) return null;
   const until = now + waitMs;
-  const limit = within(perSecond(burst?.accepted ?? 0, until - (burst?.since ?? now)));
+  const limit = Math.max(
+    leastAtFirst,
+    within(perSecond(burst?.accepted ?? 0, until - (burst?.since ?? now))),
+  );
   return {
     limit,
     calmMs: lasting(firstCalm, limit),
@@ -99,15 +105,19 @@ export function rateOf({ limit, calmMs, heldMs }: Pace): number {
   return within(limit * (near + begins * (2 ** Math.min(rising, 30) - 1)));
 }
 
-/** A request leaves. `waited`: for the pace; then the next one is due a gap after this one was, also when it is late. */
-export function sent(pace: Pace, now: number, waited: boolean): Pace {
+/**
+ * A request leaves. When it has waited for the pace, the next one is due a gap after this one was, also when it is late;
+ * what comes more than a gap later than it might has not.
+ */
+export function sent(pace: Pace, now: number): Pace {
   const gap = 1000 / rateOf(pace);
-  const due = waited ? Math.max(pace.nextAt + gap, now + gap / 2) : now + gap;
-  const isIdle = now - pace.nextAt > idleMs;
+  const late = now - pace.nextAt;
+  const isHeld = late < gap;
+  const isIdle = late > Math.max(gap, idleMs);
   return {
     ...pace,
-    nextAt: due,
-    heldMs: pace.heldMs + (waited ? gap : 0),
+    nextAt: isHeld ? Math.max(pace.nextAt + gap, now + gap / 2) : now + gap,
+    heldMs: pace.heldMs + (isHeld ? gap : 0),
     ...(isIdle && { since: now, accepted: 0 }),
   };
 }

@@ -82,9 +82,9 @@ export class Pause {
     return { remaining, limitedLately, pace: limitedLately ? readPace(pace) : null, aheadMs };
   }
 
-  /** A request leaves now. `waited`: it did so for the pace. */
-  leave(waited: boolean): void {
-    this.#pace &&= sent(this.#pace, this.#sharedTime(), waited);
+  /** A request leaves now. */
+  leave(): void {
+    this.#pace &&= sent(this.#pace, this.#sharedTime());
   }
 
   /**

@@ -34,10 +34,9 @@ export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): P
   let burst: Burst | null = null;
   let [lastAt, notBefore, early, answers, refusals] = [0, 0, 0, 0, 0];
   for (let now = 0; now < totalMs; ) {
-    const waits = pace !== null && pace.nextAt > now;
     if (pace !== null) {
       now = Math.max(now, pace.nextAt);
-      pace = sent(pace, now, waits);
+      pace = sent(pace, now);
     }
     if (now < notBefore) early += 1;
     // No window of the service begins with the first request.

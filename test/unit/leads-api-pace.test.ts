@@ -58,7 +58,7 @@ test('a service that refuses whatever the pace is does not make it slower and sl
     for (let request = 1; answers < 2_000; request++) {
       if (pace !== null) {
         now = Math.max(now, pace.nextAt);
-        pace = sent(pace, now, true);
+        pace = sent(pace, now);
       }
       if (request % every === 0) {
         const next: Pace | null =
@@ -112,7 +112,7 @@ describe('laws', () => {
           if (pace === null) return;
           for (let count = 0; count < requests; count++) {
             now = Math.max(now, pace.nextAt + lateMs);
-            pace = answered(sent(pace, now, lateMs < 20));
+            pace = answered(sent(pace, now));
             expect(pace.nextAt).toBeGreaterThan(now);
           }
           pace = refused(pace, now, waitMs);
