@@ -40,9 +40,12 @@ const calmGrowth = 3;
 /** Calm at its longest, and in requests: a 429 a minute costs a small bucket some 2 %; of 200 requests it is 0.5 %. */
 const fullCalm = { ms: 50_000, requests: 200 };
 
-/** The rise above `near` doubles in this time (ms); after the first calm it begins with this part of the limit. */
-const riseMs = 4_000;
-const firstRise = 0.15;
+/**
+ * The rise above `near` doubles in half the calm, at most in so many ms: a large bucket refuses some seconds late, and
+ * should not be far above its limit then. After the first calm it begins with this part of the limit, later with less.
+ */
+const longestRiseMs = 4_000;
+const firstRise = 0.1;
 
 /** A limit that is above the believed one by this factor is news. */
 const news = 1.25;
@@ -100,7 +103,7 @@ export function firstPace(burst: Burst | null, now: number, waitMs: number): Pac
 
 /** Requests a second at this moment of the calm or the rise. */
 export function rateOf({ limit, calmMs, heldMs }: Pace): number {
-  const rising = Math.max(0, heldMs - calmMs) / riseMs;
+  const rising = Math.max(0, heldMs - calmMs) / Math.min(longestRiseMs, calmMs / 2);
   const begins = firstRise * (lasting(firstCalm, limit) / calmMs);
   return within(limit * (near + begins * (2 ** Math.min(rising, 30) - 1)));
 }

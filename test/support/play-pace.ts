@@ -10,6 +10,18 @@ import {
 } from '../../src/leads-api/pace.ts';
 import { type RateLimit, RateMeter } from '../../src/sandbox/rate-limit.ts';
 
+/** A limit of so many requests a second. */
+export type Limit = (perSecond: number) => RateLimit;
+
+export const limitKinds: Readonly<Record<string, Limit>> = {
+  'bucket of 1': (perSecond) => ({ perSecond, burst: 1 }),
+  'bucket of 1 s': (perSecond) => ({ perSecond, burst: perSecond }),
+  'bucket of 10 s': (perSecond) => ({ perSecond, burst: 10 * perSecond }),
+  'window of 1 s': (perSecond) => ({ perSecond, window: 1 }),
+  'window of 10 s': (perSecond) => ({ perSecond, window: 10 }),
+  'window of 60 s': (perSecond) => ({ perSecond, window: 60 }),
+};
+
 export interface PlayedPace {
   /** Answered requests over those that the limit allows in the time. */
   readonly ratio: number;

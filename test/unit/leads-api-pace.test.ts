@@ -10,20 +10,10 @@ import {
   refused,
   sent,
 } from '../../src/leads-api/pace.ts';
-import type { RateLimit } from '../../src/sandbox/rate-limit.ts';
 import { lawRuns } from '../support/law-runs.ts';
-import { playPace } from '../support/play-pace.ts';
+import { limitKinds, playPace } from '../support/play-pace.ts';
 
 const minutes = 60_000;
-
-const kinds: Readonly<Record<string, (perSecond: number) => RateLimit>> = {
-  'a bucket of 1': (perSecond) => ({ perSecond, burst: 1 }),
-  'a bucket of a second': (perSecond) => ({ perSecond, burst: perSecond }),
-  'a bucket of 10 s': (perSecond) => ({ perSecond, burst: 10 * perSecond }),
-  'a window of 1 s': (perSecond) => ({ perSecond, window: 1 }),
-  'a window of 10 s': (perSecond) => ({ perSecond, window: 10 }),
-  'a window of 60 s': (perSecond) => ({ perSecond, window: 60 }),
-};
 
 /** What 20 minutes come to at least and at most: see bench/pace.md for the measured ones, of 5 to 50 requests a second. */
 const bounds = [
@@ -33,7 +23,7 @@ const bounds = [
 ] as const;
 
 describe.each(bounds)('a limit that is %s', (_name, factorAt, ratio, share) => {
-  test.each(Object.entries(kinds))('is found and kept: %s', (_kind, limitOf) => {
+  test.each(Object.entries(limitKinds))('is found and kept: %s', (_kind, limitOf) => {
     for (const perSecond of [6, 40]) {
       const played = playPace((ms) => limitOf(perSecond * factorAt(ms)), 20 * minutes);
       expect(played.ratio, `${perSecond} a second`).toBeGreaterThan(ratio);
@@ -44,7 +34,7 @@ describe.each(bounds)('a limit that is %s', (_name, factorAt, ratio, share) => {
 });
 
 test('of 2 requests a second hardly more than 1 % are refused', () => {
-  for (const limitOf of Object.values(kinds)) {
+  for (const limitOf of Object.values(limitKinds)) {
     const { ratio, share } = playPace(() => limitOf(2), 20 * minutes);
     expect(ratio).toBeGreaterThan(0.95);
     expect(share).toBeLessThan(0.012);
