@@ -105,6 +105,11 @@ async function writeReal(): Promise<void> {
     lines.push(line);
     process.stderr.write(`${line}\n`);
   }
+  lines.push(
+    '',
+    '`early`: a request that was under way when the first 429 ever came to the other client. A bucket of 1 refuses whatever comes a moment too soon, so',
+    'that each unevenness of a real line costs it more than others.',
+  );
 }
 
 async function measure(
