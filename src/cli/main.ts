@@ -121,6 +121,7 @@ command('undo', 'shows how what a run wrote would be put back; later edits are l
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
+  .option('--rate <spec>', 'how much it allows: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
   .option('--port <p>', 'port (default: any free one)', '0')
   .action(async (options: SandboxCommandOptions) => (await import('./sandbox.ts')).sandbox(options));
 

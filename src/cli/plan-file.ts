@@ -83,6 +83,7 @@ export async function writePlanFile(
     settings: settingsHashes(connection),
     madeAt: new Date(run.createdAt).toISOString(),
     guard: plan.guard,
+    ...(plan.forecast !== undefined && { forecast: plan.forecast }),
   };
   const keys = Object.entries(head).map(
     ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},`,

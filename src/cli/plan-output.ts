@@ -2,6 +2,7 @@ import { showCell } from '../lead/value.ts';
 import type { Refusal } from '../merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
+import type { Forecast } from '../sync/forecast.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { describeProblem } from './output.ts';
 
@@ -24,6 +25,8 @@ export interface PlanOutput {
   readonly actions: readonly PlanLine[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
+  /** Not when the scan failed. */
+  readonly forecast?: Forecast;
 }
 
 export function planJson(run: Run, actions: readonly Action[]): PlanOutput {
@@ -34,7 +37,14 @@ export function planJson(run: Run, actions: readonly Action[]): PlanOutput {
     actions: actions.map(planLine),
     guard: { ok: run.refusals.length === 0, refusals: run.refusals },
     ...(run.status === 'failed' && { problems: (run.report as SyncReport).problems }),
+    ...forecastOf(run),
   };
+}
+
+/** Runs of an older version, and those that failed, have none. */
+function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
+  const { forecast } = (report ?? {}) as Partial<SyncReport>;
+  return forecast === undefined ? {} : { forecast };
 }
 
 function planLine({ id, kind, leadId, row, changes, reason, message }: Action): PlanLine {
@@ -87,6 +97,19 @@ export function describePlan(run: Run, actions: readonly Action[], { goesOn = fa
   if (actions.length === 0) lines.push('  nothing to do');
   for (const refusal of run.refusals)
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
+  const { forecast } = forecastOf(run);
+  if (forecast !== undefined)
+    lines.push(`  ${goesOn ? 'this takes' : 'carried out now, it takes'} ${describeForecast(forecast)}`);
   if (!goesOn) lines.push('  nothing was written');
   return lines.join('\n');
+}
+
+function describeForecast({ leadRequests, waitMs, durationMs, finishAt }: Forecast): string {
+  const requests = `${leadRequests} requests to the Leads service`;
+  const waits = waitMs === 0 ? '' : `, ${seconds(waitMs)} of it waiting for the service's limit`;
+  return `${requests}, about ${seconds(durationMs)}${waits}, until ${finishAt.slice(0, 19)}Z`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

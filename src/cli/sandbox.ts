@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
+import { parseRate } from '../sandbox/parse-rate.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
@@ -8,6 +9,7 @@ import { stopSignal } from './with-app.ts';
 export interface SandboxCommandOptions extends CommonOptions {
   readonly leads: string;
   readonly faults?: string;
+  readonly rate?: string;
   readonly port: string;
 }
 
@@ -16,8 +18,9 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   const leads = wholeNumber('--leads', options.leads, 1_000_000);
   const port = wholeNumber('--port', options.port, 65_535);
   const faults = options.faults === undefined ? [] : parseFaults(options.faults);
+  const rate = options.rate === undefined ? undefined : parseRate(options.rate);
   const stop = stopSignal();
-  await using service = await startSandbox({ leads, port, faults });
+  await using service = await startSandbox({ leads, port, faults, rate });
   if (options.json) {
     printJson({ baseUrl: service.url, apiKey: service.apiKey, leads });
   } else {

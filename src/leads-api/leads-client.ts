@@ -1,5 +1,5 @@
 import type { Lead } from '../lead/lead.ts';
-import type { LeadPage, LeadsPort, ListRequest } from '../sync/leads-port.ts';
+import type { LeadPage, LeadsPort, ListRequest, Outlook } from '../sync/leads-port.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
 import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';
@@ -30,6 +30,14 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
 
   get requests(): number {
     return this.#http.requests;
+  }
+
+  get pacedMs(): number {
+    return this.#http.pacedMs;
+  }
+
+  outlook(): Promise<Outlook> {
+    return this.#http.outlook();
   }
 
   async list({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<LeadPage> {

@@ -1,3 +1,4 @@
+import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Clock } from '../sync/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
@@ -7,7 +8,7 @@ import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
-import type { ServiceTurn, Throttle } from '../sync/leads-port.ts';
+import type { Outlook, ServiceTurn, Throttle } from '../sync/leads-port.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
@@ -26,6 +27,8 @@ export interface LeadsHttpOptions {
   readonly turn?: ServiceTurn;
   /** The throttle goes by the same. Default: the machine's. */
   readonly clock?: Clock;
+  /** Lets so many ms go by on the clock; throws the signal's reason when it is aborted before. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Fields and message never hold the key. */
   readonly log?: (
     level: 'debug' | 'warn',
@@ -61,6 +64,9 @@ export interface Answer {
 
 const machineClock: Clock = { now: () => Date.now(), random: () => Math.random() };
 
+/** What is left (ms) of a wait for the pace that is not worth giving back the turn for. */
+const longestInTurnMs = 20;
+
 const bodyBytes = 16 * 1024 * 1024;
 
 /** Sends one request at a time, with the key, and turns every reply that is no answer into a LeadsApiError. */
@@ -75,7 +81,9 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #onReply: OnReply | undefined;
   readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
+  readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
   #requests = 0;
+  #pacedMs = 0;
 
   constructor(options: LeadsHttpOptions) {
     const { timeouts = {} } = options;
@@ -96,12 +104,23 @@ export class LeadsHttp implements AsyncDisposable {
     };
     this.#pause = new Pause(options.throttle, this.#clock);
     this.#turn = options.turn;
+    this.#sleep = options.sleep ?? sleepByTimer;
     this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
   }
 
   /** Requests that began to be written so far. */
   get requests(): number {
     return this.#requests;
+  }
+
+  /** Ms that requests have waited for the pace so far. */
+  get pacedMs(): number {
+    return this.#pacedMs;
+  }
+
+  /** As `LeadsPort` says. */
+  outlook(): Promise<Outlook> {
+    return this.#pause.outlook();
   }
 
   /** At most one attempt, when all earlier ones have ended. Throws what `LeadsPort` lists, or the signal's reason. */
@@ -166,14 +185,32 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#pause.error(said.code);
   }
 
-  /** Throws when no request may leave now. The turn that it waited for, or null when none is needed. */
+  /**
+   * Waits for the pace, and throws when that would take long, or no request may leave now. The turn that it waited for,
+   * or null when none is needed. Others may ask while it waits: whoever has the turn then looks again.
+   */
   async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
-    const { limitedLately } = await this.#pause.check();
-    if (!limitedLately || this.#turn === undefined) return null;
-    await using stack = new AsyncDisposableStack();
-    stack.use(await this.#turn(signal));
-    await this.#pause.check();
-    return stack.move();
+    for (;;) {
+      const { limitedLately, waitMs } = await this.#pause.check();
+      await this.#rest(waitMs, signal);
+      if (!limitedLately || this.#turn === undefined) {
+        this.#pause.leave();
+        return null;
+      }
+      await using stack = new AsyncDisposableStack();
+      stack.use(await this.#turn(signal));
+      const left = (await this.#pause.check()).waitMs;
+      if (left > longestInTurnMs) continue;
+      await this.#rest(left, signal);
+      this.#pause.leave();
+      return stack.move();
+    }
+  }
+
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= 0) return;
+    await this.#sleep(ms, signal);
+    this.#pacedMs += ms;
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */
@@ -192,6 +229,10 @@ export class LeadsHttp implements AsyncDisposable {
   #redact(text: string): string {
     return text.replaceAll(this.#apiKey.reveal(), '[secret]');
   }
+}
+
+async function sleepByTimer(ms: number, signal: AbortSignal): Promise<void> {
+  await timer(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function parseJson(text: string): unknown {

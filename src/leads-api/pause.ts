@@ -1,8 +1,19 @@
 import type { Clock } from '../sync/clock.ts';
-import type { Throttle } from '../sync/leads-port.ts';
+import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { backoffMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
+import {
+  answered,
+  type Burst,
+  firstPace,
+  longer,
+  type Pace,
+  rateOf,
+  readPace,
+  refused,
+  sent,
+} from './pace.ts';
 
 /** Added to every wait: what clocks and timers may differ by, so that no request is early. */
 const marginMs = 100;
@@ -10,30 +21,70 @@ const marginMs = 100;
 /** For so long (ms) after its last pause a service counts as one that limits requests. */
 const latelyMs = 24 * 3_600_000;
 
-/** Obeys 429 (API reference, sections 7 and 8) through the throttle that all processes with this key share. */
+/** A longer wait (ms) for the pace is not slept: whoever asks comes back later, and holds nothing meanwhile. */
+const longestSleepMs = 2_000;
+
+/** What is known before a request. */
+interface Permission {
+  /** The service has limited this key lately: it may do so at any time, and one process at a time should ask. */
+  readonly limitedLately: boolean;
+  /** Ms until the pace lets the request leave; short. */
+  readonly waitMs: number;
+}
+
+/**
+ * Obeys 429 (API reference, sections 7 and 8), and keeps to the pace that was learned from it, through the throttle that all
+ * processes with this key share. For each request: `check`, `leave`, `note`.
+ */
 export class Pause {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
   /** As the throttle's, for this object: holds even when the throttle could not be written. */
   #until = 0;
   #consecutive = 0;
+  /** As it was found by the last check. */
+  #pace: Pace | null = null;
+  #aheadMs = 0;
+  /** While there is no pace. */
+  #burst: Burst | null = null;
+  #lastAt = 0;
 
   constructor(throttle: Throttle, clock: Clock) {
     this.#throttle = throttle;
     this.#clock = clock;
   }
 
-  /**
-   * Throws `leads.rate-limited` when no request may leave yet. Returns whether the service has limited this key lately:
-   * then it may do so at any time, and one process at a time should ask.
-   */
-  async check(): Promise<{ readonly limitedLately: boolean }> {
-    const until = Math.max(this.#until, await this.#throttle.notBefore());
-    const remaining = until - this.#clock.now();
+  /** Throws `leads.rate-limited` when no request may leave yet. */
+  async check(): Promise<Permission> {
+    const { remaining, limitedLately, pace, aheadMs } = await this.#look();
     if (remaining > 0) {
       throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
     }
-    return { limitedLately: remaining > -latelyMs };
+    this.#aheadMs = aheadMs;
+    this.#pace = pace;
+    const waitMs = this.#pace === null ? 0 : Math.max(0, this.#pace.nextAt - this.#sharedTime());
+    if (waitMs > longestSleepMs)
+      throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
+    return { limitedLately, waitMs };
+  }
+
+  /** As `LeadsPort` says. */
+  async outlook(): Promise<Outlook> {
+    const { remaining, pace } = await this.#look();
+    return { pauseMs: Math.max(0, remaining), perSecond: pace && rateOf(pace) };
+  }
+
+  /** `remaining`: ms of the pause, below zero when it is over. */
+  async #look() {
+    const { notBefore, pace, aheadMs } = await this.#throttle.look();
+    const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
+    const limitedLately = remaining > -latelyMs;
+    return { remaining, limitedLately, pace: limitedLately ? readPace(pace) : null, aheadMs };
+  }
+
+  /** A request leaves now. */
+  leave(): void {
+    this.#pace &&= sent(this.#pace, this.#sharedTime());
   }
 
   /**
@@ -44,6 +95,7 @@ export class Pause {
   async note(head: ReplyHead): Promise<{ readonly asked: boolean } | null> {
     const limited = head.status === 429;
     this.#consecutive = limited ? this.#consecutive + 1 : 0;
+    if (!limited) await this.#keepPace(head.receivedAt);
     if (!limited && head.status !== 503) return null;
     const date = head.headers['date'];
     const asked = retryAfterMs(
@@ -54,8 +106,32 @@ export class Pause {
     if (!limited && asked === null) return null;
     this.#until =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
-    await this.#throttle.pauseUntil(this.#until);
-    return limited ? { asked: asked !== null } : null;
+    if (!limited) {
+      await this.#throttle.pauseUntil(this.#until);
+      return null;
+    }
+    const waitMs = this.#until - head.receivedAt;
+    const now = head.receivedAt - this.#aheadMs;
+    const pace = this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
+    this.#burst = null;
+    await this.#throttle.pauseUntil(this.#until, pace);
+    return { asked: asked !== null };
+  }
+
+  async #keepPace(receivedAt: number): Promise<void> {
+    if (this.#pace === null) {
+      const now = receivedAt - this.#aheadMs;
+      this.#burst = longer(this.#burst, this.#lastAt, now);
+      this.#lastAt = now;
+      return;
+    }
+    // The reply counts more than the pace, which is only older then.
+    await this.#throttle.keepPace(answered(this.#pace)).catch(() => {});
+  }
+
+  /** Epoch ms, as all processes have it. */
+  #sharedTime(): number {
+    return this.#clock.now() - this.#aheadMs;
   }
 
   /** The error for the 429 that was noted last. */

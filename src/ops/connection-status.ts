@@ -37,7 +37,8 @@ export async function connectionStatus(
 ): Promise<ConnectionStatus> {
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
-  const notBefore = await createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock).notBefore();
+  const throttle = createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock);
+  const { notBefore } = await throttle.look();
   const schedule = await getSchedule(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {

@@ -1,5 +1,6 @@
 import type { Fault } from './faults.ts';
 import type { IdKind } from './lead-id.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /** The time that the service goes by, epoch ms (UTC). */
 export interface SandboxClock {
@@ -69,6 +70,8 @@ export interface SandboxBehaviour {
   readonly trimText: boolean;
 
   readonly faults: readonly Fault[];
+  /** More requests get 429, with Retry-After in whole seconds, rounded up. Undefined: there is no limit. */
+  readonly rate: RateLimit | undefined;
   /** What happens to requests that come before an announced Retry-After has passed: 429 again, or only counted. */
   readonly rateWindow: 'refuse' | 'count';
   /**
@@ -113,6 +116,7 @@ export const defaultOptions: SandboxOptions = {
   requiredFields: ['companyName'],
   trimText: false,
   faults: [],
+  rate: undefined,
   rateWindow: 'refuse',
   earlyGraceMs: 0,
 };

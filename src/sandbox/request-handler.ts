@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FaultSchedule } from './fault-schedule.ts';
-import type { Fault } from './faults.ts';
+import type { Fault, RetryAfter } from './faults.ts';
 import type { SandboxBehaviour } from './options.ts';
 import { createRandom, type Random } from './random.ts';
+import { RateMeter } from './rate-limit.ts';
 import { RateWindow } from './rate-window.ts';
 import { Records } from './records.ts';
 import { errorReply, type Reply } from './reply.ts';
@@ -17,10 +18,11 @@ interface Decision {
   readonly delivered?: (epochMs: number) => void;
 }
 
-/** Takes each request through the rate window, the faults and the service, and sends what comes out. */
+/** Takes each request through the rate window and limit, the faults and the service, and sends what comes out. */
 export class RequestHandler {
   readonly records = new Records();
   readonly #window = new RateWindow();
+  readonly #meter = new RateMeter();
   readonly #random: Random;
   #service: Service;
   #schedule: FaultSchedule;
@@ -64,6 +66,13 @@ export class RequestHandler {
       return;
     }
 
+    const tooMany = this.#checkRate(at);
+    if (tooMany !== null) {
+      response.once('finish', () => tooMany.delivered?.(this.#service.clock.now()));
+      replied(sendReply(response, tooMany.reply, undefined));
+      return;
+    }
+
     const due = this.#schedule.due({ method, route, hasCursor: query.has('cursor') });
     const extras = due.filter((fault) => fault.kind === 'slow' || fault.kind === 'moving');
     const main = due.find((fault) => !extras.includes(fault));
@@ -94,13 +103,25 @@ export class RequestHandler {
     return this.#rateLimited(String(Math.ceil(waitMs / 1000)));
   }
 
+  /** The reply for a request that is more than the limit allows, or null. */
+  #checkRate(at: number): Decision | null {
+    const { rate } = this.options;
+    const seconds = rate === undefined ? 0 : this.#meter.take(rate, at);
+    return seconds === 0 ? null : this.#refuseFor({ seconds });
+  }
+
+  /** 429, and what it announces. */
+  #refuseFor(retryAfter: RetryAfter): Decision {
+    const announcement = this.#window.announce(retryAfter, this.#service.clock.now());
+    return { reply: this.#rateLimited(announcement.retryAfter), delivered: announcement.delivered };
+  }
+
   /** Faults that replace the answer: nothing is done. */
   #refuse(fault: Fault | undefined): Decision | null {
     switch (fault?.kind) {
       case 'status': {
         if (fault.status !== 429) return { reply: this.#statusReply(fault.status) };
-        const announcement = this.#window.announce(fault.retryAfter ?? 'none', this.#service.clock.now());
-        return { reply: this.#rateLimited(announcement.retryAfter), delivered: announcement.delivered };
+        return this.#refuseFor(fault.retryAfter ?? 'none');
       }
       case 'revoked':
         return { reply: unauthenticated(this.options) };

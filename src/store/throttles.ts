@@ -4,8 +4,8 @@ import type { Throttle } from '../sync/leads-port.ts';
 import { serviceScope } from './service-turn.ts';
 
 /**
- * The pause that a service asked for by Retry-After, shared by all processes that use the same key at the same
- * address (the scope of the service's limit is not shown; API reference, section 8). It is kept in the time of the
+ * The pause that a service asked for by Retry-After, and the pace that was learned, shared by all processes that use the
+ * same key at the same address (the scope of the service's limit is not shown; API reference, section 8). It is kept in the time of the
  * database, since the clocks of machines differ and jump; callers speak of it in the time of `clock`.
  */
 export function createThrottle(
@@ -16,18 +16,30 @@ export function createThrottle(
 ): Throttle {
   const scope = serviceScope(baseUrl, apiKey);
   return {
-    async notBefore() {
-      const { rows } = await pool.query<{ remaining: number }>(
-        `select ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining from throttles where scope = $1`,
+    async look() {
+      const { rows } = await pool.query<{ now: number; remaining: number | null; pace: unknown }>(
+        `select (extract(epoch from now()) * 1000)::float8 as now, pace,
+           ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining
+         from (values ($1)) asked (scope) left join throttles using (scope)`,
         [scope],
       );
-      return rows[0] === undefined ? 0 : clock.now() + rows[0].remaining;
+      const [{ now, remaining, pace } = { now: 0, remaining: null, pace: null }] = rows;
+      const here = clock.now();
+      return { notBefore: remaining === null ? 0 : here + remaining, pace, aheadMs: here - now };
     },
-    async pauseUntil(epochMs) {
+    async pauseUntil(epochMs, pace) {
       await pool.query(
-        `insert into throttles (scope, not_before) values ($1, now() + $2 * interval '1 ms')
-         on conflict (scope) do update set not_before = greatest(throttles.not_before, excluded.not_before)`,
-        [scope, Math.max(0, epochMs - clock.now())],
+        `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
+         on conflict (scope) do update set not_before = greatest(throttles.not_before, excluded.not_before),
+           pace = coalesce(excluded.pace, throttles.pace)`,
+        [scope, Math.max(0, epochMs - clock.now()), pace === undefined ? null : JSON.stringify(pace)],
+      );
+    },
+    async keepPace(pace) {
+      // Not worth waiting for the disk: it comes with each reply.
+      await pool.query(
+        `update throttles set pace = $2 from set_config('synchronous_commit', 'off', true) where scope = $1`,
+        [scope, JSON.stringify(pace)],
       );
     },
   };

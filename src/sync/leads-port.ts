@@ -34,6 +34,10 @@ export interface ListRequest {
 export interface LeadsPort {
   /** Requests sent so far by this object. */
   readonly requests: number;
+  /** Ms that its requests have waited so far because the service would not have answered more of them. */
+  readonly pacedMs: number;
+  /** What keeps requests back at this moment, as far as is known; none is sent. */
+  outlook(): Promise<Outlook>;
   list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;
   /** The lead, or null when the service answers 404 (or 410). */
   get(id: string, signal: AbortSignal): Promise<Lead | null>;
@@ -51,13 +55,30 @@ export interface LeadsPort {
   delete(id: string, signal: AbortSignal): Promise<boolean>;
 }
 
+/** `pauseMs`: no request leaves before; `perSecond`: as many leave after that, null: nothing is known to limit them. */
+export interface Outlook {
+  readonly pauseMs: number;
+  readonly perSecond: number | null;
+}
+
 /** Waits until no other process asks the service with the same key; to be disposed of with the reply. */
 export type ServiceTurn = (signal: AbortSignal) => Promise<AsyncDisposable>;
 
-/** Keeps the moment before which no request may leave, shared by all processes that use one key. */
-export interface Throttle {
+/** What all processes that use one key know of the service's limit. */
+export interface Throttled {
   /** Epoch ms before which no request may leave; 0 when there is none. */
-  notBefore(): Promise<number>;
-  /** Moves the moment forward, never back. */
-  pauseUntil(epochMs: number): Promise<void>;
+  readonly notBefore: number;
+  /** What was kept last of the pace, as it was given; null: nothing. */
+  readonly pace: unknown;
+  /** By how many ms the caller's clock is ahead of the time that the processes share, which the pace goes by. */
+  readonly aheadMs: number;
+}
+
+/** Keeps when the next request may leave, shared by all processes that use one key. */
+export interface Throttle {
+  look(): Promise<Throttled>;
+  /** Moves the moment forward, never back. With a pace (plain JSON): keeps that, too. */
+  pauseUntil(epochMs: number, pace?: unknown): Promise<void>;
+  /** Keeps a pace, after a pause; the last one may be lost when the database crashes. */
+  keepPace(pace: unknown): Promise<void>;
 }

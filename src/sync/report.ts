@@ -18,6 +18,7 @@ import {
   strangeReceipts,
 } from '../store/receipts.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
+import type { Forecast } from './forecast.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
 export interface SyncReport {
@@ -38,6 +39,8 @@ export interface SyncReport {
   readonly receipt: RunReceipt;
   /** Only of a run that put another one back: there `equal` means as it was put back, on the side that was written. */
   readonly undoOf?: string;
+  /** Only of a plan. */
+  readonly forecast?: Forecast;
   /** Only of a run that carries out a reviewed plan. */
   readonly plan?: AppliedPlan;
 }

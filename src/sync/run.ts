@@ -22,6 +22,7 @@ import {
 } from '../store/runs.ts';
 import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
+import { forecastSync } from './forecast.ts';
 import { pull } from './pull.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
@@ -94,13 +95,20 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
   const { pool, log } = step;
   let run = await startOrResume(step, request);
   await resumeRun(pool, run.id);
-  const before = { leads: step.leads.requests, target: step.target.requests };
+  const spent = () => ({
+    leads: step.leads.requests,
+    target: step.target.requests,
+    pacedMs: step.leads.pacedMs,
+  });
+  let counted = spent();
   const count = async (): Promise<void> => {
-    const leads = step.leads.requests - before.leads;
-    const target = step.target.requests - before.target;
-    before.leads += leads;
-    before.target += target;
-    await countRequests(pool, run.id, leads, target);
+    const [before, now] = [counted, spent()];
+    counted = now;
+    await countRequests(pool, run.id, {
+      leads: now.leads - before.leads,
+      target: now.target - before.target,
+      pacedMs: now.pacedMs - before.pacedMs,
+    });
   };
   try {
     while (run.phase !== 'finish') {
@@ -224,7 +232,9 @@ async function finish(context: StepContext, run: Run, fault: LeadsyncError | nul
   }
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
-  const report = await buildReport(pool, current, failure, clock.now());
+  const built = await buildReport(pool, current, failure, clock.now());
+  const isForecast = run.mode === 'plan' && failure === null;
+  const report = isForecast ? { ...built, forecast: await forecastSync(context, current) } : built;
   return holding(context, (db) => finishRun(db, run.id, report.status, report));
 }
 

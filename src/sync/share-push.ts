@@ -36,7 +36,8 @@ export async function sharePush(
   try {
     await pushShare(step, run, { mayClaim: async () => (await leaderOf(pool, run)) === led });
   } finally {
-    await countRequests(pool, run.id, leads.requests - before, 0);
+    // The run itself did not wait: its leader did other things meanwhile.
+    await countRequests(pool, run.id, { leads: leads.requests - before, target: 0, pacedMs: 0 });
   }
 }
 

@@ -90,6 +90,10 @@ export class CrashPoints {
       get requests() {
         return leads.requests;
       },
+      get pacedMs() {
+        return leads.pacedMs;
+      },
+      outlook: () => leads.outlook(),
       list: (...args) => this.#pass('GET /v1/leads', () => leads.list(...args)),
       get: (...args) => this.#pass('GET /v1/leads/ID', () => leads.get(...args)),
       create: (...args) => this.#pass('POST /v1/leads', () => leads.create(...args)),

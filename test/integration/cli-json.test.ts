@@ -57,7 +57,7 @@ describe('exit codes and --json', () => {
     const plan = await workspace.cli('plan', '--json');
     expect(plan.code).toBe(0);
     const planned = oneObject(plan) as unknown as PlanJson;
-    expect(Object.keys(planned)).toEqual(['planId', 'connection', 'actions', 'guard']);
+    expect(Object.keys(planned)).toEqual(['planId', 'connection', 'actions', 'guard', 'forecast']);
     expect(planned.guard).toEqual({ ok: true, refusals: [] });
     const lead = workspace.sandbox.leads.list()[0];
     expect(planned.actions).toHaveLength(3);

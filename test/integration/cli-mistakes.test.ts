@@ -53,6 +53,7 @@ describe('a mistake in the call or the configuration: 2, {"error": …}, nothing
       [['resolve', '1e3', '--use', 'lead'], 'usage.unknown-conflict'],
       [['sandbox', '--leads', '-1'], 'usage.not-a-number'],
       [['sandbox', '--faults', 'nonsense'], 'sandbox.faults-invalid'],
+      [['sandbox', '--rate', '10'], 'sandbox.rate-invalid'],
       [['demo', '--dir', '.'], 'usage.folder-not-empty'],
       [['sync', '--config', 'nowhere.yaml'], 'config.invalid'],
       [['sync', '--allow', 'nonsense'], 'usage.invalid'],

@@ -80,10 +80,10 @@ describe('no connection', () => {
     await using server = await startServer((response) => json(response, 404, {}));
     const stop = new AbortController();
     const throttle = new MemoryThrottle();
-    throttle.notBefore = () => {
+    throttle.look = () => {
       // Runs when the promises at hand have, so after the request was handed over, and before any network event.
       process.nextTick(() => stop.abort());
-      return Promise.resolve(0);
+      return Promise.resolve({ notBefore: 0, pace: null, aheadMs: 0 });
     };
     await using leads = client(server, { throttle });
     expect(await thrown(leads.delete('given-up', stop.signal))).toBe(stop.signal.reason);

@@ -80,10 +80,9 @@ describe('after 429', () => {
       response.write('{');
     });
     const { promise: paused, resolve } = Promise.withResolvers<number>();
-    const throttle = {
-      notBefore: () => Promise.resolve(0),
+    const throttle = Object.assign(new MemoryThrottle(), {
       pauseUntil: (until: number) => Promise.resolve(resolve(until)),
-    };
+    });
     const stop = new AbortController();
     await using leads = client(server, { throttle });
     const call = leads.list(firstPage, stop.signal);
@@ -98,10 +97,9 @@ describe('after 429', () => {
     await using server = await startServer((response) => json(response, 429, {}, { 'retry-after': '60' }));
     const stored = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
-    const throttle = {
-      notBefore: () => Promise.resolve(0),
+    const throttle = Object.assign(new MemoryThrottle(), {
       pauseUntil: () => (asked.resolve(), stored.promise),
-    };
+    });
     await using leads = client(server, { throttle });
     let ended = false;
     const call = thrown(leads.list(firstPage, never)).finally(() => {
@@ -117,7 +115,7 @@ describe('after 429', () => {
   test('a throttle that cannot be written is thrown, and this client waits all the same', async () => {
     await using server = await startServer((response) => json(response, 429, {}, { 'retry-after': '60' }));
     const down = new Error('database is down');
-    const throttle = { notBefore: () => Promise.resolve(0), pauseUntil: () => Promise.reject(down) };
+    const throttle = Object.assign(new MemoryThrottle(), { pauseUntil: () => Promise.reject(down) });
     await using leads = client(server, { throttle });
     expect(await thrown(leads.list(firstPage, never))).toBe(down);
     await rateLimited(leads.list(firstPage, never));

@@ -160,6 +160,10 @@ export class Life {
       get requests() {
         return leads.requests;
       },
+      get pacedMs() {
+        return leads.pacedMs;
+      },
+      outlook: () => leads.outlook(),
       list: (request, signal) =>
         pass(
           'list',

@@ -176,7 +176,8 @@ export class World implements AsyncDisposable {
     const { baseUrl, apiKey, query } = this.connection.leads;
     const { pool } = sessions;
     const { throttle } = this;
-    const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock }));
+    const sleep = (ms: number): Promise<void> => Promise.resolve(clock.pass(ms));
+    const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock, sleep }));
     const context = {
       connection: this.connection,
       pool,

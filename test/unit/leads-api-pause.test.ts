@@ -1,18 +1,20 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { ReplyHead } from '../../src/http/exchange.ts';
+import type { Pace } from '../../src/leads-api/pace.ts';
 import { systemClock } from '../../src/sync/clock.ts';
+import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 
 test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
   const receivedAt = Date.now();
   const waits: number[] = [];
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (until) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (until: number) => {
         waits.push(until - receivedAt);
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
@@ -28,13 +30,12 @@ test('a wait counts from the moment the headers were here, with a margin', async
   const receivedAt = Date.now() - 400;
   let until = 0;
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (epochMs) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (epochMs: number) => {
         until = epochMs;
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
@@ -51,15 +52,87 @@ test.each([
   const receivedAt = Date.now();
   let until = receivedAt;
   const pause = new Pause(
-    {
-      notBefore: () => Promise.resolve(0),
-      pauseUntil: (epochMs) => {
+    Object.assign(new MemoryThrottle(), {
+      pauseUntil: (epochMs: number) => {
         until = epochMs;
         return Promise.resolve();
       },
-    },
+    }),
     systemClock,
   );
   expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
   expect(until - receivedAt).toBe(wait);
+});
+
+describe('the pace', () => {
+  const head = (status: number, receivedAt: number): ReplyHead => ({
+    status,
+    headers: status === 429 ? { 'retry-after': '1' } : {},
+    receivedAt,
+  });
+
+  /** A pause that has just learned a pace of about two requests a second, by a clock that the test moves. */
+  async function learned() {
+    const clock = { ms: 1_000_000, now: () => clock.ms, random: () => 0 };
+    const throttle = new MemoryThrottle();
+    const pause = new Pause(throttle, clock);
+    await pause.check();
+    pause.leave();
+    await pause.note(head(429, clock.ms));
+    clock.ms += 1_100;
+    return { clock, throttle, pause };
+  }
+
+  test('lets a request leave after the pause, and the next one only after a gap', async () => {
+    const { clock, pause } = await learned();
+    expect(await pause.check()).toEqual({ limitedLately: true, waitMs: 0 });
+    pause.leave();
+    await pause.note(head(200, clock.ms));
+    const { waitMs } = await pause.check();
+    expect(waitMs).toBeGreaterThan(450);
+    expect(waitMs).toBeLessThan(700);
+    clock.ms += waitMs;
+    expect(await pause.check()).toMatchObject({ waitMs: 0 });
+  });
+
+  test('is not learned from a 503, nor forgotten for one', async () => {
+    const busy: ReplyHead = { status: 503, headers: { 'retry-after': '1' }, receivedAt: 1_000_000 };
+    const fresh = new MemoryThrottle();
+    await new Pause(fresh, systemClock).note(busy);
+    expect(fresh.pace).toBeNull();
+    const { throttle, pause } = await learned();
+    const { limit } = throttle.pace as Pace;
+    await pause.check();
+    await pause.note(busy);
+    expect(throttle.pace).toMatchObject({ limit });
+  });
+
+  test('a long wait for it is thrown, so that nobody is held', async () => {
+    const { clock, throttle, pause } = await learned();
+    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 2_500 };
+    await expect(pause.check()).rejects.toMatchObject({
+      code: 'leads.rate-limited',
+      retry: 'later',
+      retryAfterMs: 2_500,
+    });
+  });
+
+  test('that was learned more than a day ago is none, and so is what no one understands', async () => {
+    const { clock, throttle, pause } = await learned();
+    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
+    expect(await pause.check()).toMatchObject({ waitMs: 1_000 });
+    throttle.pace = { rate: 5 };
+    expect(await pause.check()).toEqual({ limitedLately: true, waitMs: 0 });
+    clock.ms += 24 * 3_600_000;
+    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
+    expect(await pause.check()).toEqual({ limitedLately: false, waitMs: 0 });
+  });
+
+  test('a reply is not lost when the pace cannot be kept', async () => {
+    const { clock, throttle, pause } = await learned();
+    throttle.keepPace = () => Promise.reject(new Error('the database is away'));
+    await pause.check();
+    pause.leave();
+    expect(await pause.note(head(200, clock.ms))).toBeNull();
+  });
 });

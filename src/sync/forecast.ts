@@ -1,0 +1,90 @@
+import type { ActionKind } from '../merge/action.ts';
+import { type ActionCount, countActions } from '../store/actions.ts';
+import type { Run } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import type { Outlook } from './leads-port.ts';
+
+/**
+ * What the sync of a plan takes when it begins now and nobody edits anything. Requests of a target that leadsync cannot
+ * tell beforehand are null; of a file there are none.
+ */
+export interface Forecast {
+  readonly leadRequests: number;
+  readonly targetRequests: number | null;
+  /** How long it waits for the Leads service: for a pause, and for the pace that was learned. */
+  readonly waitMs: number;
+  /** The waits included. */
+  readonly durationMs: number;
+  readonly finishAt: string;
+}
+
+/** What is forecast of; `now` is epoch ms. */
+interface Basis {
+  readonly run: Pick<Run, 'undoOf' | 'pages' | 'sendLimit' | 'createdAt' | 'waitedMs' | 'pacedMs'>;
+  readonly actions: readonly Pick<ActionCount, 'kind' | 'count'>[];
+  readonly outlook: Outlook;
+  readonly isFile: boolean;
+  readonly now: number;
+}
+
+/** The forecast of a plan that was just made. */
+export async function forecastSync(
+  { pool, leads, connection, clock }: StepContext,
+  run: Run,
+): Promise<Forecast> {
+  return forecast({
+    run,
+    actions: await countActions(pool, run.id),
+    outlook: await leads.outlook(),
+    isFile: connection.target.type === 'workbook',
+    now: clock.now(),
+  });
+}
+
+/**
+ * The plan has scanned both sides and compared them, as the sync will: that takes as long again. Each further request
+ * takes what one of the plan took, or the gap of the pace, whichever is longer.
+ */
+export function forecast({ run, actions, outlook, isFile, now }: Basis): Forecast {
+  // A service that takes no `limit` is asked with it once by each run.
+  const scan = run.pages + (run.sendLimit ? 0 : 1);
+  const pushes = actions.reduce(
+    (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
+    0,
+  );
+  const leadRequests = scan + pushes;
+  const planMs = Math.max(0, now - run.createdAt - run.waitedMs - run.pacedMs);
+  const requestMs = planMs / Math.max(1, scan);
+  const gapMs = outlook.perSecond === null ? 0 : 1000 / outlook.perSecond;
+  const waitMs = Math.round(outlook.pauseMs + leadRequests * Math.max(0, gapMs - requestMs));
+  const durationMs = Math.round(planMs + pushes * requestMs) + waitMs;
+  return {
+    leadRequests,
+    targetRequests: isFile ? 0 : null,
+    waitMs,
+    durationMs,
+    finishAt: new Date(now + durationMs).toISOString(),
+  };
+}
+
+/**
+ * The requests of one action, that of the receipt included, to a service that shows a lead in the reply to its write;
+ * to one that does not, each write takes one more to read it back.
+ */
+function requestsFor(kind: ActionKind, isUndo: boolean): number {
+  switch (kind) {
+    case 'update-lead':
+    case 'delete-lead':
+      return 3;
+    case 'create-lead':
+      return 2;
+    case 'mark-row':
+    case 'remove-row':
+      // The proof that the lead is gone; see push-leads.ts.
+      return isUndo ? 0 : 1;
+    case 'unlink':
+      return isUndo ? 1 : 0;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { LeadsyncError } from '../../src/errors.ts';
+import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { readPace } from '../../src/leads-api/pace.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createServiceTurn } from '../../src/store/service-turn.ts';
+import { createThrottle } from '../../src/store/throttles.ts';
+import { type Clock, steadyClock } from '../../src/sync/clock.ts';
+import type { LeadsPort } from '../../src/sync/leads-port.ts';
+import { useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const never = new AbortController().signal;
+
+/** A client as that of a process of its own, whose clock is so many ms ahead. */
+function openProcess(
+  { url, apiKey }: Sandbox,
+  stack: AsyncDisposableStack,
+  aheadMs = 0,
+): { leads: LeadsPort; look: () => Promise<unknown> } {
+  const pool = stack.adopt(openDatabase({ connectionString: scene().url }), (opened) => opened.end());
+  const clock: Clock = { now: () => steadyClock.now() + aheadMs, random: () => steadyClock.random() };
+  const throttle = createThrottle(pool, url, apiKey, clock);
+  const turn = createServiceTurn(pool, url, apiKey);
+  const leads = stack.use(
+    createLeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle, turn, clock }),
+  );
+  return { leads, look: async () => (await throttle.look()).pace };
+}
+
+/** So many answered requests, as a job that comes back when it is told to. */
+async function ask(leads: LeadsPort, id: string, answers: number): Promise<void> {
+  for (let count = 0; count < answers; ) {
+    try {
+      await leads.get(id, never);
+      count += 1;
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.retryAfterMs === undefined) throw error;
+      const { retryAfterMs } = error;
+      await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+    }
+  }
+}
+
+test('processes with one key keep one pace, and what they learned is known to the next one', async () => {
+  await using stack = new AsyncDisposableStack();
+  // Whoever only waits when it is told to meets the limit after some 6 requests, again and again.
+  const rate = { perSecond: 20, burst: 5 };
+  const sandbox = stack.use(await startSandbox({ leads: 1, rate }));
+  const [id = ''] = sandbox.leads.list().map((lead) => lead.id);
+  const one = openProcess(sandbox, stack);
+  const other = openProcess(sandbox, stack, 3 * 3_600_000);
+  // The first 429 may find requests of other processes under way.
+  await ask(one.leads, id, 12);
+  await Promise.all([ask(one.leads, id, 40), ask(other.leads, id, 40)]);
+  expect(sandbox.stats.early).toBe(0);
+  expect(sandbox.stats.throttled).toBeLessThan(10);
+
+  const learned = readPace(await one.look());
+  expect(learned?.limit).toBeGreaterThan(2);
+  expect(learned?.limit).toBeLessThan(60);
+  sandbox.set({ rate: undefined });
+  const from = sandbox.log.length;
+  const next = openProcess(sandbox, stack, -5 * 3_600_000);
+  await ask(next.leads, id, 10);
+  const times = sandbox.log.slice(from).map(({ at }) => at);
+  expect(times).toHaveLength(10);
+  // It begins where the others left off: nine gaps, and none as short as those of a client without a pace.
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((9 / 120) * 1000);
+}, 60_000);
+
+test('a key that was never limited costs one look at each request', async () => {
+  await using stack = new AsyncDisposableStack();
+  const sandbox = stack.use(await startSandbox({ leads: 1 }));
+  const { url, apiKey } = sandbox;
+  const [id = ''] = sandbox.leads.list().map((lead) => lead.id);
+  const pool = stack.adopt(openDatabase({ connectionString: scene().url }), (opened) => opened.end());
+  const throttle = createThrottle(pool, url, apiKey, steadyClock);
+  const turn = createServiceTurn(pool, url, apiKey);
+  const statements: string[] = [];
+  const query = pool.query.bind(pool);
+  Object.assign(pool, {
+    query: (text: string, values: unknown[]) => {
+      statements.push(text);
+      return query(text, values);
+    },
+  });
+  const leads = stack.use(
+    createLeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle, turn }),
+  );
+  for (let count = 0; count < 5; count++) await leads.get(id, never);
+  expect(statements).toHaveLength(5);
+  expect(new Set(statements).size).toBe(1);
+});

@@ -1,0 +1,79 @@
+import {
+  answered,
+  type Burst,
+  firstPace,
+  longer,
+  type Pace,
+  readPace,
+  refused,
+  sent,
+} from '../../src/leads-api/pace.ts';
+import { type RateLimit, RateMeter } from '../../src/sandbox/rate-limit.ts';
+
+/** A limit of so many requests a second. */
+export type Limit = (perSecond: number) => RateLimit;
+
+export const limitKinds: Readonly<Record<string, Limit>> = {
+  'bucket of 1': (perSecond) => ({ perSecond, burst: 1 }),
+  'bucket of 1 s': (perSecond) => ({ perSecond, burst: perSecond }),
+  'bucket of 10 s': (perSecond) => ({ perSecond, burst: 10 * perSecond }),
+  'window of 1 s': (perSecond) => ({ perSecond, window: 1 }),
+  'window of 10 s': (perSecond) => ({ perSecond, window: 10 }),
+  'window of 60 s': (perSecond) => ({ perSecond, window: 60 }),
+};
+
+export interface PlayedPace {
+  /** Answered requests over those that the limit allows in the time. */
+  readonly ratio: number;
+  /** The part of the requests that were answered 429. */
+  readonly share: number;
+  /** Requests that left before an announced time. */
+  readonly early: number;
+}
+
+/** From a request to its reply (ms). */
+const latencyMs = 8;
+/** As the client's, added to each wait (ms). */
+const marginMs = 100;
+
+/**
+ * Asks a simulated service as fast as the pace allows, one request at a time, on a clock of its own. `limitAt` says what
+ * the service allows at a moment (ms from the start); each pace goes through JSON, as it does between processes.
+ */
+export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): PlayedPace {
+  const meter = new RateMeter();
+  let pace: Pace | null = null;
+  let burst: Burst | null = null;
+  let [lastAt, notBefore, early, answers, refusals] = [0, 0, 0, 0, 0];
+  for (let now = 0; now < totalMs; ) {
+    if (pace !== null) {
+      now = Math.max(now, pace.nextAt);
+      pace = sent(pace, now);
+    }
+    if (now < notBefore) early += 1;
+    // No window of the service begins with the first request.
+    const seconds = meter.take(limitAt(now), 3_300 + now + latencyMs / 2);
+    now += latencyMs;
+    if (seconds === 0) {
+      answers += 1;
+      if (pace === null) {
+        burst = longer(burst, lastAt, now);
+        lastAt = now;
+      } else pace = stored(answered(pace));
+    } else {
+      refusals += 1;
+      const waitMs = seconds * 1000 + marginMs;
+      notBefore = now + waitMs;
+      pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs));
+      burst = null;
+      if (pace === null) now = notBefore;
+    }
+  }
+  let allowed = 0;
+  for (let ms = 0; ms < totalMs; ms += 100) allowed += limitAt(ms).perSecond / 10;
+  return { ratio: answers / allowed, share: refusals / (answers + refusals), early };
+}
+
+function stored(pace: Pace | null): Pace | null {
+  return readPace(JSON.parse(JSON.stringify(pace)));
+}
