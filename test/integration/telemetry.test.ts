@@ -91,19 +91,6 @@ test('a collector that is silent holds up neither the sync nor the end: SIGTERM 
   expect(collector.bodies.length).toBeGreaterThan(0);
 });
 
-test('without the variables nothing of OpenTelemetry is loaded', async () => {
-  await using workspace = await Workspace.open();
-  const hooks = `import { registerHooks } from 'node:module';
-    registerHooks({ load(url, context, next) { process.stderr.write('loaded ' + url + '\\n'); return next(url, context); } });`;
-  const { code, stderr } = await workspace.start(['status'], {
-    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` },
-  }).ended;
-  expect(code).toBe(0);
-  const loaded = stderr.split('\n').filter((line) => line.startsWith('loaded '));
-  expect(loaded.filter((line) => line.includes('/bullmq/'))).not.toEqual([]);
-  expect(loaded.filter((line) => /opentelemetry|bullmq-otel|prom-client/.test(line))).toEqual([]);
-});
-
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
 test.each([
