@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import QueryStream from 'pg-query-stream';
 import { shortHash } from '../lead/fingerprint.ts';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { AbsenceProof } from './pairs.ts';
+import { streamRows } from './stream-rows.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -138,7 +138,8 @@ export async function* differences(
   run: { readonly id: number; readonly connection: string },
   isProof: AbsenceProof,
 ): AsyncIterable<Difference> {
-  const query = new QueryStream(
+  yield* streamRows<Difference>(
+    db,
     `select lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        case when l.lead_id is not null then 0
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
@@ -154,9 +155,7 @@ export async function* differences(
      where l.hash is null or t.hash is null or l.hash <> t.hash
      order by lead_id`,
     [run.id, run.connection, isProof.leads, isProof.rows],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<Difference>;
 }
 
 /** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
@@ -167,15 +166,14 @@ export async function* looseRows(
   db: pg.PoolClient,
   run: { readonly id: number; readonly connection: string },
 ): AsyncIterable<LooseRow> {
-  const query = new QueryStream(
+  yield* streamRows<LooseRow>(
+    db,
     `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
      from staged_rows r
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
      where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
     [run.id, run.connection],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<LooseRow>;
 }
 
 /** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */

@@ -4,6 +4,7 @@ import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
 import type { JobHandler } from '../../src/queue/work.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { streamRows } from '../../src/store/stream-rows.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -65,6 +66,32 @@ test('a worker whose database says nothing more ends within ten seconds of SIGTE
   expect(code).not.toBeNull();
   expect(Date.now() - from).toBeLessThan(10_000);
 }, 60_000);
+
+test.each(['the cable', 'the session'])(
+  'reading many rows ends with a fault when %s breaks',
+  async (what) => {
+    await using workspace = await Workspace.open();
+    const url = new URL(workspace.database.url);
+    await using cable = await TcpProxy.open(Number(url.port));
+    url.port = String(cable.port);
+    const pool = openDatabase({ connectionString: url.href });
+    const client = await pool.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    let seen = 0;
+    const read = async (): Promise<void> => {
+      for await (const _row of streamRows(client, 'select generate_series(1, $1::int)', [1_000_000])) {
+        seen += 1;
+        if (seen !== 700) continue;
+        if (what === 'the cable') cable.refuse();
+        else await workspace.database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      }
+    };
+    await expect(read()).rejects.toThrow();
+    expect(seen).toBeLessThan(1_000_000);
+    client.release(true);
+    await pool.end();
+  },
+);
 
 /** What Postgres says to each session when its server dies (PostgreSQL, Message Formats: ErrorResponse). */
 function fatal(): Buffer {
