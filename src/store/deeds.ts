@@ -15,11 +15,11 @@ export interface StagedDeeds extends Deeds {
  * other runs did since is told; what an earlier undo of the same run did is not: it is what is to be gone on with.
  */
 export async function* stagedDeeds(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   { id, undoOf, connection }: { readonly id: number; readonly undoOf: number; readonly connection: string },
 ): AsyncIterable<StagedDeeds> {
   yield* streamRows<StagedDeeds>(
-    db,
+    pool,
     // A mark that had no column to go to is none.
     `with done as (
        select run_id, lead_id, kind, expect, changes from actions

@@ -16,7 +16,7 @@ export interface RowStanding extends RowFacts {
  * out are rows that the round marked, took away, linked or gave back.
  */
 export async function* rowStandings(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: {
     readonly id: number;
     readonly round: number;
@@ -26,7 +26,7 @@ export async function* rowStandings(
   usual: string,
 ): AsyncIterable<RowStanding> {
   yield* streamRows<RowStanding>(
-    db,
+    pool,
     `with acts as (
        select id, kind, lead_id, row_number, row_key, state, coalesce(outcome_code, reason) as code
        from actions where run_id = $1 and round = $2),

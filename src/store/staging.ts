@@ -134,12 +134,12 @@ export interface Difference {
  * none. Absences count this run's scan where it is proof.
  */
 export async function* differences(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: { readonly id: number; readonly connection: string },
   isProof: AbsenceProof,
 ): AsyncIterable<Difference> {
   yield* streamRows<Difference>(
-    db,
+    pool,
     `select lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        case when l.lead_id is not null then 0
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
@@ -163,11 +163,11 @@ type LooseRow = Omit<StagedRow, 'status'> & { readonly duplicate: boolean; reado
 
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
 export async function* looseRows(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: { readonly id: number; readonly connection: string },
 ): AsyncIterable<LooseRow> {
   yield* streamRows<LooseRow>(
-    db,
+    pool,
     `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
      from staged_rows r
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'

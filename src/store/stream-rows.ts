@@ -7,32 +7,29 @@ const batchSize = 500;
 interface Cursor<Row> {
   /** None: there are no more. */
   read(count: number): Promise<readonly Row[]>;
-  close(): Promise<void>;
 }
 
 /**
- * The rows of a query, some at a time; nothing else can be asked of the connection meanwhile. Throws when the connection
- * breaks: read as a stream it would wait for ever then, for a server that is gone to be ready.
+ * The rows of a query, some at a time, over a connection of its own. Throws when that breaks: read as a stream it would wait
+ * for ever then, for a server that is gone to be ready.
  */
 export async function* streamRows<Row>(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   text: string,
   values: readonly unknown[],
 ): AsyncGenerator<Row, void> {
-  const { cursor } = db.query(new QueryStream(text, [...values])) as { readonly cursor: Cursor<Row> };
-  let isOver = false;
-  const read = async (): Promise<readonly Row[]> => {
-    try {
-      return await cursor.read(batchSize);
-    } catch (error) {
-      isOver = true;
-      throw error;
-    }
-  };
+  const client = await pool.connect();
+  let isComplete = false;
   try {
-    for (let rows = await read(); rows.length > 0; rows = await read()) yield* rows;
-    isOver = true;
+    const { cursor } = client.query(new QueryStream(text, [...values])) as { readonly cursor: Cursor<Row> };
+    for (;;) {
+      const rows = await cursor.read(batchSize);
+      if (rows.length === 0) break;
+      yield* rows;
+    }
+    isComplete = true;
   } finally {
-    if (!isOver) await cursor.close();
+    // Not closed: that, too, would wait for a server that is gone. The connection ends, and the query with it.
+    client.release(!isComplete);
   }
 }

@@ -67,31 +67,35 @@ test('a worker whose database says nothing more ends within ten seconds of SIGTE
   expect(Date.now() - from).toBeLessThan(10_000);
 }, 60_000);
 
-test.each(['the cable', 'the session'])(
-  'reading many rows ends with a fault when %s breaks',
-  async (what) => {
-    await using workspace = await Workspace.open();
-    const url = new URL(workspace.database.url);
-    await using cable = await TcpProxy.open(Number(url.port));
-    url.port = String(cable.port);
-    const pool = openDatabase({ connectionString: url.href });
-    const client = await pool.connect();
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    let seen = 0;
-    const read = async (): Promise<void> => {
-      for await (const _row of streamRows(client, 'select generate_series(1, $1::int)', [1_000_000])) {
-        seen += 1;
-        if (seen !== 700) continue;
-        if (what === 'the cable') cable.refuse();
-        else await workspace.database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
-      }
-    };
-    await expect(read()).rejects.toThrow();
-    expect(seen).toBeLessThan(1_000_000);
-    client.release(true);
-    await pool.end();
-  },
-);
+test.each([
+  ['the cable breaks', 'reads on'],
+  ['the cable breaks', 'reads no more'],
+  ['the session ends', 'reads on'],
+  ['the session ends', 'reads no more'],
+])('reading many rows: %s, and who %s is told', async (what, then) => {
+  await using workspace = await Workspace.open();
+  const url = new URL(workspace.database.url);
+  await using cable = await TcpProxy.open(Number(url.port));
+  url.port = String(cable.port);
+  const pool = openDatabase({ connectionString: url.href });
+  let seen = 0;
+  const read = async (): Promise<void> => {
+    for await (const { pid } of streamRows<{ pid: number }>(
+      pool,
+      'select pg_backend_pid() as pid, generate_series(1, $1::int)',
+      [1_000_000],
+    )) {
+      seen += 1;
+      if (seen !== 700) continue;
+      if (what === 'the cable breaks') cable.refuse();
+      else await workspace.database.pool.query('select pg_terminate_backend($1, 5000)', [pid]);
+      if (then === 'reads no more') throw new Error('for a reason of its own');
+    }
+  };
+  await expect(read()).rejects.toThrow();
+  expect(seen).toBeLessThan(1_000_000);
+  await pool.end();
+});
 
 /** What Postgres says to each session when its server dies (PostgreSQL, Message Formats: ErrorResponse). */
 function fatal(): Buffer {
