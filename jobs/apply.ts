@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { runOfBatch } from '../src/store/approvals.ts';
 import { planSynced } from './plan-reminders.ts';
 import { advance, type RunSummary } from './sync.ts';
 
@@ -21,9 +20,6 @@ export async function apply(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  // A job that was taken up again after its worker died may have been carried out.
-  const done = await runOfBatch(app.pool, request.approval);
-  if (done !== null && done.status !== 'failed') return { done: { runId: done.id } };
   const result = await advance(app, { ...request, mode: 'sync' }, stop);
   if ('done' in result) await planSynced(app, request.connection);
   return result;

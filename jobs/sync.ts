@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { lastRun, type Run } from '../src/store/runs.ts';
+import type { Run } from '../src/store/runs.ts';
 import { advanceRun, type RunRequest } from '../src/sync/run.ts';
 import { planSynced } from './plan-reminders.ts';
 import { askForHelp, engage } from './push.ts';
@@ -27,11 +27,7 @@ export async function sync(
   stop: AbortSignal,
 ): Promise<JobResult<RunSummary>> {
   const request = payloadSchema.parse(payload);
-  const last = await lastRun(app.pool, request.connection, 'sync');
-  // A job that was taken up again after its worker died asks for nothing that a later run has not done already.
-  if (last !== null && last.createdAt >= job.requestedAt && last.status !== 'failed')
-    return { done: { runId: last.id } };
-  const result = await advance(app, { ...request, mode: 'sync' }, stop);
+  const result = await advance(app, { ...request, mode: 'sync', since: job.requestedAt }, stop);
   if ('done' in result) await planSynced(app, request.connection);
   return result;
 }

@@ -52,7 +52,7 @@ export interface App extends AsyncDisposable {
 }
 
 /** Runs of different connections in one process; more of them wait for their turn. */
-const runsAtOnce = 4;
+export const runsAtOnce = 4;
 
 /**
  * The only place that builds things: database, queues, clients and targets. What only some need is loaded when it is
@@ -188,12 +188,12 @@ function openConnection(
 
 /** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
 function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Activity): Mailer {
-  let isOpen = false;
-  const open = once(async () => {
-    isOpen = true;
+  const create = async (): Promise<Mailer> => {
     const { createMailer } = await import('./reminders/mail.ts');
     return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
-  });
+  };
+  let opened: Promise<Mailer> | undefined;
+  const open = (): Promise<Mailer> => (opened ??= create());
   return {
     async send(mail) {
       const mailer = await open();
@@ -208,7 +208,7 @@ function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Acti
     },
     verify: async () => (await open()).verify(),
     async [Symbol.asyncDispose]() {
-      if (isOpen) await (await open())[Symbol.asyncDispose]();
+      await (await opened)?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -29,6 +29,8 @@ export function worker(options: CommonOptions): Promise<void> {
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
     const http = stack.use(await startHttpServer(app));
+    // A folder that cannot be read is told now, not with the first mail.
+    for (const openTemplates of app.templates.values()) await openTemplates();
     await fillQueues(app);
     const housekeeping = app.queues.queue(pruneQueue);
     // A worker that never runs at that hour prunes when it starts.

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { ActionKind } from '../merge/action.ts';
-import type { RunStatus } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -150,16 +149,4 @@ export async function countApproved(db: Queryable, batch: string): Promise<numbe
     [batch],
   );
   return rows[0]?.count ?? 0;
-}
-
-/** The finished run that carried out a batch, or null. */
-export async function runOfBatch(
-  db: Queryable,
-  batch: string,
-): Promise<{ readonly id: number; readonly status: RunStatus } | null> {
-  const { rows } = await db.query<{ id: number; status: RunStatus }>(
-    `select id, status from runs where approval = $1 and finished_at is not null order by id desc limit 1`,
-    [batch],
-  );
-  return rows[0] ?? null;
 }

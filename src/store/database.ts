@@ -31,6 +31,9 @@ export function openDatabase(options: { readonly connectionString: string }): pg
     constructor(config?: pg.ClientConfig) {
       // Here and not for the pool, where it would also end the wait for a connection that is only busy.
       super({ ...config, connectionTimeoutMillis: connectTimeoutMs });
+      // Its query, or the pool, tells of a connection that breaks; without a listener the same error would end the process.
+      // From the very beginning: a server may let us in and die in one breath.
+      this.on('error', () => {});
     }
 
     override connect(): Promise<this>;
@@ -66,10 +69,7 @@ export function openDatabase(options: { readonly connectionString: string }): pg
         oid === int8 && format !== 'binary' ? exactNumber : pg.types.getTypeParser(oid, format),
     },
   });
-  // A connection that breaks is dropped by the pool, and its query, if it has one, rejects. Without these listeners
-  // the same error would end the process.
   pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

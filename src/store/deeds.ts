@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import QueryStream from 'pg-query-stream';
 import type { Cells } from '../lead/value.ts';
 import type { Deeds } from '../merge/undo.ts';
+import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */
 export interface StagedDeeds extends Deeds {
@@ -15,10 +15,11 @@ export interface StagedDeeds extends Deeds {
  * other runs did since is told; what an earlier undo of the same run did is not: it is what is to be gone on with.
  */
 export async function* stagedDeeds(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   { id, undoOf, connection }: { readonly id: number; readonly undoOf: number; readonly connection: string },
 ): AsyncIterable<StagedDeeds> {
-  const query = new QueryStream(
+  yield* streamRows<StagedDeeds>(
+    pool,
     // A mark that had no column to go to is none.
     `with done as (
        select run_id, lead_id, kind, expect, changes from actions
@@ -68,7 +69,5 @@ export async function* stagedDeeds(
      left join staged_rows t on t.run_id = $1 and t.lead_id = k.lead_id and not t.duplicate
      order by k.lead_id`,
     [id, undoOf, connection],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<StagedDeeds>;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import QueryStream from 'pg-query-stream';
 import type { Cells } from '../lead/value.ts';
 import type { HeldFact, RowFacts } from '../merge/row-status.ts';
+import { streamRows } from './stream-rows.ts';
 
 /** A row that was read, and how it stands after the round's writes. */
 export interface RowStanding extends RowFacts {
@@ -16,7 +16,7 @@ export interface RowStanding extends RowFacts {
  * out are rows that the round marked, took away, linked or gave back.
  */
 export async function* rowStandings(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: {
     readonly id: number;
     readonly round: number;
@@ -25,7 +25,8 @@ export async function* rowStandings(
   },
   usual: string,
 ): AsyncIterable<RowStanding> {
-  const query = new QueryStream(
+  yield* streamRows<RowStanding>(
+    pool,
     `with acts as (
        select id, kind, lead_id, row_number, row_key, state, coalesce(outcome_code, reason) as code
        from actions where run_id = $1 and round = $2),
@@ -62,9 +63,7 @@ export async function* rowStandings(
          and holds.items is null and known.waiting is null)
      order by r.ordinal`,
     [run.id, run.round, run.connection, usual, run.scanTorn],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<RowStanding>;
 }
 
 /** What is held for some leads whose rows are about to be made or linked. */

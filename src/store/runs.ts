@@ -243,6 +243,15 @@ export async function lastRun(db: Queryable, connection: string, mode: RunMode):
   return rows[0] ?? null;
 }
 
+/** The finished run that carried out a batch of reviewed lines, or null. */
+export async function runOfBatch(db: Queryable, batch: string): Promise<Run | null> {
+  const { rows } = await db.query<Run>(
+    `select ${columns} from runs where approval = $1 and finished_at is not null order by id desc limit 1`,
+    [batch],
+  );
+  return rows[0] ?? null;
+}
+
 function expectOne<Row>(rows: readonly Row[], what: string): Row {
   const [row] = rows;
   if (row === undefined) throw new Error(`the ${what} is not in the database any more`);

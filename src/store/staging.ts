@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import QueryStream from 'pg-query-stream';
 import { shortHash } from '../lead/fingerprint.ts';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { AbsenceProof } from './pairs.ts';
+import { streamRows } from './stream-rows.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -139,13 +139,14 @@ export interface Difference {
  * none. Absences count this run's scan where it is proof.
  */
 export async function* differences(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: { readonly id: number; readonly connection: string },
   isProof: AbsenceProof,
 ): AsyncIterable<Difference> {
   // The ids first, and each record looked up by its own: joins of whole records take several times as long. The limits
   // keep Postgres, which cannot know that few differ, from making such joins of the lookups.
-  const query = new QueryStream(
+  yield* streamRows<Difference>(
+    pool,
     `select w.lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        case when l.lead_id is not null then 0
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
@@ -169,9 +170,7 @@ export async function* differences(
        from held where connection = $2 and field <> '' group by lead_id) h on h.lead_id = w.lead_id
      order by w.lead_id`,
     [run.id, run.connection, isProof.leads, isProof.rows],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<Difference>;
 }
 
 /** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
@@ -179,18 +178,17 @@ type LooseRow = Omit<StagedRow, 'status'> & { readonly duplicate: boolean; reado
 
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
 export async function* looseRows(
-  db: pg.PoolClient,
+  pool: pg.Pool,
   run: { readonly id: number; readonly connection: string },
 ): AsyncIterable<LooseRow> {
-  const query = new QueryStream(
+  yield* streamRows<LooseRow>(
+    pool,
     `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
      from staged_rows r
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
      where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
     [run.id, run.connection],
-    { batchSize: 500 },
   );
-  yield* db.query(query) as AsyncIterable<LooseRow>;
 }
 
 /** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */

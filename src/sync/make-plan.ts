@@ -34,52 +34,47 @@ const batchSize = 500;
  * person has looked at and the guard is not asked about.
  */
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
-  const reader = await context.pool.connect();
-  try {
-    const planned = await holding(context, async (db) => {
-      await clearActions(db, run);
-      const plan = new PlanWriter(db, run, await openReview(db, run));
-      const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
-      if (run.undoOf !== null) {
-        await planUndoing(run, run.undoOf, reader, plan);
-        return updateRun(db, run.id, { ...next, records: plan.written });
-      }
-      const isProof = absenceProof(context, run);
-      const policy = readablePolicy(context, run);
-      const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
-      const creates = await settleCreates(db, run, policy, scan);
-      await plan.add(...creates.actions);
-      const moved = await movedFields(db, run.connection, policy.fields);
-      const { leftAlone, shuffled } = await planPairs(policy, run, reader, plan, creates, isProof, moved);
-      await planLooseRows(policy, run, reader, plan, creates);
-      await plan.flush();
+  const planned = await holding(context, async (db) => {
+    await clearActions(db, run);
+    const plan = new PlanWriter(db, run, await openReview(db, run));
+    const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
+    if (run.undoOf !== null) {
+      await planUndoing(context.pool, run, run.undoOf, plan);
+      return updateRun(db, run.id, { ...next, records: plan.written });
+    }
+    const isProof = absenceProof(context, run);
+    const policy = readablePolicy(context, run);
+    const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
+    const creates = await settleCreates(db, run, policy, scan);
+    await plan.add(...creates.actions);
+    const moved = await movedFields(db, run.connection, policy.fields);
+    const { leftAlone, shuffled } = await planPairs(context.pool, policy, run, plan, creates, isProof, moved);
+    await planLooseRows(context.pool, policy, run, plan, creates);
+    await plan.flush();
 
-      const { strangers } = shuffled;
-      const counts = { ...(await countPlan(context, db, run)), strangers, permuted: shuffled.permuted() };
-      const refusals = guard(counts, context.connection.sync.limits, run.allow);
-      if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
-      if (run.mode === 'plan') return updateRun(db, run.id, next);
-      await rememberColumns(db, run.connection, policy.fields, moved);
-      await adoptScan(db, run, isProof, [...creates.leadIds]);
-      await storeSettlements(db, run, creates);
-      await moveBase(db, run.connection, plan.agreed);
-      await forgetPairs(db, run.connection, plan.forgotten);
-      await holdPlanned(db, run);
-      // A lead and the row that it was made of are one record, though the row does not carry its id yet.
-      const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
-      const records = (await countRecords(db, run.id)) - unlinked;
-      return updateRun(db, run.id, { ...next, records, leftAlone });
-    });
-    if (isLarge(run)) await analyzePlanned(context.pool);
-    return planned;
-  } finally {
-    reader.release();
-  }
+    const { strangers } = shuffled;
+    const counts = { ...(await countPlan(context, db, run)), strangers, permuted: shuffled.permuted() };
+    const refusals = guard(counts, context.connection.sync.limits, run.allow);
+    if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
+    if (run.mode === 'plan') return updateRun(db, run.id, next);
+    await rememberColumns(db, run.connection, policy.fields, moved);
+    await adoptScan(db, run, isProof, [...creates.leadIds]);
+    await storeSettlements(db, run, creates);
+    await moveBase(db, run.connection, plan.agreed);
+    await forgetPairs(db, run.connection, plan.forgotten);
+    await holdPlanned(db, run);
+    // A lead and the row that it was made of are one record, though the row does not carry its id yet.
+    const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
+    const records = (await countRecords(db, run.id)) - unlinked;
+    return updateRun(db, run.id, { ...next, records, leftAlone });
+  });
+  if (isLarge(run)) await analyzePlanned(context.pool);
+  return planned;
 }
 
-async function planUndoing(run: Run, undoOf: number, reader: pg.PoolClient, plan: PlanWriter): Promise<void> {
+async function planUndoing(pool: pg.Pool, run: Run, undoOf: number, plan: PlanWriter): Promise<void> {
   const { id, connection } = run;
-  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(reader, { id, undoOf, connection })) {
+  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(pool, { id, undoOf, connection })) {
     await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
   }
   await plan.flush();
@@ -117,9 +112,9 @@ function readablePolicy(context: StepContext, run: Run): Policy {
  * `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard.
  */
 async function planPairs(
+  pool: pg.Pool,
   policy: Policy,
   run: Run,
-  reader: pg.PoolClient,
   plan: PlanWriter,
   creates: SettledCreates,
   isProof: AbsenceProof,
@@ -127,7 +122,7 @@ async function planPairs(
 ): Promise<{ readonly leftAlone: number; readonly shuffled: ShuffledRows }> {
   let leftAlone = 0;
   const shuffled = new ShuffledRows(policy.fields);
-  for await (const difference of differences(reader, run, isProof)) {
+  for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
     const { leadId, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
@@ -150,13 +145,13 @@ async function planPairs(
 }
 
 async function planLooseRows(
+  pool: pg.Pool,
   policy: Policy,
   run: Run,
-  reader: pg.PoolClient,
   plan: PlanWriter,
   creates: SettledCreates,
 ): Promise<void> {
-  for await (const row of looseRows(reader, run)) {
+  for await (const row of looseRows(pool, run)) {
     if (row.leadId !== null) await plan.add(planDuplicateRow(row.leadId, row.row));
     else if (!creates.rows.has(row.row)) await plan.add(planNewRow(row.row, row.cells, row.refused, policy));
   }

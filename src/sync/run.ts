@@ -11,6 +11,7 @@ import {
   finishRun,
   getRun,
   insertRun,
+  lastRun,
   nextRound,
   openRun,
   pauseRun,
@@ -18,6 +19,7 @@ import {
   type Run,
   type RunMode,
   resumeRun,
+  runOfBatch,
   updateRun,
 } from '../store/runs.ts';
 import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
@@ -32,10 +34,12 @@ import { buildReport } from './report.ts';
 
 /**
  * What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up.
- * `approval`: only these reviewed lines; `undoOf`: the run that is to be put back.
+ * `approval`: only these reviewed lines; `undoOf`: the run that is to be put back. `since` (epoch ms): when a sync was asked
+ * for; one that began later has done it.
  */
 export interface RunRequest {
   readonly mode: RunMode;
+  readonly since?: number;
   readonly approval?: string | undefined;
   readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
@@ -93,6 +97,9 @@ const busy: RunResult = { kind: 'again', afterMs: 1_000, why: 'busy' };
 
 async function advance(step: StepContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
   const { pool, log } = step;
+  // Under the lease: else a run that ends between the look and the lease would be done again.
+  const done = await doneBefore(step, request);
+  if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(step, request);
   await resumeRun(pool, run.id);
   const spent = () => ({
@@ -142,6 +149,21 @@ function shown(
   const { inSpan } = step;
   const attributes = { connection: run.connection, run: run.id, phase: run.phase, round: run.round };
   return inSpan === undefined ? phase(step, run) : inSpan(run.phase, attributes, () => phase(step, run));
+}
+
+/** The run that has done already what is asked for, by a job that was taken up again after its worker died, for instance. */
+async function doneBefore(
+  { pool, connection }: SyncContext,
+  { approval, since }: RunRequest,
+): Promise<Run | null> {
+  if (approval !== undefined) return unlessFailed(await runOfBatch(pool, approval));
+  if (since === undefined) return null;
+  const last = await lastRun(pool, connection.name, 'sync');
+  return last !== null && last.createdAt >= since ? unlessFailed(last) : null;
+}
+
+function unlessFailed(run: Run | null): Run | null {
+  return run?.status === 'failed' ? null : run;
 }
 
 async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {

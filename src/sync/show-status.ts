@@ -17,17 +17,12 @@ export async function showStatus(context: StepContext, run: Run): Promise<void> 
   if (run.undoOf !== null || run.approval !== null) return;
   const headings = headingsOf(connection.fields);
   const changes = new Map<string, RowChange>();
-  const reader = await pool.connect();
-  try {
-    for await (const standing of rowStandings(reader, run, inStep)) {
-      const change = statusChange(standing, headings, changes.size);
-      if (change !== null) changes.set(change.key, change);
-      if (changes.size >= target.batchSize) await flush();
-    }
-    await flush();
-  } finally {
-    reader.release();
+  for await (const standing of rowStandings(pool, run, inStep)) {
+    const change = statusChange(standing, headings, changes.size);
+    if (change !== null) changes.set(change.key, change);
+    if (changes.size >= target.batchSize) await flush();
   }
+  await flush();
 
   async function flush(): Promise<void> {
     if (changes.size === 0) return;

@@ -1,7 +1,10 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
 import type { JobHandler } from '../../src/queue/work.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { streamRows } from '../../src/store/stream-rows.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -63,3 +66,70 @@ test('a worker whose database says nothing more ends within ten seconds of SIGTE
   expect(code).not.toBeNull();
   expect(Date.now() - from).toBeLessThan(10_000);
 }, 60_000);
+
+test.each([
+  ['the cable breaks', 'reads on'],
+  ['the cable breaks', 'reads no more'],
+  ['the session ends', 'reads on'],
+  ['the session ends', 'reads no more'],
+])('reading many rows: %s, and who %s is told', async (what, then) => {
+  await using workspace = await Workspace.open();
+  const url = new URL(workspace.database.url);
+  await using cable = await TcpProxy.open(Number(url.port));
+  url.port = String(cable.port);
+  const pool = openDatabase({ connectionString: url.href });
+  let seen = 0;
+  const read = async (): Promise<void> => {
+    for await (const { pid } of streamRows<{ pid: number }>(
+      pool,
+      'select pg_backend_pid() as pid, generate_series(1, $1::int)',
+      [1_000_000],
+    )) {
+      seen += 1;
+      if (seen !== 700) continue;
+      if (what === 'the cable breaks') cable.refuse();
+      else await workspace.database.pool.query('select pg_terminate_backend($1, 5000)', [pid]);
+      if (then === 'reads no more') throw new Error('for a reason of its own');
+    }
+  };
+  await expect(read()).rejects.toThrow();
+  expect(seen).toBeLessThan(1_000_000);
+  await pool.end();
+});
+
+/** What Postgres says to each session when its server dies (PostgreSQL, Message Formats: ErrorResponse). */
+function fatal(): Buffer {
+  const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0');
+  const head = Buffer.alloc(5, 'E');
+  head.writeInt32BE(4 + fields.length, 1);
+  return Buffer.concat([head, fields]);
+}
+
+test('a server that dies in the moment in which it has let somebody in ends no process', async () => {
+  await using workspace = await Workspace.open();
+  const url = new URL(workspace.database.url);
+  const { port: postgres } = url;
+  const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+  const dying = createServer((near) => {
+    const far = connect(Number(postgres), '127.0.0.1');
+    near
+      .on('error', () => far.destroy())
+      .on('close', () => far.destroy())
+      .pipe(far);
+    far.on('error', () => near.destroy());
+    // In one piece, so that both are read before anybody can do anything in between.
+    far.on('data', (chunk) => {
+      if (chunk.subarray(-ready.length).equals(ready)) near.end(Buffer.concat([chunk, fatal()]));
+      else near.write(chunk);
+    });
+  });
+  await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
+  url.port = String((dying.address() as AddressInfo).port);
+  const pool = openDatabase({ connectionString: url.href });
+  const faults = await Promise.all(
+    [1, 2, 3].map(() => pool.query('select 1').catch((error: unknown) => error)),
+  );
+  expect(faults.every((fault) => fault instanceof Error)).toBe(true);
+  await pool.end();
+  await new Promise((resolve) => dying.close(resolve));
+});

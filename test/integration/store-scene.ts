@@ -82,14 +82,9 @@ export class Scene {
     await flagDuplicateRows(this.pool, run.id);
   }
 
-  /** All differences, read as the product reads them: streamed through a connection of its own. */
-  async differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
-    const reader = await this.pool.connect();
-    try {
-      return await collect(differences(reader, run, isProof));
-    } finally {
-      reader.release();
-    }
+  /** All differences, read as the product reads them. */
+  differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
+    return collect(differences(this.pool, run, isProof));
   }
 }
 

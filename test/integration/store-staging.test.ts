@@ -167,18 +167,13 @@ describe('rows that no lead id names', () => {
       ['a', acme],
       ['orphan', acme],
     ]);
-    const reader = await here.pool.connect();
-    try {
-      const loose = await collect(looseRows(reader, run));
-      expect(loose.map(({ row, leadId, duplicate }) => [row, leadId, duplicate])).toEqual([
-        [2, null, false],
-        [4, 'a', true],
-        [5, null, false],
-        [6, 'a', true],
-      ]);
-    } finally {
-      reader.release();
-    }
+    const loose = await collect(looseRows(here.pool, run));
+    expect(loose.map(({ row, leadId, duplicate }) => [row, leadId, duplicate])).toEqual([
+      [2, null, false],
+      [4, 'a', true],
+      [5, null, false],
+      [6, 'a', true],
+    ]);
     expect((await looseStagedRows(here.pool, run.id)).map(({ row, cells }) => [row, cells])).toEqual([
       [2, won],
       [5, acme],
@@ -197,19 +192,14 @@ describe('rows that no lead id names', () => {
     await hold(here.pool, { ...run, round: 1 }, [
       { ...item, code: 'lead.create-refused', message: 'said no' },
     ]);
-    const reader = await here.pool.connect();
-    try {
-      const loose = await collect(looseRows(reader, run));
-      expect(loose.map(({ refused }) => refused)).toEqual(['said no', null, 'said no']);
-      await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
-      expect((await collect(looseRows(reader, run))).map(({ refused }) => refused)).toEqual([
-        null,
-        null,
-        null,
-      ]);
-    } finally {
-      reader.release();
-    }
+    const loose = await collect(looseRows(here.pool, run));
+    expect(loose.map(({ refused }) => refused)).toEqual(['said no', null, 'said no']);
+    await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
+    expect((await collect(looseRows(here.pool, run))).map(({ refused }) => refused)).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test('are read anew after they were cleared', async () => {

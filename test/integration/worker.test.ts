@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planReminders } from '../../jobs/plan-reminders.ts';
+import { runsAtOnce } from '../../src/app.ts';
 import { workReminders } from '../../src/cli/work-reminders.ts';
 import { sendReminder } from '../../jobs/send-reminder.ts';
 import { sync as syncJob } from '../../jobs/sync.ts';
@@ -279,6 +280,20 @@ describe('a reminder', () => {
     expect(await send()).toEqual({ done: { state: 'sent' } });
     expect(await outbox(workspace)).toHaveLength(1);
   });
+});
+
+test('two jobs that ask for the same, the second of which is late: one run', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  await using app = await workspace.openApp();
+  const payload = { connection: connectionName, allow: [], patience: 1 };
+  const job = { requestedAt: Date.now() - 60_000 };
+  const ask = () => syncJob(app, payload, job, new AbortController().signal);
+  await using stack = new AsyncDisposableStack();
+  // With all places taken but one, the second job looks around while the first is under way, and begins after its end.
+  for (let taken = 1; taken < runsAtOnce; taken++) stack.use(await app.runs.take());
+  const results = await Promise.all([ask(), ask()]);
+  expect(results).toEqual([{ done: { runId: 1 } }, { done: { runId: 1 } }]);
+  expect(await lastRuns(workspace)).toHaveLength(1);
 });
 
 test('two syncs at once: one after the other, no row and no lead twice', async () => {
