@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { mergesASecond, planOf, queueOverhead, startOfStatus } from './speed/parts.ts';
 import { plot, type Point } from './speed/plot.ts';
-import { asDifference, asItIs, asRatio, page } from './speed/results.ts';
+import { asDifference, asItIs, asRatio, page, smallHeap } from './speed/results.ts';
 import { syncRows } from './speed/rows.ts';
 import { Stage } from './speed/stage.ts';
 
@@ -24,14 +24,22 @@ for (const { part, measured } of parts) tell(`${part.what}: ${measured(part)}`);
 const rows = await syncRows(leads, times, tell);
 
 const points: Point[] = [];
-for (let count = 1_000; count <= most; count *= 10) {
-  await using stage = await Stage.open(count);
+for (let count = 1_000; count <= most; count *= 10) points.push(await grown('leads.csv', count));
+const workbooks: Point[] = [];
+for (let count = 1_000; count <= leads; count *= 10) workbooks.push(await grown('leads.xlsx', count));
+
+await writeFile(new URL('RESULTS.svg', import.meta.url), plot(points));
+await writeFile(new URL('RESULTS.md', import.meta.url), await page({ rows, points, workbooks, parts }));
+
+async function grown(table: string, count: number): Promise<Point> {
+  await using stage = await Stage.open(count, table);
   await stage.clear();
   const first = await stage.sync();
   const nightly = await stage.sync();
-  points.push({ leads: count, first, nightly });
-  tell(`${count} leads: ${(first.wallMs / 1000).toFixed(1)} s, then ${(nightly.wallMs / 1000).toFixed(1)} s`);
+  const small = await stage.sync({ NODE_OPTIONS: smallHeap });
+  const costs = [first, nightly, small].map(
+    ({ wallMs, peakMb }) => `${(wallMs / 1000).toFixed(1)} s, ${peakMb.toFixed(0)} MB`,
+  );
+  tell(`${count} leads in ${table}: ${costs.join('; ')}`);
+  return { leads: count, first, nightly, small };
 }
-
-await writeFile(new URL('RESULTS.svg', import.meta.url), plot(points));
-await writeFile(new URL('RESULTS.md', import.meta.url), await page({ rows, points, parts }));

@@ -17,6 +17,8 @@ export interface Part {
   readonly unit: string;
   readonly ours: readonly number[];
   readonly floors: readonly number[];
+  /** What limits it now. */
+  readonly limitedBy: string;
 }
 
 const never = new AbortController().signal;
@@ -64,7 +66,8 @@ export function mergesASecond(times: number): Part {
     if (actions !== count) throw new Error(`${actions} actions`);
     return (count / (performance.now() - from)) * 1000;
   });
-  return { what: 'merge of one record, pure', floor: '', unit: 'a second', ours, floors: [] };
+  const limitedBy = 'the objects that are made for each record';
+  return { what: 'merge of one record, pure', floor: '', unit: 'a second', ours, floors: [], limitedBy };
 }
 
 /** `leadsync status` and a Node that does nothing, ms. */
@@ -75,14 +78,15 @@ export async function startOfStatus(times: number): Promise<Part> {
   const [ours, floors]: [number[], number[]] = [[], []];
   for (let nth = 0; nth < times; nth++) {
     floors.push((await stage.nothing()).wallMs);
-    ours.push((await stage.leadsync('status', '--json')).wallMs);
+    ours.push((await stage.leadsync(['status', '--json'])).wallMs);
   }
-  return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors };
+  const limitedBy = 'loading some 250 modules, 95 of them of zod, and the first answers of Postgres';
+  return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors, limitedBy };
 }
 
-/** A run of 1,000 leads in which nothing changed: as a job, and its steps called one after the other; ms. */
+/** A run of 10,000 leads in which nothing changed: as a job, and its steps called one after the other; ms. */
 export async function queueOverhead(times: number): Promise<Part> {
-  await using stage = await Stage.open(1_000);
+  await using stage = await Stage.open(10_000);
   await stage.clear();
   await stage.sync();
   await using app = await stage.openApp();
@@ -102,11 +106,13 @@ export async function queueOverhead(times: number): Promise<Part> {
     ours.push(performance.now() - from);
   }
   return {
-    what: 'a run of 1,000 leads as a BullMQ job',
+    what: 'a run of 10,000 leads as a BullMQ job',
     floor: 'its steps called directly',
     unit: 'ms',
     ours,
     floors,
+    limitedBy:
+      'the statements that add, take and finish a job, and the look of who waits for it, one part in fifty late',
   };
 }
 
@@ -166,6 +172,8 @@ export async function planOf(records: number, times: number): Promise<Part> {
     unit: 'ms',
     ours,
     floors,
+    limitedBy:
+      'the join: it is read through a cursor, which one process of Postgres works on, while the floor is shared by several',
   };
 }
 

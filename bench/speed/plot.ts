@@ -1,10 +1,17 @@
 import { init } from 'echarts';
 
-/** What a sync of so many leads cost. */
+/** What syncs of so many leads cost: the first, one that finds nothing changed, and such a one with a small heap. */
 export interface Point {
   readonly leads: number;
-  readonly first: { readonly wallMs: number; readonly cpuMs: number; readonly peakMb: number };
-  readonly nightly: { readonly wallMs: number; readonly cpuMs: number; readonly peakMb: number };
+  readonly first: Figures;
+  readonly nightly: Figures;
+  readonly small: Figures;
+}
+
+interface Figures {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakMb: number;
 }
 
 /** Wall time, CPU and memory over the number of leads, as an SVG; both axes are logarithmic. */
@@ -44,6 +51,7 @@ export function plot(points: readonly Point[]): string {
       line('nightly, CPU', 0, ({ nightly }) => seconds(nightly.cpuMs)),
       line('first sync, peak memory', 1, ({ first }) => Math.round(first.peakMb)),
       line('nightly, peak memory', 1, ({ nightly }) => Math.round(nightly.peakMb)),
+      line('small heap, peak memory', 1, ({ small }) => Math.round(small.peakMb)),
     ],
   });
   const svg = chart.renderToSVGString();

@@ -16,10 +16,16 @@ const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 const bareLoop = fileURLToPath(new URL('bare-loop.ts', import.meta.url));
 const script = fileURLToPath(new URL('script.ts', import.meta.url));
 
+interface Edit {
+  readonly id: string;
+  readonly city: string;
+}
+
 /** A Postgres and a Leads service of their own, and a folder in which programs are measured. */
 export class Stage implements AsyncDisposable {
   readonly folder: string;
   readonly service: Service;
+  readonly #table: string;
   readonly #owned: AsyncDisposable;
   readonly #connectionString: string;
   readonly #postgresPid: number;
@@ -28,19 +34,22 @@ export class Stage implements AsyncDisposable {
 
   private constructor(
     folder: string,
+    table: string,
     service: Service,
     connectionString: string,
     postgresPid: number,
     owned: AsyncDisposable,
   ) {
     this.folder = folder;
+    this.#table = join(folder, table);
     this.service = service;
     this.#connectionString = connectionString;
     this.#postgresPid = postgresPid;
     this.#owned = owned;
   }
 
-  static async open(leads: number): Promise<Stage> {
+  /** `table`: the file that leads are synced with, whose ending says the format. */
+  static async open(leads: number, table = 'leads.csv'): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'leadsync-bench-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -49,7 +58,7 @@ export class Stage implements AsyncDisposable {
     const pid = Number(
       (await readFile(join(folder, 'postgres/postgres/data/postmaster.pid'), 'utf8')).split('\n')[0],
     );
-    return new Stage(folder, service, server.connectionString, pid, stack.move());
+    return new Stage(folder, table, service, server.connectionString, pid, stack.move());
   }
 
   /** A new database, and no table. */
@@ -67,19 +76,21 @@ export class Stage implements AsyncDisposable {
     await rm(join(this.folder, 'script.csv'), { force: true });
   }
 
-  /** Changes one of a hundred leads in the service, and another one of a hundred rows of the table. */
-  async editBothSides(round: number): Promise<readonly string[]> {
+  /** Changes one of a hundred leads in the service, and another one of a hundred rows of the table: those are returned. */
+  async editBothSides(round: number): Promise<readonly Edit[]> {
     await this.service.order({ edit: `Town ${round}` });
     const grid = parse(await readFile(this.#table), { bom: true });
     const city = grid[0]?.indexOf('City') ?? -1;
-    const ids: string[] = [];
+    const id = grid[0]?.indexOf('Lead ID') ?? -1;
+    const edits: Edit[] = [];
     for (let index = 51; index < grid.length; index += 100) {
       const row = grid[index] ?? [];
-      row[city] = `Village ${round} ${index}`;
-      ids.push(row[grid[0]?.indexOf('Lead ID') ?? -1] ?? '');
+      const edit = { id: row[id] ?? '', city: `Village ${round} ${index}` };
+      row[city] = edit.city;
+      edits.push(edit);
     }
     await writeFile(this.#table, stringify(grid));
-    return ids;
+    return edits;
   }
 
   get databaseUrl(): string {
@@ -88,32 +99,31 @@ export class Stage implements AsyncDisposable {
     return url.href;
   }
 
-  get #table(): string {
-    return join(this.folder, 'leads.csv');
-  }
-
   /** `leadsync COMMAND`, and the requests that the service got from it. */
-  async leadsync(...command: readonly string[]): Promise<Cost & { readonly requests: number }> {
+  async leadsync(
+    command: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<Cost & { readonly requests: number }> {
     const before = await this.service.order({ tell: 'stats' });
-    const cost = await this.#measure([bin, ...command], {});
+    const cost = await this.#measure([bin, ...command], env);
     const after = await this.service.order({ tell: 'stats' });
     return { ...cost, requests: after.requests - before.requests };
   }
 
   /** A sync that has to succeed. */
-  async sync(): Promise<Cost & { readonly requests: number; readonly report: SyncReport }> {
-    const cost = await this.leadsync('sync', '--json');
-    const report = JSON.parse(cost.stdout) as SyncReport;
-    if (report.status !== 'succeeded') throw new Error(cost.stdout);
-    return { ...cost, report };
+  async sync(env: NodeJS.ProcessEnv = {}): Promise<Cost & { readonly requests: number }> {
+    const cost = await this.leadsync(['sync', '--json'], env);
+    const { status } = JSON.parse(cost.stdout) as SyncReport;
+    if (status !== 'succeeded') throw new Error(cost.stdout);
+    return cost;
   }
 
-  /** The pages alone, and a PATCH for each of these leads. */
-  async bareLoop(ids?: readonly string[]): Promise<Cost> {
-    if (ids === undefined) return this.#measure([bareLoop], {});
-    const file = join(this.folder, 'ids');
-    await writeFile(file, ids.join('\n'));
-    return this.#measure([bareLoop], { IDS: file });
+  /** The pages alone, and a PATCH for each of these edits. */
+  async bareLoop(edits?: readonly Edit[]): Promise<Cost> {
+    if (edits === undefined) return this.#measure([bareLoop], {});
+    const file = join(this.folder, 'edits');
+    await writeFile(file, edits.map(({ id, city }) => `${id}\t${city}`).join('\n'));
+    return this.#measure([bareLoop], { EDITS: file });
   }
 
   script(): Promise<Cost> {

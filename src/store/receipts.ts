@@ -77,9 +77,11 @@ export async function rowsWritten(
   leadIds: readonly string[],
 ): Promise<readonly Written[]> {
   const { rows } = await db.query<{ actionId: number; kind: ActionKind; leadId: string; changes: Changes }>(
-    `select id as "actionId", kind, lead_id as "leadId", changes from actions
-     where run_id = $1 and round = $2 and state = 'done' and receipt is null and kind = any($3) and lead_id = any($4)
-     order by id desc`,
+    // Each lead looked up by its own: Postgres would rather go through all that the run wrote, for each batch of leads.
+    `select a.id as "actionId", a.kind, a.lead_id as "leadId", a.changes from unnest($4::text[]) as l (lead_id)
+     cross join lateral (select * from actions where lead_id = l.lead_id offset 0) a
+     where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.receipt is null and a.kind = any($3)
+     order by a.id desc`,
     [run.id, run.round, rowKinds, leadIds],
   );
   const written = new Set<string>();

@@ -23,7 +23,7 @@ import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { analyzePlanned, countRecords, type Difference, differences, looseRows } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
-import { isLarge } from './scan-bounds.ts';
+import { isMany } from './scan-bounds.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 const batchSize = 500;
@@ -34,13 +34,15 @@ const batchSize = 500;
  * person has looked at and the guard is not asked about.
  */
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
+  let written = 0;
   const planned = await holding(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
     const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
     if (run.undoOf !== null) {
       await planUndoing(context.pool, run, run.undoOf, plan);
-      return updateRun(db, run.id, { ...next, records: plan.written });
+      written = plan.written;
+      return updateRun(db, run.id, { ...next, records: written });
     }
     const isProof = absenceProof(context, run);
     const policy = readablePolicy(context, run);
@@ -51,6 +53,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { leftAlone, shuffled } = await planPairs(context.pool, policy, run, plan, creates, isProof, moved);
     await planLooseRows(context.pool, policy, run, plan, creates);
     await plan.flush();
+    written = plan.written;
 
     const { strangers } = shuffled;
     const counts = { ...(await countPlan(context, db, run)), strangers, permuted: shuffled.permuted() };
@@ -68,7 +71,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const records = (await countRecords(db, run.id)) - unlinked;
     return updateRun(db, run.id, { ...next, records, leftAlone });
   });
-  if (isLarge(run)) await analyzePlanned(context.pool);
+  if (isMany(written)) await analyzePlanned(context.pool);
   return planned;
 }
 

@@ -11,7 +11,11 @@ import {
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
-import { endless, isLarge, usualScanBounds } from './scan-bounds.ts';
+import { readAhead } from './read-ahead.ts';
+import { endless, isMany, usualScanBounds } from './scan-bounds.ts';
+
+/** Batches of rows that are read while the last ones are stored. */
+const batchesAhead = 2;
 
 /** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
@@ -21,16 +25,16 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
   let count = 0;
   let bytes = 0;
-  for await (const batch of snapshot.rows) {
+  for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
     context.stop.throwIfAborted();
-    const staged = batch.map(stageable);
+    const staged = batches.flat().map(stageable);
     const from = count;
     bytes += await holding(context, (db) => stageRows(db, run.id, from, staged), 'repeatable');
-    count += batch.length;
+    count += staged.length;
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
-  if (isLarge({ ...run, targetRows: count })) await analyzeStaged(context.pool);
+  if (isMany(run.pulled + count)) await analyzeStaged(context.pool);
   const problems = snapshot.missing.map(({ field, message }) => ({
     code: 'target.column-missing',
     message,

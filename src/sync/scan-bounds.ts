@@ -24,13 +24,7 @@ export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
 /** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
 const manyRecords = 5_000;
 
-/** Whether a run has so many records that Postgres needs statistics of them. */
-export function isLarge({
-  pulled,
-  targetRows,
-}: {
-  readonly pulled: number;
-  readonly targetRows: number;
-}): boolean {
-  return pulled + targetRows >= manyRecords;
+/** Whether Postgres needs statistics of so many new records. */
+export function isMany(records: number): boolean {
+  return records >= manyRecords;
 }
