@@ -31,8 +31,8 @@ const bin = fileURLToPath(new URL('../bin/leadsync.js', import.meta.url));
 const { PATH, REDIS_URL } = process.env;
 const [connections = 20, leads = 5_000, most = 3] = process.argv.slice(2).map(Number);
 
-/** Each service answers every so-manieth request with 429 and asks for a second of rest. */
-const limitEvery = 15;
+/** What each service allows: a bucket of a second's requests. */
+const perSecond = 10;
 
 interface Side {
   readonly name: string;
@@ -41,7 +41,7 @@ interface Side {
 }
 
 print(
-  `${connections} connections of ${leads} leads (csv), each service: 429 with Retry-After 1 at every ${limitEvery}th request`,
+  `${connections} connections of ${leads} leads (csv), each service: ${perSecond} requests a second`,
 );
 print('');
 print(
@@ -57,12 +57,8 @@ async function measure(workers: number): Promise<void> {
   const server = stack.adopt(await startEmbeddedPostgres(join(folder, 'postgres')), (one) => one.close());
   const sides: Side[] = [];
   for (let index = 0; index < connections; index++) {
-    const service = stack.use(await startSandbox({ leads, seed: index + 1 }));
-    service.set({
-      faults: [
-        { kind: 'status', status: 429, retryAfter: { seconds: 1 }, when: { every: limitEvery }, on: [] },
-      ],
-    });
+    const rate = { perSecond, burst: perSecond };
+    const service = stack.use(await startSandbox({ leads, seed: index + 1, rate }));
     sides.push({ name: `c${index}`, service, path: join(folder, `c${index}.csv`) });
   }
   writeFileSync(join(folder, 'leadsync.yaml'), JSON.stringify({ connections: configuration(sides) }));

@@ -73,13 +73,18 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
+  const runs = new Places(runsAtOnce);
+  const isCrowded = (): boolean => runs.isCrowded;
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
     return openGoogleAccount(config.googleCredentials);
   });
   for (const connection of config.connections) {
     const target = await openTarget(connection, config, account, activity, stack);
-    contexts.set(connection.name, openConnection(connection, target, pool, log, telemetry, activity, stack));
+    contexts.set(
+      connection.name,
+      openConnection(connection, target, pool, log, telemetry, activity, isCrowded, stack),
+    );
     templates.set(
       connection.name,
       once(() => readTemplates(connection, log)),
@@ -97,7 +102,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     waits: usualWaits,
     templates,
     contexts,
-    runs: new Places(runsAtOnce),
+    runs,
     engaged: new Set(),
     activity,
     metrics: createMetrics({
@@ -166,6 +171,7 @@ function openConnection(
   log: Logger,
   { inSpan }: Telemetry,
   activity: Activity,
+  isCrowded: () => boolean,
   stack: AsyncDisposableStack,
 ): SyncContext {
   const { baseUrl, apiKey, query } = connection.leads;
@@ -178,6 +184,7 @@ function openConnection(
       query,
       throttle,
       clock: steadyClock,
+      isCrowded,
       turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
       onReply: (ending) => activity.replied('leads', connection.name, ending),

@@ -7,6 +7,11 @@ export class Places {
     this.#free = count;
   }
 
+  /** Whether somebody waits for a place. */
+  get isCrowded(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Waits for a place; to be given back. */
   async take(): Promise<Disposable> {
     if (this.#free > 0) this.#free--;

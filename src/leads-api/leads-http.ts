@@ -25,6 +25,8 @@ export interface LeadsHttpOptions {
   readonly throttle: Throttle;
   /** Taken for each request to a service that limits them; absent: no other process uses the key. */
   readonly turn?: ServiceTurn;
+  /** Whether others wait for whoever asks to be done: then it throws for waits that it would sleep else. Default: nobody. */
+  readonly isCrowded?: () => boolean;
   /** The throttle goes by the same. Default: the machine's. */
   readonly clock?: Clock;
   /** Lets so many ms go by on the clock; throws the signal's reason when it is aborted before. Default: a timer. */
@@ -102,7 +104,7 @@ export class LeadsHttp implements AsyncDisposable {
       totalMs: timeouts.totalMs ?? 60_000,
       bodyBytes,
     };
-    this.#pause = new Pause(options.throttle, this.#clock);
+    this.#pause = new Pause(options.throttle, this.#clock, options.isCrowded ?? (() => false));
     this.#turn = options.turn;
     this.#sleep = options.sleep ?? sleepByTimer;
     this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
@@ -142,7 +144,7 @@ export class LeadsHttp implements AsyncDisposable {
     if (this.#client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await using _turn = await this.#mayAsk(signal);
+    await using _turn = await this.#mayAsk(call.method === 'GET', signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
@@ -186,12 +188,12 @@ export class LeadsHttp implements AsyncDisposable {
   }
 
   /**
-   * Waits for the pace, and throws when that would take long, or no request may leave now. The turn that it waited for,
+   * Waits for the pace, and throws when that would take long for what may be put off, or no request may leave now. The turn that it waited for,
    * or null when none is needed. Others may ask while it waits: whoever has the turn then looks again.
    */
-  async #mayAsk(signal: AbortSignal): Promise<AsyncDisposable | null> {
+  async #mayAsk(mayPutOff: boolean, signal: AbortSignal): Promise<AsyncDisposable | null> {
     for (;;) {
-      const { limitedLately, waitMs } = await this.#pause.check();
+      const { limitedLately, waitMs } = await this.#pause.check(mayPutOff);
       await this.#rest(waitMs, signal);
       if (!limitedLately || this.#turn === undefined) {
         this.#pause.leave();
@@ -199,7 +201,7 @@ export class LeadsHttp implements AsyncDisposable {
       }
       await using stack = new AsyncDisposableStack();
       stack.use(await this.#turn(signal));
-      const left = (await this.#pause.check()).waitMs;
+      const left = (await this.#pause.check(mayPutOff)).waitMs;
       if (left > longestInTurnMs) continue;
       await this.#rest(left, signal);
       this.#pause.leave();

@@ -21,14 +21,20 @@ const marginMs = 100;
 /** For so long (ms) after its last pause a service counts as one that limits requests. */
 const latelyMs = 24 * 3_600_000;
 
-/** A longer wait (ms) for the pace is not slept: whoever asks comes back later, and holds nothing meanwhile. */
+/**
+ * A read that would have to wait longer (ms) for the pace is put off: whoever asks comes back later, and holds nothing
+ * meanwhile. A write is not: it follows a look at what it writes over, which would be done again each time.
+ */
 const longestSleepMs = 2_000;
+
+/** The same while others wait for whoever asks to be done. */
+const longestCrowdedSleepMs = 50;
 
 /** What is known before a request. */
 interface Permission {
   /** The service has limited this key lately: it may do so at any time, and one process at a time should ask. */
   readonly limitedLately: boolean;
-  /** Ms until the pace lets the request leave; short. */
+  /** Ms until the pace lets the request leave. */
   readonly waitMs: number;
 }
 
@@ -39,6 +45,7 @@ interface Permission {
 export class Pause {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
+  readonly #isCrowded: () => boolean;
   /** As the throttle's, for this object: holds even when the throttle could not be written. */
   #until = 0;
   #consecutive = 0;
@@ -49,13 +56,15 @@ export class Pause {
   #burst: Burst | null = null;
   #lastAt = 0;
 
-  constructor(throttle: Throttle, clock: Clock) {
+  /** `isCrowded`: whether others wait for whoever asks to be done. */
+  constructor(throttle: Throttle, clock: Clock, isCrowded: () => boolean) {
     this.#throttle = throttle;
     this.#clock = clock;
+    this.#isCrowded = isCrowded;
   }
 
-  /** Throws `leads.rate-limited` when no request may leave yet. */
-  async check(): Promise<Permission> {
+  /** Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`. */
+  async check(mayPutOff: boolean): Promise<Permission> {
     const { remaining, limitedLately, pace, aheadMs } = await this.#look();
     if (remaining > 0) {
       throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
@@ -63,7 +72,7 @@ export class Pause {
     this.#aheadMs = aheadMs;
     this.#pace = pace;
     const waitMs = this.#pace === null ? 0 : Math.max(0, this.#pace.nextAt - this.#sharedTime());
-    if (waitMs > longestSleepMs)
+    if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
       throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
     return { limitedLately, waitMs };
   }

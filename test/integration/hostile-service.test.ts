@@ -33,6 +33,8 @@ async function syncWith(
 
 describe('a service without end', () => {
   const bounds = { bytes: 10_000, barrenPages: 5 };
+  /** Pages that may be under way, or wait to be stored, when the end is seen (see pull.ts). */
+  const askedAhead = 16;
 
   test.each([
     ['empty pages', () => [], 6],
@@ -47,7 +49,8 @@ describe('a service without end', () => {
       problems: [{ code: 'leads.endless' }],
     });
     expect(found.staged).toBe(0);
-    expect(found.requests).toBe(requests);
+    expect(found.requests).toBeGreaterThanOrEqual(requests);
+    expect(found.requests).toBeLessThanOrEqual(requests + askedAhead);
   });
 
   test('as many empty pages as are borne, between pages of leads, are no reason to give up', async () => {

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { LeadsyncError } from '../../src/errors.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
-import { readPace } from '../../src/leads-api/pace.ts';
+import { firstPace, readPace } from '../../src/leads-api/pace.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createServiceTurn } from '../../src/store/service-turn.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
 import { type Clock, steadyClock } from '../../src/sync/clock.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
+import { Workspace } from '../support/workspace.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -69,6 +70,19 @@ test('processes with one key keep one pace, and what they learned is known to th
   expect(times).toHaveLength(10);
   // It begins where the others left off: nine gaps, and none as short as those of a client without a pace.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((9 / 120) * 1000);
+}, 60_000);
+
+test('at a pace of a request in 2.5 s an edit gets there, though what is done for it begins anew after each wait', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+  const { sandbox, sheet } = workspace;
+  await workspace.sync();
+  sheet.edit(() => true, { City: 'Ulm' });
+  await using app = await workspace.openApp();
+  const throttle = createThrottle(app.pool, sandbox.url, sandbox.apiKey, steadyClock);
+  const pace = firstPace({ since: 0, accepted: 1 }, steadyClock.now(), 0);
+  await throttle.pauseUntil(steadyClock.now(), { ...pace, limit: 0.4, calmMs: 3_600_000 });
+  const { requests, updated } = await workspace.sync();
+  expect({ requests, updated }).toMatchObject({ requests: { leads: 4 }, updated: { leads: 1, rows: 0 } });
 }, 60_000);
 
 test('a key that was never limited costs one look at each request', async () => {

@@ -5,6 +5,8 @@ import { systemClock } from '../../src/sync/clock.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 
+const never = (): boolean => false;
+
 test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
   const receivedAt = Date.now();
   const waits: number[] = [];
@@ -16,6 +18,7 @@ test('waits grow with each 429 in a row that names none, and start again after a
       },
     }),
     systemClock,
+    never,
   );
   for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
   const wholes = [1_000, 2_000, 4_000, 8_000, 1_000];
@@ -37,12 +40,13 @@ test('a wait counts from the moment the headers were here, with a margin', async
       },
     }),
     systemClock,
+    never,
   );
   expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
     asked: true,
   });
   expect(until).toBe(receivedAt + 3_100);
-  await expect(pause.check()).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
+  await expect(pause.check(true)).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
 });
 
 test.each([
@@ -59,6 +63,7 @@ test.each([
       },
     }),
     systemClock,
+    never,
   );
   expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
   expect(until - receivedAt).toBe(wait);
@@ -73,10 +78,10 @@ describe('the pace', () => {
 
   /** A pause that has just learned a pace of about two requests a second, by a clock that the test moves. */
   async function learned() {
-    const clock = { ms: 1_000_000, now: () => clock.ms, random: () => 0 };
+    const clock = { ms: 1_000_000, isCrowded: false, now: () => clock.ms, random: () => 0 };
     const throttle = new MemoryThrottle();
-    const pause = new Pause(throttle, clock);
-    await pause.check();
+    const pause = new Pause(throttle, clock, () => clock.isCrowded);
+    await pause.check(true);
     pause.leave();
     await pause.note(head(429, clock.ms));
     clock.ms += 1_100;
@@ -85,53 +90,63 @@ describe('the pace', () => {
 
   test('lets a request leave after the pause, and the next one only after a gap', async () => {
     const { clock, pause } = await learned();
-    expect(await pause.check()).toEqual({ limitedLately: true, waitMs: 0 });
+    expect(await pause.check(true)).toEqual({ limitedLately: true, waitMs: 0 });
     pause.leave();
     await pause.note(head(200, clock.ms));
-    const { waitMs } = await pause.check();
+    const { waitMs } = await pause.check(true);
     expect(waitMs).toBeGreaterThan(450);
     expect(waitMs).toBeLessThan(700);
     clock.ms += waitMs;
-    expect(await pause.check()).toMatchObject({ waitMs: 0 });
+    expect(await pause.check(true)).toMatchObject({ waitMs: 0 });
   });
 
   test('is not learned from a 503, nor forgotten for one', async () => {
     const busy: ReplyHead = { status: 503, headers: { 'retry-after': '1' }, receivedAt: 1_000_000 };
     const fresh = new MemoryThrottle();
-    await new Pause(fresh, systemClock).note(busy);
+    await new Pause(fresh, systemClock, never).note(busy);
     expect(fresh.pace).toBeNull();
     const { throttle, pause } = await learned();
     const { limit } = throttle.pace as Pace;
-    await pause.check();
+    await pause.check(true);
     await pause.note(busy);
     expect(throttle.pace).toMatchObject({ limit });
   });
 
-  test('a long wait for it is thrown, so that nobody is held', async () => {
+  test('a long wait for it is put off, so that nobody is held, unless it is for a write', async () => {
     const { clock, throttle, pause } = await learned();
     throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 2_500 };
-    await expect(pause.check()).rejects.toMatchObject({
+    await expect(pause.check(true)).rejects.toMatchObject({
       code: 'leads.rate-limited',
       retry: 'later',
       retryAfterMs: 2_500,
     });
+    expect(await pause.check(false)).toMatchObject({ waitMs: 2_500 });
+  });
+
+  test('hardly any wait is slept while others wait for whoever asks', async () => {
+    const { clock, throttle, pause } = await learned();
+    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 100 };
+    expect(await pause.check(true)).toMatchObject({ waitMs: 100 });
+    clock.isCrowded = true;
+    await expect(pause.check(true)).rejects.toMatchObject({ retryAfterMs: 100 });
+    expect(await pause.check(false)).toMatchObject({ waitMs: 100 });
   });
 
   test('that was learned more than a day ago is none, and so is what no one understands', async () => {
     const { clock, throttle, pause } = await learned();
     throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
-    expect(await pause.check()).toMatchObject({ waitMs: 1_000 });
+    expect(await pause.check(true)).toMatchObject({ waitMs: 1_000 });
     throttle.pace = { rate: 5 };
-    expect(await pause.check()).toEqual({ limitedLately: true, waitMs: 0 });
+    expect(await pause.check(true)).toEqual({ limitedLately: true, waitMs: 0 });
     clock.ms += 24 * 3_600_000;
     throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
-    expect(await pause.check()).toEqual({ limitedLately: false, waitMs: 0 });
+    expect(await pause.check(true)).toEqual({ limitedLately: false, waitMs: 0 });
   });
 
   test('a reply is not lost when the pace cannot be kept', async () => {
     const { clock, throttle, pause } = await learned();
     throttle.keepPace = () => Promise.reject(new Error('the database is away'));
-    await pause.check();
+    await pause.check(true);
     pause.leave();
     expect(await pause.note(head(200, clock.ms))).toBeNull();
   });
