@@ -40,9 +40,7 @@ interface Side {
   readonly path: string;
 }
 
-print(
-  `${connections} connections of ${leads} leads (csv), each service: ${perSecond} requests a second`,
-);
+print(`${connections} connections of ${leads} leads (csv), each service: ${perSecond} requests a second`);
 print('');
 print(
   '| workers | night | s | runs | waited for services, s | requests | 429 | early | in step | leads and rows twice |',
