@@ -49,13 +49,16 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     // %20 is a space to every server, "+" only to those that read the query as a form.
     const search = query.size === 0 ? '' : `?${query.toString().replaceAll('+', '%20')}`;
     const path = `/v1/leads${search}`;
-    const answer = await this.#http.ask({ operation: 'list', method: 'GET', path }, signal);
+    const call = { operation: 'list', method: 'GET', path, mayPutOff: true } as const;
+    const answer = await this.#http.ask(call, signal);
     return readPage(answer.json) ?? notJson(answer, 'a page of leads');
   }
 
-  async get(id: string, signal: AbortSignal): Promise<Lead | null> {
+  async get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null> {
     const path = leadPath(id);
-    const answer = await this.#http.ask({ operation: 'get', method: 'GET', path, mayBeGone: true }, signal);
+    const mayPutOff = after !== 'write';
+    const call = { operation: 'get', method: 'GET', path, mayBeGone: true, mayPutOff } as const;
+    const answer = await this.#http.ask(call, signal);
     if (answer.gone) return null;
     return findLead(answer.json, id) ?? notJson(answer, 'the lead that was asked for');
   }

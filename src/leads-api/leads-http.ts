@@ -52,6 +52,8 @@ export interface Call {
   readonly json?: unknown;
   /** True: 404 and 410 are an answer, not a fault. */
   readonly mayBeGone?: boolean;
+  /** True: nothing that goes before it is lost when it is put off for the pace. */
+  readonly mayPutOff?: boolean;
 }
 
 export interface Answer {
@@ -144,7 +146,7 @@ export class LeadsHttp implements AsyncDisposable {
     if (this.#client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await using _turn = await this.#mayAsk(call.method === 'GET', signal);
+    await using _turn = await this.#mayAsk(call.mayPutOff === true, signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;

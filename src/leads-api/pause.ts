@@ -22,8 +22,9 @@ const marginMs = 100;
 const latelyMs = 24 * 3_600_000;
 
 /**
- * A read that would have to wait longer (ms) for the pace is put off: whoever asks comes back later, and holds nothing
- * meanwhile. A write is not: it follows a look at what it writes over, which would be done again each time.
+ * What would have to wait longer (ms) for the pace is put off: whoever asks comes back later, and holds nothing
+ * meanwhile. But not a write, which follows a look at what it writes over, nor what follows a write: all of it would be
+ * done again, each time.
  */
 const longestSleepMs = 2_000;
 

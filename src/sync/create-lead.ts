@@ -71,7 +71,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
 /** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
 async function readBack(context: StepContext, id: string): Promise<Lead | null> {
   try {
-    return await context.leads.get(id, context.cut);
+    return await context.leads.get(id, context.cut, 'write');
   } catch (error) {
     context.log.warn({ err: error, leadId: id }, 'the new lead could not be read back');
     return null;

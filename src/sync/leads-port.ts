@@ -39,8 +39,11 @@ export interface LeadsPort {
   /** What keeps requests back at this moment, as far as is known; none is sent. */
   outlook(): Promise<Outlook>;
   list(request: ListRequest, signal: AbortSignal): Promise<LeadPage>;
-  /** The lead, or null when the service answers 404 (or 410). */
-  get(id: string, signal: AbortSignal): Promise<Lead | null>;
+  /**
+   * The lead, or null when the service answers 404 (or 410). `after` a write: not put off for the pace, since what was
+   * written would have to be looked at, or written, anew.
+   */
+  get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null>;
   /** The new lead, or its id alone when only Location tells it, or null when the reply does not tell which it is. */
   create(
     fields: Readonly<Record<string, unknown>>,

@@ -224,8 +224,10 @@ async function interrupted(
   if (context.stop.aborted) return busy;
   await pauseRun(pool, run.id);
   if (fault.code === 'leads.rate-limited') {
-    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the service asked to wait');
-    return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'throttled' };
+    const afterMs = fault.retryAfterMs ?? 1_000;
+    // Shorter ones are the gaps between two requests.
+    log[afterMs < 1_000 ? 'debug' : 'info']({ run: run.id, afterMs }, 'the service is asked again later');
+    return { kind: 'again', afterMs, why: 'throttled' };
   }
   if (fault.code === 'target.rate-limited') {
     log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the target asked to wait');

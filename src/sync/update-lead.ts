@@ -103,11 +103,11 @@ async function patch(
   refused: Map<string, string>,
 ): Promise<Lead | null> {
   const fields = Object.keys(body);
-  if (fields.length === 0) return context.leads.get(leadId, context.cut);
+  if (fields.length === 0) return context.leads.get(leadId, context.cut, 'write');
   const reply = await sendPatch(context, leadId, body);
   if (!(reply instanceof LeadsyncError)) {
     // A reply that shows something else than was sent may show what was there before: only reading it back tells.
-    return reply !== null && showsAll(reply, body) ? reply : context.leads.get(leadId, context.cut);
+    return reply !== null && showsAll(reply, body) ? reply : context.leads.get(leadId, context.cut, 'write');
   }
   if (fields.length === 1) {
     for (const field of fields) refused.set(field, reply.message);
@@ -117,7 +117,7 @@ async function patch(
       if (single instanceof LeadsyncError) refused.set(field, single.message);
     }
   }
-  return context.leads.get(leadId, context.cut);
+  return context.leads.get(leadId, context.cut, 'write');
 }
 
 function showsAll(lead: Lead, body: Readonly<Record<string, unknown>>): boolean {
