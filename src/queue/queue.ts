@@ -76,7 +76,7 @@ const defaultLockMs = 30_000;
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
 /** Ms between two looks at a job that is waited for. */
-const [shortestPollMs, longestPollMs] = [3, 250];
+const [shortestPollMs, longestPollMs] = [10, 250];
 
 /** Ms without an answer after which waiting for a job is given up. */
 const waitingPatienceMs = 60_000;
@@ -244,7 +244,7 @@ async function finished(
     } catch (error) {
       if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
-    // So that waiting adds one part in fifty to what it waits for.
-    await sleep(Math.min(longestPollMs, Math.max(shortestPollMs, (performance.now() - startedAt) / 50)));
+    // So that waiting adds one part in sixty, on average, to what it waits for.
+    await sleep(Math.min(longestPollMs, Math.max(shortestPollMs, (performance.now() - startedAt) / 30)));
   }
 }
