@@ -30,7 +30,9 @@ export function worker(options: CommonOptions): Promise<void> {
     await using stack = new AsyncDisposableStack();
     const http = stack.use(await startHttpServer(app));
     // A folder that cannot be read is told now, not with the first mail.
-    for (const openTemplates of app.templates.values()) await openTemplates();
+    for (const [name, { connection }] of app.contexts) {
+      if (connection.reminders?.templates) await app.templates.get(name)?.();
+    }
     await fillQueues(app);
     const housekeeping = app.queues.queue(pruneQueue);
     // A worker that never runs at that hour prunes when it starts.

@@ -97,6 +97,13 @@ test.each([
   await pool.end();
 });
 
+test('who stops reading rows early leaves no connection busy', async () => {
+  await using workspace = await Workspace.open();
+  const { pool } = workspace.database;
+  for await (const _row of streamRows(pool, 'select generate_series(1, $1::int)', [1_000_000])) break;
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+});
+
 /** What Postgres says to each session when its server dies (PostgreSQL, Message Formats: ErrorResponse). */
 function fatal(): Buffer {
   const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0');
