@@ -71,6 +71,9 @@ const machineClock: Clock = { now: () => Date.now(), random: () => Math.random()
 /** What is left (ms) of a wait for the pace that is not worth giving back the turn for. */
 const longestInTurnMs = 20;
 
+/** A request may leave for so long (ms) after it was looked whether it may: a process that was paused looks again. */
+const freshMs = 500;
+
 const bodyBytes = 16 * 1024 * 1024;
 
 /** Sends one request at a time, with the key, and turns every reply that is no answer into a LeadsApiError. */
@@ -190,25 +193,32 @@ export class LeadsHttp implements AsyncDisposable {
   }
 
   /**
-   * Waits for the pace, and throws when that would take long for what may be put off, or no request may leave now. The turn that it waited for,
-   * or null when none is needed. Others may ask while it waits: whoever has the turn then looks again.
+   * Waits for the pace, and throws when that would take long for what may be put off, or no request may leave now. Returns
+   * the turn that it waited for, if one is needed. Others may ask while it waits: whoever has the turn then looks again.
    */
-  async #mayAsk(mayPutOff: boolean, signal: AbortSignal): Promise<AsyncDisposable | null> {
+  async #mayAsk(mayPutOff: boolean, signal: AbortSignal): Promise<AsyncDisposable> {
     for (;;) {
-      const { limitedLately, waitMs } = await this.#pause.check(mayPutOff);
-      await this.#rest(waitMs, signal);
-      if (!limitedLately || this.#turn === undefined) {
-        this.#pause.leave();
-        return null;
-      }
+      signal.throwIfAborted();
+      let look = await this.#look(mayPutOff);
+      await this.#rest(look.waitMs, signal);
       await using stack = new AsyncDisposableStack();
-      stack.use(await this.#turn(signal));
-      const left = (await this.#pause.check(mayPutOff)).waitMs;
-      if (left > longestInTurnMs) continue;
-      await this.#rest(left, signal);
+      if (look.limitedLately && this.#turn !== undefined) {
+        stack.use(await this.#turn(signal));
+        look = await this.#look(mayPutOff);
+        if (look.waitMs > longestInTurnMs) continue;
+        await this.#rest(look.waitMs, signal);
+      }
+      if (!look.isFresh()) continue;
       this.#pause.leave();
       return stack.move();
     }
+  }
+
+  async #look(mayPutOff: boolean) {
+    // The process may be held still at any moment, also while it waits for the answer.
+    const from = performance.now();
+    const found = await this.#pause.check(mayPutOff);
+    return { ...found, isFresh: () => performance.now() - from - found.waitMs <= freshMs };
   }
 
   async #rest(ms: number, signal: AbortSignal): Promise<void> {

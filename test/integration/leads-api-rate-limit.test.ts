@@ -178,3 +178,33 @@ test('a pause that another process was told holds before the first request', asy
   expect(await leads.list(firstPage, never)).toEqual({ leads: [], nextCursor: null, invalidItems: 0 });
   expect([server.seen.length, leads.requests]).toEqual([1, 1]);
 });
+
+test.each([
+  { limitedLately: false, heldAfter: 1 },
+  { limitedLately: true, heldAfter: 1 },
+  { limitedLately: true, heldAfter: 2 },
+])(
+  'a process that is held after look $heldAfter of it (limited lately: $limitedLately) looks again, and finds the pause of another one',
+  async ({ limitedLately, heldAfter }) => {
+    await using server = await startServer((response) => json(response, 200, page));
+    const throttle = new MemoryThrottle();
+    if (limitedLately) throttle.until = Date.now() - 1_000;
+    let looks = 0;
+    const held = Object.assign(new MemoryThrottle(), {
+      look: async () => {
+        const found = await throttle.look();
+        looks += 1;
+        if (looks === heldAfter) {
+          // As SIGSTOP does: nothing of this process goes on meanwhile.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
+          throttle.until = Date.now() + 60_000;
+        }
+        return found;
+      },
+    });
+    const turn = () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() });
+    await using leads = client(server, { throttle: held, turn });
+    expect((await rateLimited(leads.list(firstPage, never))).retryAfterMs).toBeGreaterThan(50_000);
+    expect(server.seen).toHaveLength(0);
+  },
+);
