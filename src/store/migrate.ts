@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
@@ -27,7 +27,7 @@ const migrateLock = [0x6c656164, 0x6d696772];
  * fails (it is rolled back, those before it stay).
  */
 export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<readonly string[]> {
-  const migrations = await readMigrations(folder);
+  const migrations = readMigrations(folder);
   const client = await pool.connect();
   let clean = false;
   try {
@@ -42,14 +42,13 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
   }
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
+/** At once, not in turns: each command waits for it, and so many small files take a few ms longer otherwise. */
+function readMigrations(folder: string): readonly Migration[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  return names.toSorted().map((name) => {
+    const sql = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+  });
 }
 
 async function runPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
