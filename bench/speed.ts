@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { mergesASecond, planOf, queueOverhead, startOfStatus } from './speed/parts.ts';
 import { plot, type Point } from './speed/plot.ts';
-import { asDifference, asItIs, asRatio, page, smallHeap } from './speed/results.ts';
+import { asDifference, asItIs, asRatio, page } from './speed/results.ts';
 import { syncRows } from './speed/rows.ts';
 import { Stage } from './speed/stage.ts';
 
@@ -43,10 +43,9 @@ async function grown(table: string, count: number): Promise<Point> {
   await stage.clear();
   const first = await stage.sync();
   const nightly = await stage.sync();
-  const small = await stage.sync({ NODE_OPTIONS: smallHeap });
-  const costs = [first, nightly, small].map(
+  const costs = [first, nightly].map(
     ({ wallMs, peakMb }) => `${(wallMs / 1000).toFixed(1)} s, ${peakMb.toFixed(0)} MB`,
   );
   tell(`${count} leads in ${table}: ${costs.join('; ')}`);
-  return { leads: count, first, nightly, small };
+  return { leads: count, first, nightly };
 }

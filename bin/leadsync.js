@@ -10,12 +10,28 @@ const node24 = fileURLToPath(new URL('../node_modules/node/bin/node', import.met
 // Half a second of each start is compiling. A folder of ours: whoever could write into a shared one could have us run code.
 const compiled = fileURLToPath(new URL('../node_modules/.cache/leadsync-compiled', import.meta.url));
 
+// What works for long would take several times the memory that it uses: V8 is told to let its heap grow by half at a time.
+// It takes that only when it starts, and whoever gave it sizes of their own is left alone.
+const sparing = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const worksLong = ['sync', 'plan', 'apply', 'undo', 'worker'].includes(process.argv[2] ?? '');
+// oxlint-disable-next-line node/no-process-env -- read by Node, not by us
+const isSized = /-space-size|-growing-/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`);
+const flags = worksLong && !isSized ? sparing : [];
+
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  if (flags.length > 0 && process.platform !== 'win32') {
+    process.execve?.(process.execPath, [
+      process.execPath,
+      ...process.execArgv,
+      ...flags,
+      ...process.argv.slice(1),
+    ]);
+  }
   nodeModule.enableCompileCache(compiled);
   await import(main);
 } else if (existsSync(node24)) {
   // The channel lets the child die with us even when we are killed by SIGKILL and can pass nothing on.
-  const child = spawn(node24, process.argv.slice(1), {
+  const child = spawn(node24, [...flags, ...process.argv.slice(1)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

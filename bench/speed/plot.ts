@@ -1,11 +1,10 @@
 import { init } from 'echarts';
 
-/** What syncs of so many leads cost: the first, one that finds nothing changed, and such a one with a small heap. */
+/** What syncs of so many leads cost: the first one, and one that finds nothing changed. */
 export interface Point {
   readonly leads: number;
   readonly first: Figures;
   readonly nightly: Figures;
-  readonly small: Figures;
 }
 
 interface Figures {
@@ -51,7 +50,6 @@ export function plot(points: readonly Point[]): string {
       line('nightly, CPU', 0, ({ nightly }) => seconds(nightly.cpuMs)),
       line('first sync, peak memory', 1, ({ first }) => Math.round(first.peakMb)),
       line('nightly, peak memory', 1, ({ nightly }) => Math.round(nightly.peakMb)),
-      line('small heap, peak memory', 1, ({ small }) => Math.round(small.peakMb)),
     ],
   });
   const svg = chart.renderToSVGString();

@@ -5,9 +5,6 @@ import { type Part, ratio } from './parts.ts';
 import type { Point } from './plot.ts';
 import type { Row } from './rows.ts';
 
-/** Node's documented way to have less memory and more collecting. */
-export const smallHeap = '--max-semi-space-size=2 --max-old-space-size=200';
-
 const figures = { wallMs: 'wall', cpuMs: 'CPU', peakMb: 'peak memory' } as const;
 type Figure = keyof typeof figures;
 
@@ -66,8 +63,7 @@ export async function page({ rows, points, workbooks, parts }: Results): Promise
     '',
     '## As the work grows',
     '',
-    'No latency; wall time, CPU of the process (Postgres apart) and its peak memory, once each. The memory is what V8 takes when it',
-    `is not told to be sparing; "small heap" is the nightly sync with \`NODE_OPTIONS="${smallHeap}"\`.`,
+    'No latency; wall time, CPU of the process (Postgres apart) and its peak memory, once each.',
     '',
     '![wall time, CPU and memory over the number of leads](RESULTS.svg)',
     '',
@@ -82,12 +78,12 @@ export async function page({ rows, points, workbooks, parts }: Results): Promise
 
 function table(points: readonly Point[]): readonly string[] {
   return [
-    '| leads | first sync | | | nightly | | | small heap | | |',
-    '|---|---|---|---|---|---|---|---|---|---|',
-    `|${' | wall | CPU | memory'.repeat(3)} |`,
+    '| leads | first sync | | | nightly | | |',
+    '|---|---|---|---|---|---|---|',
+    `|${' | wall | CPU | memory'.repeat(2)} |`,
     ...points.map(
-      ({ leads, first, nightly, small }) =>
-        `| ${leads.toLocaleString('en')} | ${[first, nightly, small].flatMap(({ wallMs, cpuMs, peakMb }) => [`${(wallMs / 1000).toFixed(1)} s`, `${(cpuMs / 1000).toFixed(1)} s`, `${peakMb.toFixed(0)} MB`]).join(' | ')} |`,
+      ({ leads, first, nightly }) =>
+        `| ${leads.toLocaleString('en')} | ${[first, nightly].flatMap(({ wallMs, cpuMs, peakMb }) => [`${(wallMs / 1000).toFixed(1)} s`, `${(cpuMs / 1000).toFixed(1)} s`, `${peakMb.toFixed(0)} MB`]).join(' | ')} |`,
     ),
   ];
 }
