@@ -95,7 +95,8 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 /** Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first counts. */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
-  if ((await rowsToRead(pool, run)) === 0) return;
+  let toMeet = await rowsToRead(pool, run);
+  if (toMeet === 0) return;
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const batch of snapshot.rows) {
@@ -109,8 +110,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
       return row === undefined ? [] : [{ leadId, row }];
     });
     await record(context, run, seen, places);
+    toMeet -= seen.length;
   }
-  await holding(context, (db) => storeRowsNotMet(db, run));
+  if (toMeet > 0) await holding(context, (db) => storeRowsNotMet(db, run));
 }
 
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
