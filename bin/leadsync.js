@@ -15,17 +15,16 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/leadsync-compiled
 const sparing = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const worksLong = ['sync', 'plan', 'apply', 'undo', 'worker'].includes(process.argv[2] ?? '');
 // oxlint-disable-next-line node/no-process-env -- read by Node, not by us
-const isSized = /-space-size|-growing-/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`);
+const isSized = /[-_]space[-_]size|[-_]growing[-_]/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`);
 const flags = worksLong && !isSized ? sparing : [];
 
-if (Number(process.versions.node.split('.')[0]) >= 24) {
-  if (flags.length > 0 && process.platform !== 'win32') {
-    process.execve?.(process.execPath, [
-      process.execPath,
-      ...process.execArgv,
-      ...flags,
-      ...process.argv.slice(1),
-    ]);
+const major = Number(process.versions.node.split('.')[0]);
+if (major >= 24) {
+  // Another version may not know the flags; a channel to who started us would be lost.
+  const isAlone = !process.connected && process.permission === undefined && process.platform !== 'win32';
+  if (flags.length > 0 && major === 24 && isAlone) {
+    const { execPath: node } = process;
+    process.execve?.(node, [node, ...process.execArgv, ...flags, ...process.argv.slice(1)]);
   }
   nodeModule.enableCompileCache(compiled);
   await import(main);

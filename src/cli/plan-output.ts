@@ -25,7 +25,7 @@ export interface PlanOutput {
   readonly actions: readonly PlanLine[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
-  /** Not when the scan failed. */
+  /** Not when the run failed, or was stopped before it compared anything. */
   readonly forecast?: Forecast;
 }
 
@@ -41,7 +41,7 @@ export function planJson(run: Run, actions: readonly Action[]): PlanOutput {
   };
 }
 
-/** Runs of an older version, and those that failed, have none. */
+/** Runs of an older version, and those that came to no comparison, have none. */
 function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   const { forecast } = (report ?? {}) as Partial<SyncReport>;
   return forecast === undefined ? {} : { forecast };
@@ -104,7 +104,8 @@ export function describePlan(run: Run, actions: readonly Action[], { goesOn = fa
   return lines.join('\n');
 }
 
-function describeForecast({ leadRequests, waitMs, durationMs, finishAt }: Forecast): string {
+/** In a sentence. */
+export function describeForecast({ leadRequests, waitMs, durationMs, finishAt }: Forecast): string {
   const requests = `${leadRequests} requests to the Leads service`;
   const waits = waitMs === 0 ? '' : `, ${seconds(waitMs)} of it waiting for the service's limit`;
   return `${requests}, about ${seconds(durationMs)}${waits}, until ${finishAt.slice(0, 19)}Z`;

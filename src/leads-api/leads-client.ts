@@ -66,9 +66,10 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
   async create(
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    onLeaving?: () => Promise<void>,
   ): Promise<Lead | { readonly id: string } | null> {
     const { json, head } = await this.#http.ask(
-      { operation: 'create', method: 'POST', path: '/v1/leads', json: fields },
+      { operation: 'create', method: 'POST', path: '/v1/leads', json: fields, onLeaving },
       signal,
     );
     const shown = findCreatedLead(json, fields);

@@ -8,6 +8,7 @@ import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
+import { LeadsyncError } from '../errors.ts';
 import type { Outlook, ServiceTurn, Throttle } from '../sync/leads-port.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
@@ -54,6 +55,8 @@ export interface Call {
   readonly mayBeGone?: boolean;
   /** True: nothing that goes before it is lost when it is put off for the pace. */
   readonly mayPutOff?: boolean;
+  /** Awaited when nothing but the sending is left; again when the request was held up after it. */
+  readonly onLeaving?: (() => Promise<void>) | undefined;
 }
 
 export interface Answer {
@@ -73,6 +76,9 @@ const longestInTurnMs = 20;
 
 /** A request may leave for so long (ms) after it was looked whether it may: a process that was paused looks again. */
 const freshMs = 500;
+
+/** After so many looks that came too late it is the database that is slow. */
+const mostLooks = 5;
 
 const bodyBytes = 16 * 1024 * 1024;
 
@@ -149,7 +155,7 @@ export class LeadsHttp implements AsyncDisposable {
     if (this.#client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await using _turn = await this.#mayAsk(call.mayPutOff === true, signal);
+    await using _turn = await this.#mayAsk(call, signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
@@ -196,8 +202,8 @@ export class LeadsHttp implements AsyncDisposable {
    * Waits for the pace, and throws when that would take long for what may be put off, or no request may leave now. Returns
    * the turn that it waited for, if one is needed. Others may ask while it waits: whoever has the turn then looks again.
    */
-  async #mayAsk(mayPutOff: boolean, signal: AbortSignal): Promise<AsyncDisposable> {
-    for (;;) {
+  async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<AsyncDisposable> {
+    for (let late = 0; late < mostLooks; ) {
       signal.throwIfAborted();
       let look = await this.#look(mayPutOff);
       await this.#rest(look.waitMs, signal);
@@ -208,10 +214,18 @@ export class LeadsHttp implements AsyncDisposable {
         if (look.waitMs > longestInTurnMs) continue;
         await this.#rest(look.waitMs, signal);
       }
-      if (!look.isFresh()) continue;
-      this.#pause.leave();
-      return stack.move();
+      await onLeaving?.();
+      if (look.isFresh()) {
+        this.#pause.leave();
+        return stack.move();
+      }
+      late += 1;
     }
+    throw new LeadsyncError(
+      'database.slow',
+      'No request was sent: the database took too long, again and again, to tell whether the Leads service may be asked.',
+      { retry: 'later', help: 'See whether Postgres, or this machine, has more to do than it can.' },
+    );
   }
 
   async #look(mayPutOff: boolean) {

@@ -58,6 +58,14 @@ export async function countTry(db: Queryable, actionId: number, token: string): 
   return rows[0]?.tries ?? null;
 }
 
+/** Takes back a try of an action of which nothing was sent. */
+export async function uncountTry(db: Queryable, actionId: number, token: string): Promise<void> {
+  await db.query(
+    `update actions set tries = tries - 1 where id = $1 and claimed_by = $2 and state = 'planned'`,
+    [actionId, token],
+  );
+}
+
 /**
  * Holds every action of a kind that is still to be done and that no other process is about to do: the key lacks the
  * permission. Rows that are alike as in `holdPlanned`.

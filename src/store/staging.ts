@@ -29,7 +29,7 @@ const bytesBeside = 250;
 
 /** What records take while they are compared, roughly: counted, so that a side without an end does not fill the disk. */
 const bytesOf = (json: string, records: readonly unknown[]): number =>
-  json.length + bytesBeside * records.length;
+  Buffer.byteLength(json) + bytesBeside * records.length;
 
 /** Stages leads; the last sight of an id wins. `repeated`: how many of them were staged before. */
 export async function stageLeads(

@@ -33,29 +33,30 @@ const notReadBack =
 const inDoubt = 'the reply does not tell whether, or which, lead was made; the next complete scan settles it';
 
 /**
- * Makes a lead of a new row. The intent is committed before the request leaves, so that a lost reply leads to a search
- * for the lead and never to a second one (DESIGN 6).
+ * Makes a lead of a new row. The intent is committed just before the request leaves, so that a lost reply leads to a search
+ * for the lead and never to a second one (DESIGN 6); a request that waited for long, and was then cut off, leaves none.
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
     return putOff(context, action, 'create.in-doubt', inDoubt);
   }
   const content = sentValues(action);
-  const intentId = await holding(context, async (db) => {
-    return beginIntent(db, {
-      connection: run.connection,
-      actionId: action.id,
-      rowKey: action.rowKey,
-      row: action.expect,
-      content,
+  const intent: { id: number | null } = { id: null };
+  const begin = (): Promise<void> =>
+    holding(context, async (db) => {
+      if (intent.id !== null) await abandonIntents(db, [intent.id]);
+      const { id: actionId, rowKey, expect: row } = action;
+      intent.id = await beginIntent(db, { connection: run.connection, actionId, rowKey, row, content });
     });
-  });
   let reply: Lead | { readonly id: string } | null;
   try {
-    reply = await context.leads.create(content, context.cut);
+    reply = await context.leads.create(content, context.cut, begin);
   } catch (error) {
-    return failed(context, run, action, intentId, error);
+    if (intent.id === null) throw error;
+    return failed(context, run, action, intent.id, error);
   }
+  const { id: intentId } = intent;
+  if (intentId === null) throw new Error('a request left without its intent');
   if (reply === null) {
     await intentAnswered(context.pool, intentId);
     return putOff(context, action, 'create.in-doubt', inDoubt);
@@ -90,6 +91,7 @@ const nothingMade: readonly string[] = [
   'leads.unreachable',
   'leads.redirected',
   'leads.closed',
+  'database.slow',
 ];
 
 /** Lets the intent go when certainly no lead was made: then the action is held, or comes again with the next try. */

@@ -18,22 +18,31 @@ export interface Forecast {
   readonly finishAt: string;
 }
 
+/** What a process did of a plan, waits left out. It may have taken it up where another one had died. */
+export interface Work {
+  readonly ms: number;
+  readonly requests: number;
+}
+
 /** What is forecast of; `now` is epoch ms. */
 interface Basis {
-  readonly run: Pick<Run, 'undoOf' | 'pages' | 'sendLimit' | 'createdAt' | 'waitedMs' | 'pacedMs'>;
+  readonly run: Pick<Run, 'undoOf' | 'pages' | 'sendLimit' | 'refusals'>;
+  readonly work: Work;
   readonly actions: readonly Pick<ActionCount, 'kind' | 'count'>[];
   readonly outlook: Outlook;
   readonly isFile: boolean;
   readonly now: number;
 }
 
-/** The forecast of a plan that was just made. */
+/** The forecast of a plan that was just made by this work, alone with the key. */
 export async function forecastSync(
   { pool, leads, connection, clock }: StepContext,
   run: Run,
+  work: Work,
 ): Promise<Forecast> {
   return forecast({
     run,
+    work,
     actions: await countActions(pool, run.id),
     outlook: await leads.outlook(),
     isFile: connection.target.type === 'workbook',
@@ -43,18 +52,18 @@ export async function forecastSync(
 
 /**
  * The plan has scanned both sides and compared them, as the sync will: that takes as long again. Each further request
- * takes what one of the plan took, or the gap of the pace, whichever is longer.
+ * takes what one of the plan took, or the gap of the pace, whichever is longer. What the guard refuses is not sent.
  */
-export function forecast({ run, actions, outlook, isFile, now }: Basis): Forecast {
+export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
   // A service that takes no `limit` is asked with it once by each run.
   const scan = run.pages + (run.sendLimit ? 0 : 1);
-  const pushes = actions.reduce(
+  const pushes = (run.refusals.length > 0 ? [] : actions).reduce(
     (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
     0,
   );
   const leadRequests = scan + pushes;
-  const planMs = Math.max(0, now - run.createdAt - run.waitedMs - run.pacedMs);
-  const requestMs = planMs / Math.max(1, scan);
+  const requestMs = work.ms / Math.max(1, work.requests);
+  const planMs = work.requests === 0 ? work.ms : requestMs * scan;
   const gapMs = outlook.perSecond === null ? 0 : 1000 / outlook.perSecond;
   const waitMs = Math.round(outlook.pauseMs + leadRequests * Math.max(0, gapMs - requestMs));
   const durationMs = Math.round(planMs + pushes * requestMs) + waitMs;

@@ -30,6 +30,7 @@ export interface ListRequest {
  * | leads.too-large | never | a body above the bound |
  * | leads.closed | never | the object was disposed |
  * | leads.redirected | never | any 3xx: the key is not sent elsewhere |
+ * | database.slow | later | what keeps requests back could not be read in time: nothing was sent |
  */
 export interface LeadsPort {
   /** Requests sent so far by this object. */
@@ -44,10 +45,14 @@ export interface LeadsPort {
    * written would have to be looked at, or written, anew.
    */
   get(id: string, signal: AbortSignal, after?: 'write'): Promise<Lead | null>;
-  /** The new lead, or its id alone when only Location tells it, or null when the reply does not tell which it is. */
+  /**
+   * The new lead, or its id alone when only Location tells it, or null when the reply does not tell which it is.
+   * `onLeaving` is awaited when nothing but the sending is left, and again when that was held up: without it nothing was sent.
+   */
   create(
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    onLeaving?: () => Promise<void>,
   ): Promise<Lead | { readonly id: string } | null>;
   /**
    * The lead as the reply shows it, with at least every field that was written; null when the reply does not show them

@@ -63,7 +63,7 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
 function afterRejection(run: Run): RunPatch | null {
   if (run.cursor === null) return run.sendLimit ? { sendLimit: false } : null;
   if (run.scanRestarted) return null;
-  return { cursor: null, scanRestarted: true, scanTorn: true, pulled: 0, pulledBytes: 0 };
+  return { cursor: null, scanRestarted: true, scanTorn: true, pages: 0, pulled: 0, pulledBytes: 0 };
 }
 
 /** Pages with unusable items that a run lists; of more it is known well enough. */

@@ -9,6 +9,7 @@ import {
   isAnyPlanned,
   putOffInARow,
   putOffRemaining,
+  uncountTry,
 } from '../store/claims.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
@@ -96,10 +97,14 @@ async function attempt(context: StepContext, run: Run, action: Action): Promise<
     return counted;
   });
   if (tries === null) return;
+  const { requests } = context.leads;
   try {
     await carryOut(context, run, action);
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
+    // Put off for the pace, or for a pause that another process was asked for.
+    if (error.code === 'leads.rate-limited' && context.leads.requests === requests)
+      await holding(context, (db) => uncountTry(db, action.id, token));
     if (error.code === 'leads.forbidden') return forbid(context, run, action, error);
     const itemsFault = itemCodes.includes(error.code);
     if (!itemsFault && (!faultCodes.includes(error.code) || tries < triesPerAction)) throw error;

@@ -24,7 +24,7 @@ import {
 } from '../store/runs.ts';
 import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
-import { forecastSync } from './forecast.ts';
+import { type Forecast, forecastSync } from './forecast.ts';
 import { pull } from './pull.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
@@ -108,6 +108,7 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     pacedMs: step.leads.pacedMs,
   });
   let counted = spent();
+  const begun = { ...counted, at: step.clock.now() };
   const count = async (): Promise<void> => {
     const [before, now] = [counted, spent()];
     counted = now;
@@ -133,7 +134,10 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
       await holding(step, (db) => nextRound(db, run.id));
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
-    return { kind: 'finished', run: await finish(step, run, null) };
+    const worked = step.clock.now() - begun.at - (counted.pacedMs - begun.pacedMs);
+    const work = { ms: Math.max(0, worked), requests: counted.leads - begun.leads };
+    const forecast = run.mode === 'plan' ? await forecastSync(step, run, work) : undefined;
+    return { kind: 'finished', run: await finish(step, run, null, forecast) };
   } catch (error) {
     await count();
     return interrupted(step, request, run, error, stop);
@@ -244,7 +248,12 @@ async function interrupted(
   return { kind: 'finished', run: await finish(context, current, fault) };
 }
 
-async function finish(context: StepContext, run: Run, fault: LeadsyncError | null): Promise<Run> {
+async function finish(
+  context: StepContext,
+  run: Run,
+  fault: LeadsyncError | null,
+  forecast?: Forecast,
+): Promise<Run> {
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
   // A table whose heading is gone needs a person, like any other refusal of the guard.
@@ -257,8 +266,7 @@ async function finish(context: StepContext, run: Run, fault: LeadsyncError | nul
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
   const built = await buildReport(pool, current, failure, clock.now());
-  const isForecast = run.mode === 'plan' && failure === null;
-  const report = isForecast ? { ...built, forecast: await forecastSync(context, current) } : built;
+  const report = forecast === undefined ? built : { ...built, forecast };
   return holding(context, (db) => finishRun(db, run.id, report.status, report));
 }
 

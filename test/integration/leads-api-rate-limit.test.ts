@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadsApiError } from '../../src/leads-api/leads-api-error.ts';
+import { firstPace } from '../../src/leads-api/pace.ts';
 import { apiError, firstPage } from './leads-api-calls.ts';
 import { client, json, never, startServer, thrown } from './leads-api-server.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
@@ -179,6 +180,11 @@ test('a pause that another process was told holds before the first request', asy
   expect([server.seen.length, leads.requests]).toEqual([1, 1]);
 });
 
+/** As SIGSTOP does: nothing of this process goes on for so many ms. */
+function holdStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 test.each([
   { limitedLately: false, heldAfter: 1 },
   { limitedLately: true, heldAfter: 1 },
@@ -195,8 +201,7 @@ test.each([
         const found = await throttle.look();
         looks += 1;
         if (looks === heldAfter) {
-          // As SIGSTOP does: nothing of this process goes on meanwhile.
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
+          holdStill(1_100);
           throttle.until = Date.now() + 60_000;
         }
         return found;
@@ -208,3 +213,43 @@ test.each([
     expect(server.seen).toHaveLength(0);
   },
 );
+
+test('a database that is always too slow to ask first: no request, and an error that says so', async () => {
+  await using server = await startServer((response) => json(response, 200, page));
+  const throttle = new MemoryThrottle();
+  const slow = Object.assign(new MemoryThrottle(), {
+    look: () => {
+      holdStill(510);
+      return throttle.look();
+    },
+  });
+  await using leads = client(server, { throttle: slow });
+  expect(await thrown(leads.list(firstPage, never))).toMatchObject({ code: 'database.slow', retry: 'later' });
+  expect(server.seen).toHaveLength(0);
+});
+
+test('who makes a lead is told just before the request leaves, and not when it is cut off before', async () => {
+  const order: string[] = [];
+  await using server = await startServer((response) => {
+    order.push('request');
+    json(response, 201, { id: 'a', companyName: 'A' });
+  });
+  const throttle = new MemoryThrottle();
+  throttle.until = Date.now() - 1;
+  throttle.pace = firstPace({ since: 0, accepted: 1 }, Date.now(), 60_000);
+  const cut = new AbortController();
+  await using leads = client(server, {
+    throttle,
+    sleep: (_ms, signal) => {
+      order.push('wait');
+      if (order.length === 1) cut.abort();
+      signal.throwIfAborted();
+      return Promise.resolve();
+    },
+  });
+  const leaving = (): Promise<void> => Promise.resolve(void order.push('leaving'));
+  expect(await thrown(leads.create({ companyName: 'A' }, cut.signal, leaving))).toBe(cut.signal.reason);
+  expect(order).toEqual(['wait']);
+  expect(await leads.create({ companyName: 'A' }, never, leaving)).toMatchObject({ id: 'a' });
+  expect(order).toEqual(['wait', 'wait', 'leaving', 'request']);
+});

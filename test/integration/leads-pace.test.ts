@@ -82,12 +82,14 @@ test('at a slow pace edits and new leads get there, though what is done for each
   await using app = await workspace.openApp();
   const throttle = createThrottle(app.pool, sandbox.url, sandbox.apiKey, steadyClock);
   const pace = firstPace({ since: 0, accepted: 1 }, steadyClock.now(), 0);
-  // A request in 2.1 seconds; what takes longer than two is put off where it can be.
-  await throttle.pauseUntil(steadyClock.now(), { ...pace, limit: 0.48, calmMs: 3_600_000 });
+  // A request in two and a half seconds; what takes longer than two is put off where it can be.
+  await throttle.pauseUntil(steadyClock.now(), { ...pace, limit: 0.4, calmMs: 3_600_000 });
   const report = await workspace.sync();
   expect(report).toMatchObject({ status: 'succeeded', created: { leads: 1 }, updated: { leads: 1 } });
   // A page; a look, the write, a look at what it did, and the receipt; the same for the new lead without the first look.
   expect(report.requests.leads).toBe(1 + 4 + 3);
+  const { rows } = await app.pool.query(`select max(tries) as most from actions`);
+  expect(rows, 'a try that sent nothing is none').toEqual([{ most: 1 }]);
 }, 60_000);
 
 test('a key that was never limited costs one look at each request', async () => {

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import type { PlanOutput } from '../../src/cli/plan-output.ts';
+import { describeForecast, type PlanOutput } from '../../src/cli/plan-output.ts';
+import { firstPace } from '../../src/leads-api/pace.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import { createThrottle } from '../../src/store/throttles.ts';
+import { steadyClock } from '../../src/sync/clock.ts';
 import { oneObject } from '../support/cli.ts';
 import { Workspace } from '../support/workspace.ts';
 
@@ -53,21 +56,30 @@ test.each([
 );
 
 test('a service that limits requests makes it wait, and the plan says how long', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 100, maxLimit: 10, defaultLimit: 10 } });
+  await using workspace = await Workspace.open({ sandbox: { leads: 60 } });
   const { sandbox, sheet } = workspace;
   await workspace.sync();
   for (const { id } of sandbox.leads.list().slice(0, 10))
     sheet.edit((row) => row['Lead ID'] === id, { City: `Ulm of ${id}` });
-  sandbox.set({ rate: { perSecond: 4, burst: 4 } });
-  const { stdout } = await workspace.cli('plan', '--json');
-  const { forecast } = JSON.parse(stdout) as PlanOutput;
-  expect(forecast?.leadRequests).toBe(10 + 10 * 3);
-  // 40 requests at 4 a second, but the pace has seen only few: by far more than without a limit, and no hours.
-  expect(forecast?.waitMs).toBeGreaterThan(1_000);
-  expect(forecast?.waitMs).toBeLessThan(120_000);
-  expect(forecast?.durationMs).toBeGreaterThan(forecast?.waitMs ?? 0);
-  const { stdout: told } = await workspace.cli('plan');
-  expect(told).toMatch(
-    /takes 40 requests to the Leads service, about [\d.]+ s, [\d.]+ s of it waiting for the service's limit, until 20/,
+  await using app = await workspace.openApp();
+  const throttle = createThrottle(app.pool, sandbox.url, sandbox.apiKey, steadyClock);
+  const now = steadyClock.now();
+  // A request in ten seconds, but the next one at once.
+  const pace = {
+    ...firstPace({ since: now, accepted: 1 }, now, 0),
+    limit: 0.1,
+    calmMs: 3_600_000,
+    nextAt: 0,
+  };
+  await throttle.pauseUntil(now, pace);
+  const planned = oneObject(await workspace.cli('plan', '--json')) as unknown as PlanOutput;
+  const { leadRequests = 0, waitMs = 0, durationMs = 0 } = planned.forecast ?? {};
+  expect(leadRequests).toBe(1 + 10 * 3);
+  // 31 gaps, less what each request takes by itself.
+  expect(waitMs).toBeLessThanOrEqual(31 * 10_200);
+  expect(durationMs).toBeGreaterThan(31 * 9_000);
+  const text = planned.forecast && describeForecast(planned.forecast);
+  expect(text).toMatch(
+    /^31 requests to the Leads service, about [\d.]+ s, [\d.]+ s of it waiting for the service's limit, until 20/,
   );
 }, 60_000);

@@ -2,15 +2,9 @@ import { expect, test } from 'vitest';
 import { forecast } from '../../src/sync/forecast.ts';
 
 const now = Date.UTC(2026, 10, 21, 2);
-/** Four pages in 8 s, of which 3 were waited for the pace and 4 for a pause: 250 ms of work each. */
-const run = {
-  undoOf: null,
-  pages: 4,
-  sendLimit: true,
-  createdAt: now - 8_000,
-  waitedMs: 4_000,
-  pacedMs: 3_000,
-};
+const run = { undoOf: null, pages: 4, sendLimit: true, refusals: [] };
+/** 250 ms for each page. */
+const work = { ms: 1_000, requests: 4 };
 const actions = [
   { kind: 'update-lead', count: 2 },
   { kind: 'create-lead', count: 1 },
@@ -22,7 +16,7 @@ const actions = [
   { kind: 'hold', count: 7 },
 ] as const;
 const free = { pauseMs: 0, perSecond: null };
-const basis = { run, actions, outlook: free, isFile: true, now };
+const basis = { run, work, actions, outlook: free, isFile: true, now };
 
 test('without a limit it takes as long as the plan, and as much for each further request', () => {
   expect(forecast(basis)).toEqual({
@@ -53,5 +47,20 @@ test('of a service it is not known how many requests it takes; one that refuses 
 test('an undo proves nothing of what a run has marked, but that the leads of unlinked rows are gone', () => {
   expect(forecast({ ...basis, run: { ...run, undoOf: 7 } })).toMatchObject({
     leadRequests: 4 + 6 + 2 + 3 + 5,
+  });
+});
+
+test('what was done of the plan before it was taken up again is reckoned from what was done since', () => {
+  const more = forecast({ ...basis, actions: [], run: { ...run, pages: 40 } });
+  expect(more).toMatchObject({ leadRequests: 40, durationMs: 10_000 });
+  const compared = forecast({ ...basis, actions: [], work: { ms: 700, requests: 0 } });
+  expect(compared).toMatchObject({ leadRequests: 4, durationMs: 700 });
+});
+
+test('a sync that the guard stops sends no more than its pages', () => {
+  const refusals = [{ code: 'guard.deletes', message: 'too many' }];
+  expect(forecast({ ...basis, run: { ...run, refusals } })).toMatchObject({
+    leadRequests: 4,
+    durationMs: 1_000,
   });
 });

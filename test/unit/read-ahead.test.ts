@@ -51,3 +51,12 @@ test('nothing at all', async () => {
   for await (const batch of readAhead(numbers(0), 2)) batches.push(batch);
   expect(batches).toEqual([]);
 });
+
+test('who stops early does not hear of a fault of what was under way, and nobody else does', async () => {
+  const batches = readAhead(numbers(1, [], new Error('too late')), 1);
+  await batches.next();
+  const ended = batches.return();
+  await expect(ended).resolves.toMatchObject({ done: true });
+  // Node ends the process, and the test, for a rejection that nobody listens to.
+  await moment();
+});
