@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { mergesASecond, planOf, queueOverhead, startOfStatus } from './speed/parts.ts';
 import { plot, type Point } from './speed/plot.ts';
-import { asDifference, asItIs, asRatio, page } from './speed/results.ts';
+import { differenceGoal, leastGoal, page, ratioGoal } from './speed/results.ts';
 import { syncRows } from './speed/rows.ts';
 import { Stage } from './speed/stage.ts';
 
@@ -14,12 +14,12 @@ const tell = (line: string): void =>
   void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
 const parts = [
-  { part: mergesASecond(times), goal: 'at least 1,000,000', measured: asItIs },
-  { part: await startOfStatus(3 * times), goal: 'at most +150 ms', measured: asDifference },
-  { part: await queueOverhead(3 * times), goal: 'at most 1.03', measured: asRatio },
-  { part: await planOf(most, times), goal: 'at most 1.5', measured: asRatio },
+  leastGoal(mergesASecond(times), 1_000_000),
+  differenceGoal(await startOfStatus(3 * times), 150),
+  ratioGoal(await queueOverhead(3 * times), 1.03),
+  ratioGoal(await planOf(most, times), 1.5),
 ];
-for (const { part, measured } of parts) tell(`${part.what}: ${measured(part)}`);
+for (const { part, figure, show } of parts) tell(`${part.what}: ${show(figure(part))}`);
 
 const rows = await syncRows(leads, times, tell);
 const [points, workbooks]: [Point[], Point[]] = [[], []];

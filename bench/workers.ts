@@ -43,7 +43,7 @@ interface Side {
 print(`${connections} connections of ${leads} leads (csv), each service: ${perSecond} requests a second`);
 print('');
 print(
-  '| workers | night | s | runs | waited for services, s | requests | 429 | early | in step | leads and rows twice |',
+  '| workers | night | s | runs | waited in the queue for services, s | requests | 429 | early | in step | leads and rows twice |',
 );
 print('|---|---|---|---|---|---|---|---|---|---|');
 for (const workers of [1, most]) await measure(workers);

@@ -5,20 +5,29 @@ import { type Part, ratio } from './parts.ts';
 import type { Point } from './plot.ts';
 import type { Row } from './rows.ts';
 
-const figures = { wallMs: 'wall', cpuMs: 'CPU', peakMb: 'peak memory' } as const;
+const figures = {
+  wallMs: 'wall',
+  cpuMs: 'CPU',
+  databaseCpuMs: 'CPU of Postgres',
+  peakMb: 'peak memory',
+} as const;
 type Figure = keyof typeof figures;
+
+/** A part with its goal, in words and as a test of the figure that it is about. */
+export interface JudgedPart {
+  readonly part: Part;
+  readonly goal: string;
+  readonly figure: (part: Part) => number;
+  readonly show: (figure: number) => string;
+  readonly isMet: (figure: number) => boolean;
+}
 
 /** All that was measured. */
 export interface Results {
   readonly rows: readonly Row[];
   readonly points: readonly Point[];
   readonly workbooks: readonly Point[];
-  /** Beside each part its goal: as ours over the floor, a difference, or a least value. */
-  readonly parts: readonly {
-    readonly part: Part;
-    readonly goal: string;
-    readonly measured: (part: Part) => string;
-  }[];
+  readonly parts: readonly JudgedPart[];
 }
 
 /** The results as a page. */
@@ -28,6 +37,7 @@ export async function page({ rows, points, workbooks, parts }: Results): Promise
     '',
     'Written by `npm run bench`. Ours and its floor run in turn, in one go, on one machine; the service (the sandbox of this',
     'repository, in a process of its own) and Postgres run there, too. Each figure is the median; in brackets the least and the most.',
+    'CPU is that of the process; what Postgres took beside it is a row without a goal.',
     '',
     ...(await machine()),
     '',
@@ -55,8 +65,8 @@ export async function page({ rows, points, workbooks, parts }: Results): Promise
     '| what | ours | floor | measured | goal |',
     '|---|---|---|---|---|',
     ...parts.map(
-      ({ part, goal, measured }) =>
-        `| ${part.what} | ${spread(part.ours)} ${part.unit} | ${part.floor === '' ? '' : `${part.floor}: ${spread(part.floors)} ${part.unit}`} | ${measured(part)} | ${goal} |`,
+      ({ part, goal, figure, show, isMet }) =>
+        `| ${part.what} | ${spread(part.ours)} ${part.unit} | ${part.floor === '' ? '' : `${part.floor}: ${spread(part.floors)} ${part.unit}`} | ${show(figure(part))} | ${goal}${isMet(figure(part)) ? '' : ' **missed**'} |`,
     ),
     '',
     ...parts.map(({ part: { what, limitedBy } }) => `- ${what}: ${limitedBy}.`),
@@ -101,9 +111,11 @@ async function machine(): Promise<readonly string[]> {
 function lines({ what, floor, goals, ours, floors }: Row): readonly string[] {
   const names = Object.keys(figures) as Figure[];
   return names
-    .filter((figure) => goals[figure] !== undefined || figure === 'wallMs')
+    .filter((figure) => figure in goals || figure === 'wallMs' || figure === 'databaseCpuMs')
     .map((figure) => {
       const of = (costs: readonly Cost[]): readonly number[] => costs.map((cost) => shown(cost, figure));
+      // Of a floor without a database there is nothing to compare it with.
+      if (figure === 'databaseCpuMs') return `| ${what} | ${figures[figure]} | ${spread(of(ours))} s | | | |`;
       const quotient = median(of(ours)) / median(of(floors));
       const goal = goals[figure];
       const verdict = goal === undefined ? '' : `at most ${goal}${quotient <= goal ? '' : ' **missed**'}`;
@@ -115,7 +127,7 @@ function lines({ what, floor, goals, ours, floors }: Row): readonly string[] {
 /** Seconds, or MB. */
 function shown(cost: Cost, figure: Figure): number {
   if (figure === 'peakMb') return cost.peakMb;
-  return (figure === 'cpuMs' ? cost.cpuMs : cost.wallMs) / 1000;
+  return cost[figure] / 1000;
 }
 
 function spread(values: readonly number[]): string {
@@ -129,7 +141,29 @@ function spread(values: readonly number[]): string {
 const list = (values: readonly number[]): string =>
   [...new Set(values)].map((value) => value.toLocaleString('en')).join(', ');
 
-export const asRatio = (part: Part): string => ratio(part).toFixed(2);
-export const asDifference = (part: Part): string =>
-  `+${(median(part.ours) - median(part.floors)).toFixed(0)} ${part.unit}`;
-export const asItIs = (part: Part): string => Math.round(median(part.ours)).toLocaleString('en');
+/** A goal of so much at most, of ours over the floor. */
+export const ratioGoal = (part: Part, most: number): JudgedPart => ({
+  part,
+  goal: `at most ${most}`,
+  figure: ratio,
+  show: (figure) => figure.toFixed(2),
+  isMet: (figure) => figure <= most,
+});
+
+/** A goal of so much more than the floor at most. */
+export const differenceGoal = (part: Part, most: number): JudgedPart => ({
+  part,
+  goal: `at most +${most} ${part.unit}`,
+  figure: ({ ours, floors }) => median(ours) - median(floors),
+  show: (figure) => `+${figure.toFixed(0)} ${part.unit}`,
+  isMet: (figure) => figure <= most,
+});
+
+/** A goal of so much at least. */
+export const leastGoal = (part: Part, least: number): JudgedPart => ({
+  part,
+  goal: `at least ${least.toLocaleString('en')}`,
+  figure: ({ ours }) => median(ours),
+  show: (figure) => Math.round(figure).toLocaleString('en'),
+  isMet: (figure) => figure >= least,
+});

@@ -91,6 +91,14 @@ export async function stageRows(
   return bytesOf(json, rows);
 }
 
+/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
+const manyRecords = 5_000;
+
+/** Whether Postgres needs statistics of so many new records. */
+export function isMany(records: number): boolean {
+  return records >= manyRecords;
+}
+
 /**
  * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
  * compares each row with each lead. Not within a transaction: two runs would wait for each other.

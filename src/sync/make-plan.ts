@@ -20,10 +20,16 @@ import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import { analyzePlanned, countRecords, type Difference, differences, looseRows } from '../store/staging.ts';
+import {
+  analyzePlanned,
+  countRecords,
+  type Difference,
+  differences,
+  isMany,
+  looseRows,
+} from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
-import { isMany } from './scan-bounds.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 const batchSize = 500;

@@ -6,13 +6,14 @@ import {
   analyzeStaged,
   clearStagedRows,
   flagDuplicateRows,
+  isMany,
   type StagedRow,
   stageRows,
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
-import { endless, isMany, usualScanBounds } from './scan-bounds.ts';
+import { endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Batches of rows that are read while the last ones are stored. */
 const batchesAhead = 2;

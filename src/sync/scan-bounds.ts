@@ -20,11 +20,3 @@ export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
     { help: 'See what it shows; a smaller table or leads.query makes less of it.' },
   );
 }
-
-/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
-const manyRecords = 5_000;
-
-/** Whether Postgres needs statistics of so many new records. */
-export function isMany(records: number): boolean {
-  return records >= manyRecords;
-}

@@ -82,7 +82,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       sandbox: {
         ...service,
         leads: 1000,
-        faults: [{ kind: 'slow', ms: 50, when: { every: 1 }, on: ['list'] }],
+        faults: [{ kind: 'slow', ms: 150, when: { every: 1 }, on: ['list'] }],
       },
     });
     const { sandbox } = workspace;
