@@ -82,7 +82,7 @@ async function writeSimulated(): Promise<void> {
 function writeRateless(): void {
   const cases: readonly (readonly [string, (wait: number, seed: number) => Service])[] = [
     ...[3, 5, 10, 20, 50, 100].map(
-      (every) => [`each ${every}th`, (wait: number) => rateless.everyNth(every, wait)] as const,
+      (every) => [`1 in ${every}`, (wait: number) => rateless.everyNth(every, wait)] as const,
     ),
     ...[0.02, 0.05, 0.1, 0.2].map(
       (share) =>
