@@ -20,12 +20,18 @@ const schema = z.object({
   /** From when on `accepted` were counted. */
   since: z.number(),
   accepted: z.number().gte(0),
-  /** What was accepted a second between the last two 429s. */
-  mean: z.number().gt(0),
-  /** From 0 to 1: where between `mean` and the rate that was refused the limit is looked for. */
+  /** What was accepted a second before this pace began, waits included. */
+  unpaced: z.number().gt(0),
+  /** The same with it, the last time between two 429s weighing half. */
+  paced: z.number().gt(0),
+  /** From 0 to 1: where between what was accepted and the rate that was refused the limit is looked for. */
   lean: z.number().gt(0).lte(1),
   /** 429s in a row that came while the pace was calm. */
   misses: z.number().gte(0),
+  /** How often in a row a pace was of no use. */
+  useless: z.number().gte(0),
+  /** After so many more 429s a pace is tried again, and none is kept to until then. */
+  off: z.number().gte(0),
 });
 
 export type Pace = Readonly<z.infer<typeof schema>>;
@@ -34,7 +40,7 @@ export type Pace = Readonly<z.infer<typeof schema>>;
 const near = 0.99;
 
 /** Calm after something new was learned; it grows threefold with each 429 that only confirms it. */
-const firstCalm = { ms: 3_000, requests: 5 };
+const firstCalm = { ms: 3_000, requests: 8 };
 const calmGrowth = 3;
 
 /** Calm at its longest, and in requests: a 429 a minute costs a small bucket some 2 %; of 200 requests it is 0.5 %. */
@@ -59,6 +65,20 @@ const mostLean = 0.7;
 const leanLoss = 0.7;
 const leanGain = 0.03;
 
+/**
+ * A pace is of no use when it gets less than this part of what was accepted without one: then the service refuses whatever
+ * the rate is. So it is after more misses in a row than a limit that was halved causes.
+ */
+const leastUse = 0.6;
+const mostMisses = 3;
+
+/** It is tried again after one more 429, which costs a service that has a limit little; then after 30, then 900. */
+const offGrowth = 30;
+const mostOff = 900;
+
+/** Requests a second: faster nobody asks. */
+const fastest = 1000;
+
 /** Requests a second: so slow no service is taken for at first sight. One 429 with a long wait says very little. */
 const leastAtFirst = 2;
 
@@ -80,12 +100,15 @@ export function longer(burst: Burst | null, lastAt: number, now: number): Burst 
   return { ...burst, accepted: burst.accepted + 1 };
 }
 
-/** The first pace, after a 429 that asks to wait so long (ms); null when that teaches no rate. */
-export function firstPace(burst: Burst | null, now: number, waitMs: number): Pace | null {
+/**
+ * The first pace, after a 429 that asks to wait so long (ms); null when that teaches no rate. `useless`: how many before it
+ * were of no use.
+ */
+export function firstPace(burst: Burst | null, now: number, waitMs: number, useless = 0): Pace | null {
   if (waitMs > longestWaitMs) return null;
   const until = now + waitMs;
   const limit = Math.max(
-    leastAtFirst,
+    useless > 0 ? 0 : leastAtFirst,
     within(perSecond(burst?.accepted ?? 0, until - (burst?.since ?? now))),
   );
   return {
@@ -95,14 +118,18 @@ export function firstPace(burst: Burst | null, now: number, waitMs: number): Pac
     nextAt: until,
     since: until,
     accepted: 0,
-    mean: limit,
+    unpaced: limit,
+    paced: limit,
     lean: mostLean,
     misses: 0,
+    useless,
+    off: 0,
   };
 }
 
-/** Requests a second at this moment of the calm or the rise. */
-export function rateOf({ limit, calmMs, heldMs }: Pace): number {
+/** Requests a second at this moment of the calm or the rise, or without a pace. */
+export function rateOf({ limit, calmMs, heldMs, off }: Pace): number {
+  if (off > 0) return fastest;
   const rising = Math.max(0, heldMs - calmMs) / Math.min(longestRiseMs, calmMs / 2);
   const begins = firstRise * (lasting(firstCalm, limit) / calmMs);
   return within(limit * (near + begins * (2 ** Math.min(rising, 30) - 1)));
@@ -137,12 +164,16 @@ export function answered(pace: Pace): Pace {
 export function refused(pace: Pace, now: number, waitMs: number): Pace | null {
   if (waitMs > longestWaitMs) return null;
   const until = now + waitMs;
+  if (pace.off > 1) return { ...pace, nextAt: until, off: pace.off - 1 };
+  if (pace.off === 1) return firstPace(pace, now, waitMs, pace.useless);
   const rate = rateOf(pace);
-  // Refused again, at no more than what it had just accepted: it is not our rate that it refuses.
-  if (pace.misses > 0 && rate <= pace.mean) return null;
   const mean = Math.min(rate, perSecond(pace.accepted, until - pace.since));
-  const begun = { ...pace, mean, heldMs: 0, nextAt: until, since: until, accepted: 0 };
-  if (pace.heldMs <= pace.calmMs) {
+  const paced = (pace.paced + mean) / 2;
+  const isMiss = pace.heldMs <= pace.calmMs;
+  const begun = { ...pace, paced, heldMs: 0, nextAt: until, since: until, accepted: 0 };
+  if (paced < pace.unpaced * leastUse || (isMiss && pace.misses >= mostMisses))
+    return { ...begun, off: Math.min(mostOff, offGrowth ** pace.useless), useless: pace.useless + 1 };
+  if (isMiss) {
     const lowered = rate * (1 - Math.min(0.5, missStep * missGrowth ** pace.misses));
     return {
       ...begun,
@@ -155,15 +186,17 @@ export function refused(pace: Pace, now: number, waitMs: number): Pace | null {
   }
   const least = Math.max(mean, pace.limit * near);
   const limit = within(least + pace.lean * (rate - least));
+  const calmMs =
+    limit > pace.limit * news
+      ? lasting(firstCalm, limit)
+      : Math.min(lasting(fullCalm, limit), pace.calmMs * calmGrowth);
   return {
     ...begun,
     limit,
-    calmMs:
-      limit > pace.limit * news
-        ? lasting(firstCalm, limit)
-        : Math.min(lasting(fullCalm, limit), pace.calmMs * calmGrowth),
+    calmMs,
     lean: Math.min(mostLean, pace.lean + leanGain),
     misses: 0,
+    useless: calmMs < lasting(fullCalm, limit) ? pace.useless : 0,
   };
 }
 
@@ -182,5 +215,5 @@ function perSecond(requests: number, ms: number): number {
 
 /** Neither so slow that it never comes to an end, nor faster than anybody can ask. */
 function within(rate: number): number {
-  return Math.min(1000, Math.max(1 / 60, rate));
+  return Math.min(fastest, Math.max(1 / 60, rate));
 }

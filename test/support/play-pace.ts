@@ -8,6 +8,7 @@ import {
   refused,
   sent,
 } from '../../src/leads-api/pace.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
 import { type RateLimit, RateMeter } from '../../src/sandbox/rate-limit.ts';
 
 /** A limit of so many requests a second. */
@@ -31,17 +32,47 @@ export interface PlayedPace {
   readonly early: number;
 }
 
-/** From a request to its reply (ms). */
-const latencyMs = 8;
+/** Seconds to wait, 0: answered. Asked once for each request, with the moment at which it is there (ms from the start). */
+export type Service = (ms: number) => number;
+
+/** Services whose 429s, after which they ask to wait so many seconds, do not depend on the rate. */
+export const rateless = {
+  everyNth(every: number, seconds: number): Service {
+    let requests = 0;
+    return () => (++requests % every === 0 ? seconds : 0);
+  },
+  share(share: number, seconds: number, seed: number): Service {
+    const random = createRandom(seed, 'refusals');
+    return () => (random.float() < share ? seconds : 0);
+  },
+};
+
 /** As the client's, added to each wait (ms). */
 const marginMs = 100;
 
-/**
- * Asks a simulated service as fast as the pace allows, one request at a time, on a clock of its own. `limitAt` says what
- * the service allows at a moment (ms from the start); each pace goes through JSON, as it does between processes.
- */
+/** Simulates a service with a limit. `limitAt` says what it allows at a moment (ms from the start). */
 export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): PlayedPace {
   const meter = new RateMeter();
+  // No window of the service begins with the first request.
+  const service: Service = (ms) => meter.take(limitAt(ms), 3_300 + ms);
+  const { answers, refusals, early } = play(service, totalMs, 8, true);
+  let allowed = 0;
+  for (let ms = 0; ms < totalMs; ms += 100) allowed += limitAt(ms).perSecond / 10;
+  return { ratio: answers / allowed, share: refusals / (answers + refusals), early };
+}
+
+/** `ratio`: answered requests over those of a client that only waits when it is told to. */
+export function playRateless(open: () => Service, totalMs: number, latencyMs: number): PlayedPace {
+  const { answers, refusals, early } = play(open(), totalMs, latencyMs, true);
+  const unpaced = play(open(), totalMs, latencyMs, false);
+  return { ratio: answers / unpaced.answers, share: refusals / (answers + refusals), early };
+}
+
+/**
+ * Asks as fast as the pace allows, or without one, one request at a time, on a clock of its own; each pace goes through
+ * JSON, as it does between processes. `latencyMs`: from a request to its reply.
+ */
+function play(service: Service, totalMs: number, latencyMs: number, isPaced: boolean) {
   let pace: Pace | null = null;
   let burst: Burst | null = null;
   let [lastAt, notBefore, early, answers, refusals] = [0, 0, 0, 0, 0];
@@ -51,8 +82,7 @@ export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): P
       pace = sent(pace, now);
     }
     if (now < notBefore) early += 1;
-    // No window of the service begins with the first request.
-    const seconds = meter.take(limitAt(now), 3_300 + now + latencyMs / 2);
+    const seconds = service(now + latencyMs / 2);
     now += latencyMs;
     if (seconds === 0) {
       answers += 1;
@@ -64,14 +94,12 @@ export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): P
       refusals += 1;
       const waitMs = seconds * 1000 + marginMs;
       notBefore = now + waitMs;
-      pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs));
+      if (isPaced) pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs));
       burst = null;
       if (pace === null) now = notBefore;
     }
   }
-  let allowed = 0;
-  for (let ms = 0; ms < totalMs; ms += 100) allowed += limitAt(ms).perSecond / 10;
-  return { ratio: answers / allowed, share: refusals / (answers + refusals), early };
+  return { answers, refusals, early };
 }
 
 function stored(pace: Pace | null): Pace | null {

@@ -1,17 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  answered,
-  firstPace,
-  longer,
-  type Pace,
-  rateOf,
-  readPace,
-  refused,
-  sent,
-} from '../../src/leads-api/pace.ts';
+import { answered, firstPace, longer, rateOf, readPace, refused, sent } from '../../src/leads-api/pace.ts';
 import { lawRuns } from '../support/law-runs.ts';
-import { limitKinds, playPace } from '../support/play-pace.ts';
+import { limitKinds, playPace, playRateless, rateless } from '../support/play-pace.ts';
 
 const minutes = 60_000;
 
@@ -41,32 +32,23 @@ test('of 2 requests a second 1.5 % are refused at most', () => {
   }
 });
 
-test('a service that refuses whatever the pace is does not make it slower and slower', () => {
-  for (const every of [2, 3, 5, 15, 50]) {
-    let [pace, now, answers]: [Pace | null, number, number] = [null, 0, 0];
-    let dropped = 0;
-    for (let request = 1; answers < 2_000; request++) {
-      if (pace !== null) {
-        now = Math.max(now, pace.nextAt);
-        pace = sent(pace, now);
-      }
-      if (request % every === 0) {
-        const next: Pace | null =
-          pace === null
-            ? firstPace({ since: now - 10, accepted: every - 1 }, now, 1_100)
-            : refused(pace, now, 1_100);
-        if (pace !== null && next === null) dropped += 1;
-        pace = next;
-        now += 1_100;
-      } else {
-        answers += 1;
-        pace &&= answered(pace);
-      }
+describe.each([8, 20])('a service that refuses whatever the rate is, %i ms a request', (latencyMs) => {
+  test.each([1, 2])('is asked nearly as fast as by waiting alone, %i s', (seconds) => {
+    for (const every of [3, 5, 10, 20, 50, 100]) {
+      const played = playRateless(() => rateless.everyNth(every, seconds), 20 * minutes, latencyMs);
+      expect(played.ratio, `each ${every}th`).toBeGreaterThan(0.95);
+      expect(played.early).toBe(0);
     }
-    expect(dropped).toBeGreaterThan(0);
-    const unpacedMs = (2_000 / (every - 1)) * 1_100;
-    expect(now / unpacedMs, `each ${every}th`).toBeLessThan(4);
-  }
+    for (const share of [0.02, 0.05, 0.1, 0.2]) {
+      const seeds = [1, 2, 3, 4, 5, 6];
+      const ratios = seeds.map((seed) => {
+        const played = playRateless(() => rateless.share(share, seconds, seed), 20 * minutes, latencyMs);
+        expect(played.early).toBe(0);
+        return played.ratio;
+      });
+      expect(ratios.reduce((sum, ratio) => sum + ratio, 0) / seeds.length, `${share}`).toBeGreaterThan(0.9);
+    }
+  });
 });
 
 test('a quota of hours teaches no rate', () => {
