@@ -72,9 +72,10 @@ const leanGain = 0.03;
 const leastUse = 0.6;
 const mostMisses = 3;
 
-/** It is tried again after one more 429, which costs a service that has a limit little; then after 30, then 900. */
-const offGrowth = 30;
-const mostOff = 900;
+/** It is tried again after three more 429s, which cost a service that has a limit little; then after 30, then 300. */
+const firstOff = 3;
+const offGrowth = 10;
+const mostOff = 1000;
 
 /** Requests a second: faster nobody asks. */
 const fastest = 1000;
@@ -172,7 +173,11 @@ export function refused(pace: Pace, now: number, waitMs: number): Pace | null {
   const isMiss = pace.heldMs <= pace.calmMs;
   const begun = { ...pace, paced, heldMs: 0, nextAt: until, since: until, accepted: 0 };
   if (paced < pace.unpaced * leastUse || (isMiss && pace.misses >= mostMisses))
-    return { ...begun, off: Math.min(mostOff, offGrowth ** pace.useless), useless: pace.useless + 1 };
+    return {
+      ...begun,
+      off: Math.min(mostOff, firstOff * offGrowth ** pace.useless),
+      useless: pace.useless + 1,
+    };
   if (isMiss) {
     const lowered = rate * (1 - Math.min(0.5, missStep * missGrowth ** pace.misses));
     return {
@@ -200,9 +205,14 @@ export function refused(pace: Pace, now: number, waitMs: number): Pace | null {
   };
 }
 
-/** What another process stored; null for what is no pace, or that of another version. */
-export function readPace(stored: unknown): Pace | null {
-  return schema.safeParse(stored).data ?? null;
+/**
+ * What another process stored; null for what is no pace, or that of another version. `now`: by the same clock, which may
+ * have been set back since: nothing is due later than after the longest wait.
+ */
+export function readPace(stored: unknown, now: number): Pace | null {
+  const pace = schema.safeParse(stored).data ?? null;
+  if (pace === null || pace.nextAt - now <= longestWaitMs) return pace;
+  return { ...pace, nextAt: now, since: now, accepted: 0 };
 }
 
 function lasting({ ms, requests }: typeof fullCalm, rate: number): number {

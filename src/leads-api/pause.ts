@@ -89,7 +89,8 @@ export class Pause {
     const { notBefore, pace, aheadMs } = await this.#throttle.look();
     const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
     const limitedLately = remaining > -latelyMs;
-    return { remaining, limitedLately, pace: limitedLately ? readPace(pace) : null, aheadMs };
+    const read = limitedLately ? readPace(pace, this.#clock.now() - aheadMs) : null;
+    return { remaining, limitedLately, pace: read, aheadMs };
   }
 
   /** A request leaves now. */

@@ -59,7 +59,7 @@ test('processes with one key keep one pace, and what they learned is known to th
   expect(sandbox.stats.early).toBe(0);
   expect(sandbox.stats.throttled).toBeLessThan(10);
 
-  const learned = readPace(await one.look());
+  const learned = readPace(await one.look(), Date.now());
   expect(learned?.limit).toBeGreaterThan(2);
   expect(learned?.limit).toBeLessThan(60);
   sandbox.set({ rate: undefined });

@@ -89,12 +89,13 @@ function play(service: Service, totalMs: number, latencyMs: number, isPaced: boo
       if (pace === null) {
         burst = longer(burst, lastAt, now);
         lastAt = now;
-      } else pace = stored(answered(pace));
+      } else pace = stored(answered(pace), now);
     } else {
       refusals += 1;
       const waitMs = seconds * 1000 + marginMs;
       notBefore = now + waitMs;
-      if (isPaced) pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs));
+      if (isPaced)
+        pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs), now);
       burst = null;
       if (pace === null) now = notBefore;
     }
@@ -102,6 +103,6 @@ function play(service: Service, totalMs: number, latencyMs: number, isPaced: boo
   return { answers, refusals, early };
 }
 
-function stored(pace: Pace | null): Pace | null {
-  return readPace(JSON.parse(JSON.stringify(pace)));
+function stored(pace: Pace | null, now: number): Pace | null {
+  return readPace(JSON.parse(JSON.stringify(pace)), now);
 }
