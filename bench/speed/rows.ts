@@ -1,3 +1,4 @@
+import type { SyncReport } from '../../src/sync/report.ts';
 import type { Cost } from './measure.ts';
 import { Stage } from './stage.ts';
 
@@ -50,11 +51,12 @@ export async function syncRows(
     await stage.clear();
     return { floor: await floor(), ours: await stage.sync(), fewest: pages };
   };
-  const nightly = (floor: () => Promise<Cost>) => async () => ({
-    floor: await floor(),
-    ours: await stage.sync(),
-    fewest: pages,
-  });
+  const nightly = (floor: () => Promise<Cost>) => async () => {
+    const floored = await floor();
+    const ours = await stage.sync();
+    requireNoWrite(ours.stdout);
+    return { floor: floored, ours, fewest: pages };
+  };
   const rows: Row[] = [];
 
   await stage.service.order({ latencyMs: 20 });
@@ -70,7 +72,7 @@ export async function syncRows(
       'what comes after the last page: a line of the plan, a row, a baseline and a receipt for each lead, each in Postgres before the next step begins; pages are stored while the next one comes',
   });
   rows.push({
-    what: 'nightly, nothing changed, 20 ms',
+    what: 'nightly, nothing changed and nothing written, 20 ms',
     floor: 'bare loop',
     goals: { wallMs: 1.03 },
     ...(await each(
@@ -117,4 +119,10 @@ export async function syncRows(
       'the same, and what is stored of each new row: of the time of the process more than half is waiting for Postgres',
   });
   return rows;
+}
+
+function requireNoWrite(stdout: string): void {
+  const { created, updated, deleted } = JSON.parse(stdout) as SyncReport;
+  const writes = [created, updated, deleted].flatMap(({ leads, rows }) => [leads, rows]);
+  if (writes.some((count) => count > 0)) throw new Error(`something was written: ${stdout}`);
 }
