@@ -133,7 +133,7 @@ export async function buildReport(
     putOff,
     problems: problems.slice(0, maxProblems),
     requests: { leads: run.leadRequests, target: run.targetRequests },
-    waitedMs: run.waitedMs + run.pacedMs,
+    waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: receiptOf(run, fates),
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),

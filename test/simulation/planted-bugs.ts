@@ -50,35 +50,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'intent journal: the intent is committed after the POST',
     file: 'src/sync/create-lead.ts',
-    from: `  const intentId = await holding(context, async (db) => {
-    return beginIntent(db, {
-      connection: run.connection,
-      actionId: action.id,
-      rowKey: action.rowKey,
-      row: action.expect,
-      content,
-    });
-  });
-  let reply: Lead | { readonly id: string } | null;
-  try {
-    reply = await context.leads.create(content, context.cut);
+    from: `    reply = await context.leads.create(content, context.cut, begin);
   } catch (error) {`,
-    to: `  const begin = () => holding(context, async (db) => {
-    return beginIntent(db, {
-      connection: run.connection,
-      actionId: action.id,
-      rowKey: action.rowKey,
-      row: action.expect,
-      content,
-    });
-  });
-  let reply: Lead | { readonly id: string } | null;
-  let intentId = 0;
-  try {
-    reply = await context.leads.create(content, context.cut);
-    intentId = await begin();
+    to: `    reply = await context.leads.create(content, context.cut);
+    await begin();
   } catch (error) {
-    intentId = await begin();`,
+    await begin();`,
   },
   {
     name: 'lease: not asserted',
