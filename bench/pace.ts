@@ -2,7 +2,7 @@
  * How close the pace that the Leads client learns comes to what a service allows, and how many requests are answered
  * 429: simulated for 20 minutes, and the real client with Postgres against the sandbox. Writes bench/pace.md.
  *
- *     npx node bench/pace.ts [seconds of each real case]
+ *     npx node bench/pace.ts [seconds of each real case; 0: only what is simulated]
  */
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -100,19 +100,16 @@ export class Stage implements AsyncDisposable {
   }
 
   /** `leadsync COMMAND`, and the requests that the service got from it. */
-  async leadsync(
-    command: readonly string[],
-    env: NodeJS.ProcessEnv = {},
-  ): Promise<Cost & { readonly requests: number }> {
+  async leadsync(command: readonly string[]): Promise<Cost & { readonly requests: number }> {
     const before = await this.service.order({ tell: 'stats' });
-    const cost = await this.#measure([bin, ...command], env);
+    const cost = await this.#measure([bin, ...command]);
     const after = await this.service.order({ tell: 'stats' });
     return { ...cost, requests: after.requests - before.requests };
   }
 
   /** A sync that has to succeed. */
-  async sync(env: NodeJS.ProcessEnv = {}): Promise<Cost & { readonly requests: number }> {
-    const cost = await this.leadsync(['sync', '--json'], env);
+  async sync(): Promise<Cost & { readonly requests: number }> {
+    const cost = await this.leadsync(['sync', '--json']);
     const { status } = JSON.parse(cost.stdout) as SyncReport;
     if (status !== 'succeeded') throw new Error(cost.stdout);
     return cost;
@@ -120,32 +117,32 @@ export class Stage implements AsyncDisposable {
 
   /** The pages alone, and a PATCH for each of these edits. */
   async bareLoop(edits?: readonly Edit[]): Promise<Cost> {
-    if (edits === undefined) return this.#measure([bareLoop], {});
+    if (edits === undefined) return this.#measure([bareLoop]);
     const file = join(this.folder, 'edits');
     await writeFile(file, edits.map(({ id, city }) => `${id}\t${city}`).join('\n'));
     return this.#measure([bareLoop], { EDITS: file });
   }
 
   script(): Promise<Cost> {
-    return this.#measure([script], {});
+    return this.#measure([script]);
   }
 
   nothing(): Promise<Cost> {
-    return this.#measure(['-e', '0'], {});
+    return this.#measure(['-e', '0']);
   }
 
   /** leadsync in this process. */
   async openApp(): Promise<App> {
-    const config = await loadConfig({ env: this.#environment({}), cwd: this.folder });
+    const config = await loadConfig({ env: this.#environment(), cwd: this.folder });
     return openApp(config, pino({ level: 'warn' }, pino.destination(2)));
   }
 
-  #measure(program: readonly string[], more: NodeJS.ProcessEnv): Promise<Cost> {
+  #measure(program: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Cost> {
     const env = this.#environment(more);
     return measure(program, { cwd: this.folder, env, postgresPid: this.#postgresPid });
   }
 
-  #environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  #environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     const { url, apiKey } = this.service;
     return {
       // oxlint-disable-next-line node/no-process-env -- what programs are started with

@@ -26,7 +26,10 @@ export interface LeadsHttpOptions {
   readonly throttle: Throttle;
   /** Taken for each request to a service that limits them; absent: no other process uses the key. */
   readonly turn?: ServiceTurn;
-  /** Whether others wait for whoever asks to be done: then it throws for waits of what may be put off that it would sleep else. Default: nobody. */
+  /**
+   * Whether others wait for whoever asks to be done: then what may be put off throws for waits that it would sleep else.
+   * Default: nobody.
+   */
   readonly isCrowded?: () => boolean;
   /** The throttle goes by the same. Default: the machine's. */
   readonly clock?: Clock;
