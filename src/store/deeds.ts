@@ -11,7 +11,7 @@ export interface StagedDeeds extends Deeds {
 }
 
 /**
- * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what is staged for run `id`. What
+ * Streams what the run `undoOf` did, lead by lead in the order of their ids, with what the scan of run `id` shows. What
  * other runs did since is told; what an earlier undo of the same run did is not: it is what is to be gone on with.
  */
 export async function* stagedDeeds(
@@ -65,8 +65,8 @@ export async function* stagedDeeds(
      left join since using (lead_id)
      left join made m using (lead_id)
      left join written w using (lead_id)
-     left join staged_leads l on l.run_id = $1 and l.lead_id = k.lead_id
-     left join staged_rows t on t.run_id = $1 and t.lead_id = k.lead_id and not t.duplicate
+     left join scanned_leads l on l.run_id = $1 and l.lead_id = k.lead_id
+     left join scanned_rows t on t.run_id = $1 and t.lead_id = k.lead_id
      order by k.lead_id`,
     [id, undoOf, connection],
   );

@@ -48,8 +48,8 @@ export async function openIntents(
      from intents i
      where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
        and exists (select from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
-       and exists (select from staged_leads where run_id = $2 and lead_id = i.lead_id)
-       and not exists (select from staged_rows where run_id = $2 and lead_id = i.lead_id))
+       and exists (select from scanned_leads where run_id = $2 and lead_id = i.lead_id)
+       and not exists (select from scanned_rows where run_id = $2 and lead_id = i.lead_id))
      order by id`,
     [run.connection, run.id],
   );

@@ -61,15 +61,19 @@ export async function adoptScan(
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
        row_absences = case when seen.row then 0 else p.row_absences + $4::int * seen.first_look end,
        absence_run = $1, row_number = seen.row_number
-     from (select p.lead_id, l.lead_id is not null as lead, t.lead_id is not null as row, t.row_number,
-             (p.absence_run is distinct from $1)::int as first_look
-           from pairs p
-           left join staged_leads l on l.run_id = $1 and l.lead_id = p.lead_id
-           left join staged_rows t on t.run_id = $1 and t.lead_id = p.lead_id and not t.duplicate
-           where p.connection = $2
-             and ((l.lead_id is null or t.lead_id is null) and p.absence_run is distinct from $1
+     from (select p.lead_id, m.lead is not true as lead, m.row is not true as row,
+             (p.absence_run is distinct from $1)::int as first_look,
+             case when m.row then null else coalesce(t.row_number, p.row_number) end as row_number
+           from (select lead_id from staged_leads where run_id = $1
+                 union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
+                 union select lead_id from missed_pairs where run_id = $1) ids
+           join pairs p on p.connection = $2 and p.lead_id = ids.lead_id
+           left join staged_leads l on l.run_id = $1 and l.lead_id = ids.lead_id
+           left join staged_rows t on t.run_id = $1 and t.lead_id = ids.lead_id and not t.duplicate
+           left join missed_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
+           where m.lead_id is not null and p.absence_run is distinct from $1
              or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
-             or p.row_number is distinct from t.row_number)) seen
+             or t.row_number is distinct from p.row_number and (t.lead_id is not null or m.row)) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );

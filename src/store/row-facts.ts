@@ -42,24 +42,36 @@ export async function* rowStandings(
      holds as (
        select lead_id, json_agg(json_build_object('field', field, 'code', code) order by id) as items
        from held where connection = $3 and lead_id <> '' and row_key = '' group by lead_id)
+     -- Rows that are as in the baseline show \`usual\`: they are here when there is something to tell of them.
+     rows as (
+       select s.lead_id, coalesce(s.cells, p.base) as cells, s.status, s.duplicate, s.row_number, s.ordinal from staged_rows s
+       left join pairs p on p.connection = $3 and p.lead_id = s.lead_id
+       where s.run_id = $1
+       union all
+       select p.lead_id, p.base, $4, false, p.row_number, p.row_number from pairs p
+       where p.connection = $3 and p.lead_id in (
+           select lead_id from holds union select lead_id from known where waiting is not null
+           union select lead_id from missed_pairs where run_id = $1 and lead and not row)
+         and not exists (select from staged_rows where run_id = $1 and lead_id = p.lead_id and not duplicate)
+         and not exists (select from missed_pairs where run_id = $1 and lead_id = p.lead_id and row))
      select r.lead_id as "leadId", r.cells, r.status as shown, r.duplicate as "isCopy",
        case when r.lead_id is null and made.held then json_build_array(json_build_object('field', '', 'code', made.code))
          else coalesce(holds.items, '[]') end as held,
        case when r.lead_id is not null then known.waiting
          when made.row_number is null then 'create.in-doubt'
          when not made.held then made.code end as waiting,
-       l.lead_id is not null as "isListed",
-       case when l.lead_id is null then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"
-     from staged_rows r
-     left join staged_leads l on l.run_id = r.run_id and l.lead_id = r.lead_id
+       listed.yes as "isListed",
+       case when not listed.yes then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"
+     from rows r
      left join pairs p on p.connection = $3 and p.lead_id = r.lead_id
+     cross join lateral (select exists (select from scanned_leads where run_id = $1 and lead_id = r.lead_id) as yes) listed
      left join known on known.lead_id = r.lead_id and not r.duplicate
      left join holds on holds.lead_id = r.lead_id and not r.duplicate
      left join made on r.lead_id is null and made.row_number = r.row_number
-     where r.run_id = $1 and r.status is not null
+     where r.status is not null
        and not coalesce(case when r.lead_id is null then made.settled else known.settled end, false)
-       and (r.status <> $4 or r.duplicate or l.lead_id is null or holds.items is not null or known.waiting is not null)
-       and not ($5 and r.lead_id is not null and l.lead_id is null and not r.duplicate and p.lead_deleted_at is null
+       and (r.status <> $4 or r.duplicate or not listed.yes or holds.items is not null or known.waiting is not null)
+       and not ($5 and r.lead_id is not null and not listed.yes and not r.duplicate and p.lead_deleted_at is null
          and holds.items is null and known.waiting is null)
      order by r.ordinal`,
     [run.id, run.round, run.connection, usual, run.scanTorn],

@@ -1,25 +1,25 @@
 import type pg from 'pg';
-import { shortHash } from '../lead/fingerprint.ts';
-import type { Cell, Cells, Values } from '../lead/value.ts';
-import type { FieldMemo } from '../merge/merge-field.ts';
-import type { AbsenceProof } from './pairs.ts';
-import { streamRows } from './stream-rows.ts';
+import { fingerprint, hasUnreadable, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import type { Cells } from '../lead/value.ts';
+import { type MetPairs, storeMet } from './met-pairs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
-export interface StagedLead {
-  readonly leadId: string;
-  readonly cells: Cells;
-  /** Null when a cell is unreadable. */
-  readonly hash: string | null;
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
 }
 
-export interface StagedRow {
+export interface ScannedLead {
+  readonly leadId: string;
+  readonly cells: Cells;
+}
+
+export interface ScannedRow {
   readonly row: number;
   readonly leadId: string | null;
   readonly cells: Cells;
-  readonly hash: string | null;
-  readonly rowKey: string;
   /** What the status column shows; null when there is none. */
   readonly status: string | null;
 }
@@ -31,22 +31,73 @@ const bytesBeside = 250;
 const bytesOf = (json: string, records: readonly unknown[]): number =>
   Buffer.byteLength(json) + bytesBeside * records.length;
 
-/** Stages leads; the last sight of an id wins. `repeated`: how many of them were staged before. */
+/** What is known of a record's lead. */
+interface Known {
+  /** Null: it is no pair. */
+  readonly pairId: number | null;
+  /** Shows the baseline, and nothing else about the pair is open. */
+  readonly isUnmoved: boolean;
+  /** Where its row stood last. */
+  readonly row: number | null;
+}
+
+/** Compares records with their baselines; the answers come in the same order. */
+async function lookUp(
+  db: Queryable,
+  connection: string,
+  records: readonly { readonly leadId: string; readonly cells: Cells }[],
+): Promise<readonly Known[]> {
+  if (records.length === 0) return [];
+  const { rows } = await db.query<Known>(
+    // A pair of which one side was missed before, or whose lead was deleted, has more to be decided than its values.
+    `select p.id as "pairId", p.row_number as row, coalesce(p.base @> r.cells and p.lead_deleted_at is null
+       and p.lead_absences = 0 and p.row_absences = 0, false) as "isUnmoved"
+     from rows from (json_to_recordset($2::json) as ("leadId" text, cells jsonb)) with ordinality as r (lead_id, cells, nth)
+     left join pairs p on p.connection = $1 and p.lead_id = r.lead_id order by nth`,
+    [connection, JSON.stringify(records.map(({ leadId, cells }) => ({ leadId, cells })))],
+  );
+  return rows;
+}
+
+/**
+ * Stages leads, each once: whole when they moved since both sides last agreed, else only as met. The last sight of an id
+ * wins. `repeated`: how many of them the scan had seen before. When it throws, `met` may have some of them already.
+ */
 export async function stageLeads(
   db: Queryable,
-  runId: number,
-  leads: readonly StagedLead[],
+  run: RunRef,
+  leads: readonly ScannedLead[],
+  fields: readonly FieldMapping[],
+  met: MetPairs,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
+  const known = await lookUp(db, run.connection, leads);
+  const newlyMet: number[] = [];
+  const repeatedPairs = new Set<string>();
+  const moved = leads.filter(({ leadId }, nth) => {
+    const { pairId = null, isUnmoved = false } = known[nth] ?? {};
+    if (pairId === null) return true;
+    if (met.add(pairId)) newlyMet.push(pairId);
+    else repeatedPairs.add(leadId);
+    return !isUnmoved || repeatedPairs.has(leadId);
+  });
+  await storeMet(db, run.id, 'lead', newlyMet);
+  if (moved.length === 0) return { repeated: 0, bytes: 0 };
+  const staged = moved.map(({ leadId, cells }) => ({
+    leadId,
+    cells,
+    hash: readableFingerprint(cells, fields),
+  }));
   // One text: arrays of texts take several times as long to write and to read.
-  const json = JSON.stringify(leads);
-  const { rows } = await db.query<{ repeated: boolean }>(
+  const json = JSON.stringify(staged);
+  const { rows } = await db.query<{ leadId: string; repeated: boolean }>(
     `insert into staged_leads (run_id, lead_id, cells, hash)
      select $1, * from json_to_recordset($2::json) as l ("leadId" text, cells jsonb, hash text)
      on conflict (run_id, lead_id) do update set cells = excluded.cells, hash = excluded.hash
-     returning (xmax <> 0) as repeated`,
-    [runId, json],
+     returning lead_id as "leadId", (xmax <> 0) as repeated`,
+    [run.id, json],
   );
-  return { repeated: rows.filter((row) => row.repeated).length, bytes: bytesOf(json, leads) };
+  const repeated = rows.filter((row) => row.repeated || repeatedPairs.has(row.leadId)).length;
+  return { repeated, bytes: bytesOf(json, staged) };
 }
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */
@@ -70,49 +121,70 @@ export async function countCursors(db: Queryable, runId: number): Promise<number
 
 export async function clearStagedRows(db: Queryable, runId: number): Promise<void> {
   await db.query(`delete from staged_rows where run_id = $1`, [runId]);
+  await db.query(`delete from met_pairs where run_id = $1 and side = 'row'`, [runId]);
+  await db.query(`delete from missed_pairs where run_id = $1`, [runId]);
 }
 
-/** Stages a batch of rows; `from` is the ordinal of the first one. Returns the bytes that they take, roughly. */
-export async function stageRows(
-  db: Queryable,
-  runId: number,
-  from: number,
-  rows: readonly StagedRow[],
-): Promise<number> {
-  const json = JSON.stringify(rows);
-  await db.query(
-    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status)
-     select $1, $2 + nth - 1, "row", "leadId", cells, hash, "rowKey", status
-     from rows from (json_to_recordset($3::json)
-       as ("row" bigint, "leadId" text, cells jsonb, hash text, "rowKey" text, status text)) with ordinality
-       as r ("row", "leadId", cells, hash, "rowKey", status, nth)`,
-    [runId, from, json],
-  );
-  return bytesOf(json, rows);
-}
-
-/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
-const manyRecords = 5_000;
-
-/** Whether Postgres needs statistics of so many new records. */
-export function isMany(records: number): boolean {
-  return records >= manyRecords;
+/** How the rows of a target are staged. */
+export interface RowStaging {
+  readonly fields: readonly FieldMapping[];
+  /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
+  readonly isWhole: boolean;
+  /** What the status column shows of a row of which there is nothing to tell; null when there is none. */
+  readonly usualStatus: string | null;
 }
 
 /**
- * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
- * compares each row with each lead. Not within a transaction: two runs would wait for each other.
+ * Stages a batch of rows; `from` is the ordinal of the first one. Whole when they moved since both sides last agreed, only
+ * their place and status when these are other ones, else as met. Returns the bytes that they take, roughly.
  */
-export async function analyzeStaged(pool: pg.Pool): Promise<void> {
-  await pool.query(`analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate)`);
+export async function stageRows(
+  db: Queryable,
+  run: RunRef,
+  from: number,
+  rows: readonly ScannedRow[],
+  { fields, isWhole, usualStatus }: RowStaging,
+  met: MetPairs,
+): Promise<number> {
+  const named = rows.flatMap(({ leadId, cells }) => (leadId === null ? [] : [{ leadId, cells }]));
+  const known = (await lookUp(db, run.connection, named)).values();
+  const newlyMet: number[] = [];
+  const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
+    const { pairId, isUnmoved, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
+    const duplicate = pairId !== null && !met.add(pairId);
+    if (pairId !== null && !duplicate) newlyMet.push(pairId);
+    const asBefore = isUnmoved && isWhole && !duplicate;
+    if (asBefore && place === row.row && row.status === usualStatus) return [];
+    const at = { ...row, ordinal: from + nth, duplicate };
+    if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];
+    const rowKey = fingerprint(row.cells, fields);
+    return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : rowKey, rowKey }];
+  });
+  await storeMet(db, run.id, 'row', newlyMet);
+  if (staged.length === 0) return 0;
+  const json = JSON.stringify(staged);
+  await db.query(
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status, duplicate)
+     select $1, r.* from json_to_recordset($2::json) as r (ordinal int, "row" bigint, "leadId" text, cells jsonb,
+       hash text, "rowKey" text, status text, duplicate boolean)`,
+    [run.id, json],
+  );
+  return bytesOf(json, staged);
 }
 
-/** The same for what a large plan has stored. */
-export async function analyzePlanned(pool: pg.Pool): Promise<void> {
-  await pool.query(`analyze pairs (connection, lead_id), actions (id, run_id, round, kind, state, lead_id)`);
+interface StagedRow extends Omit<ScannedRow, 'cells'> {
+  readonly ordinal: number;
+  /** Null: as in the baseline. */
+  readonly cells: Cells | null;
+  /** Null when a cell is unreadable, and without cells. */
+  readonly hash: string | null;
+  readonly rowKey: string;
+  readonly duplicate: boolean;
 }
 
-/** Flags every row whose id an earlier row has. Called once, after all rows are staged. */
+const noPair: Known = { pairId: null, isUnmoved: false, row: null };
+
+/** Flags every row whose id an earlier row has, of ids that are no pair. Called once, after all rows are staged. */
 export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {
   await db.query(
     `update staged_rows r set duplicate = true
@@ -123,142 +195,35 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
   );
 }
 
-/** What a field of a lead was held for, with the values both sides showed then. */
-interface HeldMemo extends FieldMemo {
-  readonly lead: Cell;
-  readonly row: Cell;
+/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
+const manyRecords = 5_000;
+
+/** Whether Postgres needs statistics of so many new records. */
+export function isMany(records: number): boolean {
+  return records >= manyRecords;
 }
 
-/** A lead id on which the two sides do not show the same. */
-export interface Difference {
-  readonly leadId: string;
-  readonly base: Values | null;
-  readonly lead: Cells | null;
-  readonly row: Cells | null;
-  readonly rowNumber: number | null;
-  readonly leadAbsences: number;
-  readonly rowAbsences: number;
-  readonly deletionDone: boolean;
-  readonly memo: Readonly<Record<string, HeldMemo>> | null;
-}
-
-/**
- * Streams every lead id that needs a decision, in the order of the ids; a pair whose two sides show the same needs
- * none. Absences count this run's scan where it is proof.
- */
-export async function* differences(
-  pool: pg.Pool,
-  run: { readonly id: number; readonly connection: string },
-  isProof: AbsenceProof,
-): AsyncIterable<Difference> {
-  // The ids first, and each record looked up by its own: joins of whole records take several times as long. The limits
-  // keep Postgres, which cannot know that few differ, from making such joins of the lookups.
-  yield* streamRows<Difference>(
-    pool,
-    `select w.lead_id as "leadId", p.base, l.cells as lead, t.cells as row, t.row_number as "rowNumber",
-       case when l.lead_id is not null then 0
-         else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
-       case when t.lead_id is not null then 0
-         else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
-       p.lead_deleted_at is not null as "deletionDone", h.memo
-     from (
-       select lead_id from (select lead_id, hash from staged_leads where run_id = $1) l
-         full join (select lead_id, hash from staged_rows where run_id = $1 and lead_id is not null and not duplicate) t
-         using (lead_id) where l.hash is null or t.hash is null or l.hash <> t.hash
-       union all
-       select lead_id from pairs p where connection = $2
-         and not exists (select from staged_leads where run_id = $1 and lead_id = p.lead_id)
-         and not exists (select from staged_rows where run_id = $1 and lead_id = p.lead_id)) w
-     left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
-     left join lateral (
-       select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
-     left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
-     left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
-         'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) as memo
-       from held where connection = $2 and field <> '' group by lead_id) h on h.lead_id = w.lead_id
-     order by w.lead_id`,
-    [run.id, run.connection, isProof.leads, isProof.rows],
-  );
-}
-
-/** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
-type LooseRow = Omit<StagedRow, 'status'> & { readonly duplicate: boolean; readonly refused: string | null };
-
-/** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
-export async function* looseRows(
-  pool: pg.Pool,
-  run: { readonly id: number; readonly connection: string },
-): AsyncIterable<LooseRow> {
-  yield* streamRows<LooseRow>(
-    pool,
-    `select r.row_number as row, r.lead_id as "leadId", r.cells, r.hash, r.row_key as "rowKey", duplicate, h.message as refused
-     from staged_rows r
-     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
-     where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
-    [run.id, run.connection],
-  );
-}
-
-/** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
-export async function unknownLeads(
-  db: Queryable,
-  run: { readonly id: number; readonly connection: string },
-): Promise<readonly { readonly id: string; readonly cells: Cells }[]> {
-  const { rows } = await db.query<{ id: string; cells: Cells }>(
-    `select l.lead_id as id, l.cells from staged_leads l
-     left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
-     where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
-    [run.id, run.connection],
-  );
-  return rows;
-}
-
-/** The staged cells of some leads. */
-export async function stagedLeadCells(
-  db: Queryable,
-  runId: number,
-  leadIds: readonly string[],
-): Promise<ReadonlyMap<string, Cells>> {
-  const { rows } = await db.query<{ id: string; cells: Cells }>(
-    `select lead_id as id, cells from staged_leads where run_id = $1 and lead_id = any($2)`,
-    [runId, leadIds],
-  );
-  return new Map(rows.map((row) => [row.id, row.cells]));
-}
-
-/** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
-export async function countRecords(db: Queryable, runId: number): Promise<number> {
+/** How many records of a run are staged. */
+export async function countStaged(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    // Not as rows without a lead: of a new run the planner knows nothing, and compares each row with each lead.
-    `select (count(*) + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null))::int as count
-     from (select lead_id from staged_leads where run_id = $1
-           union select lead_id from staged_rows where run_id = $1 and not duplicate and lead_id is not null) as ids`,
+    `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
+       + (select count(*) from missed_pairs where run_id = $1) as count`,
     [runId],
   );
   return rows[0]?.count ?? 0;
 }
 
-/** Those of these leads whose id stands in a row. */
-export async function idsInRows(
-  db: Queryable,
-  runId: number,
-  leadIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ leadId: string }>(
-    `select lead_id as "leadId" from staged_rows where run_id = $1 and lead_id = any($2)`,
-    [runId, leadIds],
+/**
+ * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
+ * compares each row with each lead. Not within a transaction: two runs would wait for each other.
+ */
+export async function analyzeStaged(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate), missed_pairs (run_id, lead_id)`,
   );
-  return new Set(rows.map(({ leadId }) => leadId));
 }
 
-/** All rows without an id, in the target's order. Asked only while a create is unfinished. */
-export async function looseStagedRows(
-  db: Queryable,
-  runId: number,
-): Promise<readonly { readonly row: number; readonly rowKey: string; readonly cells: Cells }[]> {
-  const { rows } = await db.query<{ row: number; rowKey: string; cells: Cells }>(
-    `select row_number as row, row_key as "rowKey", cells from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
-    [runId],
-  );
-  return rows;
+/** The same for what a large plan has stored. */
+export async function analyzePlanned(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze pairs (connection, lead_id), actions (id, run_id, round, kind, state, lead_id)`);
 }

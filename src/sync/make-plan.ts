@@ -20,14 +20,8 @@ import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import {
-  analyzePlanned,
-  countRecords,
-  type Difference,
-  differences,
-  isMany,
-  looseRows,
-} from '../store/staging.ts';
+import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
+import { analyzePlanned, isMany } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
@@ -74,7 +68,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     await holdPlanned(db, run);
     // A lead and the row that it was made of are one record, though the row does not carry its id yet.
     const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
-    const records = (await countRecords(db, run.id)) - unlinked;
+    const records = (await countRecords(db, run)) - unlinked;
     return updateRun(db, run.id, { ...next, records, leftAlone });
   });
   if (isMany(written)) await analyzePlanned(context.pool);

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
-import { readableFingerprint } from '../lead/fingerprint.ts';
-import { type Lead, leadCells } from '../lead/lead.ts';
+import { leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { countCursors, type StagedLead, stageLeads, useCursors } from '../store/staging.ts';
+import { loadMet, type MetPairs } from '../store/met-pairs.ts';
+import { countCursors, stageLeads, useCursors } from '../store/staging.ts';
 import { holding, type StepContext } from './context.ts';
 import type { LeadPage } from './leads-port.ts';
 import { readAhead } from './read-ahead.ts';
@@ -13,16 +13,17 @@ import { endless, usualScanBounds } from './scan-bounds.ts';
 const pagesAhead = 8;
 
 /**
- * Pages through all leads and stages them; the next page is asked for while the last ones are stored. Each page is a
+ * Pages through all leads and stages what moved; the next page is asked for while the last ones are stored. Each page is a
  * checkpoint: it is stored together with the cursor of the next one, so that a killed run goes on there.
  */
 export async function pull(context: StepContext, run: Run): Promise<Run> {
   let current = run;
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
+    const met = await loadMet(context.pool, run.id, 'lead');
     try {
       for await (const pages of readAhead(pagesOf(context, current), pagesAhead)) {
-        current = await storePages(context, current, pages);
+        current = await storePages(context, current, pages, met);
       }
     } catch (error) {
       current = await goOnOtherwise(context, current, error);
@@ -69,12 +70,20 @@ function afterRejection(run: Run): RunPatch | null {
 /** Pages with unusable items that a run lists; of more it is known well enough. */
 const mostProblems = 20;
 
-function storePages(context: StepContext, run: Run, pages: readonly LeadPage[]): Promise<Run> {
+function storePages(
+  context: StepContext,
+  run: Run,
+  pages: readonly LeadPage[],
+  met: MetPairs,
+): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
+  const { fields } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
-  const staged = new Map(leads.map((lead) => [lead.id, stageable(lead, context)]));
+  const scanned = new Map(
+    leads.map((lead) => [lead.id, { leadId: lead.id, cells: leadCells(lead, fields) }]),
+  );
   const store = async (db: pg.PoolClient): Promise<Run> => {
     const cursors = pages.flatMap(({ nextCursor }) => (nextCursor === null ? [] : [nextCursor]));
     if (!(await useCursors(db, run.id, cursors))) {
@@ -86,11 +95,11 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[]):
         },
       );
     }
-    const stored = await stageLeads(db, run.id, [...staged.values()]);
+    const stored = await stageLeads(db, run, [...scanned.values()], fields, met);
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
-      throw endless('leads', `it sent ${run.pulled + staged.size} leads of ${pulledBytes} bytes`);
-    const repeated = leads.length - staged.size + stored.repeated;
+      throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);
+    const repeated = leads.length - scanned.size + stored.repeated;
     const pulled = run.pulled + leads.length - repeated;
     // Of a page that has any, at least one lead is new: pages above their number had none.
     const mayBeBarren = repeated > 0 || pages.some((page) => page.leads.length === 0);
@@ -110,11 +119,6 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[]):
     });
   };
   return holding(context, store, 'repeatable');
-}
-
-function stageable(lead: Lead, context: StepContext): StagedLead {
-  const cells = leadCells(lead, context.connection.fields);
-  return { leadId: lead.id, cells, hash: readableFingerprint(cells, context.connection.fields) };
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {

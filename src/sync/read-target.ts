@@ -1,13 +1,17 @@
-import { fingerprint, hasUnreadable, shortHash } from '../lead/fingerprint.ts';
+import { shortHash } from '../lead/fingerprint.ts';
 import { isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
+import { inStep } from '../merge/row-status.ts';
+import { MetPairs, noteMissed } from '../store/met-pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   analyzeStaged,
   clearStagedRows,
+  countStaged,
   flagDuplicateRows,
   isMany,
-  type StagedRow,
+  type RowStaging,
+  type ScannedRow,
   stageRows,
 } from '../store/staging.ts';
 import type { TargetRow } from '../targets/target.ts';
@@ -18,24 +22,31 @@ import { endless, usualScanBounds } from './scan-bounds.ts';
 /** Batches of rows that are read while the last ones are stored. */
 const batchesAhead = 2;
 
-/** Reads the whole target and stages its rows. A plan does not create a target that is missing. */
+/** Reads the whole target and stages what moved in it. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   const { target, connection, scanBounds = usualScanBounds } = context;
   await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
   const purpose = `${run.id} ${run.round}`;
   const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
+  const staging: RowStaging = {
+    fields: connection.fields,
+    isWhole: snapshot.missing.length === 0,
+    usualStatus: connection.target.statusColumn === undefined ? null : inStep,
+  };
+  const met = new MetPairs();
   let count = 0;
   let bytes = 0;
   for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
     context.stop.throwIfAborted();
-    const staged = batches.flat().map(stageable);
+    const rows = batches.flat().map(storableRow);
     const from = count;
-    bytes += await holding(context, (db) => stageRows(db, run.id, from, staged), 'repeatable');
-    count += staged.length;
+    bytes += await holding(context, (db) => stageRows(db, run, from, rows, staging, met), 'repeatable');
+    count += rows.length;
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
-  if (isMany(run.pulled + count)) await analyzeStaged(context.pool);
+  await holding(context, (db) => noteMissed(db, run), 'repeatable');
+  if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const problems = snapshot.missing.map(({ field, message }) => ({
     code: 'target.column-missing',
     message,
@@ -50,19 +61,15 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
       problems: [...run.problems.filter((problem) => problem.code !== 'target.column-missing'), ...problems],
     });
   });
+}
 
-  function stageable(row: TargetRow): StagedRow {
-    const cells = Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)]));
-    const rowKey = fingerprint(cells, connection.fields);
-    return {
-      ...row,
-      leadId: row.leadId === null ? null : keptId(row.leadId),
-      cells,
-      hash: hasUnreadable(cells, connection.fields) ? null : rowKey,
-      rowKey,
-      status: row.status === null ? null : storable(row.status),
-    };
-  }
+function storableRow(row: TargetRow): ScannedRow {
+  return {
+    ...row,
+    leadId: row.leadId === null ? null : keptId(row.leadId),
+    cells: Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)])),
+    status: row.status === null ? null : storable(row.status),
+  };
 }
 
 /** What stands in the id column, or, when no lead can have it as its id, what tells it apart from others. */

@@ -22,7 +22,7 @@ import {
 } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { idsInRows, looseStagedRows, stagedLeadCells, unknownLeads } from '../store/staging.ts';
+import { idsInRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** Ids that a message names. */
 const candidatesShown = 5;
@@ -77,7 +77,7 @@ export async function settleCreates(
   const foundIds = [...settlements.values()].flatMap((settled) =>
     settled.kind === 'found' ? [settled.leadId] : [],
   );
-  const leads = await stagedLeadCells(db, run.id, foundIds);
+  const leads = await scannedLeadCells(db, run.id, foundIds);
   const bases = await basesOf(db, run.connection, foundIds);
   const inRows = await idsInRows(db, run.id, foundIds);
   const isLinked = ({ id }: Intent): boolean => {

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { fingerprint, readableFingerprint } from '../../src/lead/fingerprint.ts';
 import type { FieldMapping } from '../../src/lead/mapping.ts';
 import type { Cells } from '../../src/lead/value.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../src/store/runs.ts';
-import {
-  type Difference,
-  differences,
-  flagDuplicateRows,
-  stageLeads,
-  stageRows,
-} from '../../src/store/staging.ts';
+import { type Difference, differences } from '../../src/store/differences.ts';
+import { loadMet, noteMissed } from '../../src/store/met-pairs.ts';
+import { flagDuplicateRows, stageLeads, stageRows } from '../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** The mapping of all scenes. */
-const fields: readonly FieldMapping[] = [
+export const fields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
   { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
 ];
@@ -61,25 +56,13 @@ export class Scene {
     leads: Readonly<Record<string, Cells>>,
     rows: readonly (readonly [string | null, Cells])[],
   ): Promise<void> {
-    await stageLeads(
-      this.pool,
-      run.id,
-      Object.entries(leads).map(([leadId, cells]) => ({
-        leadId,
-        cells,
-        hash: readableFingerprint(cells, fields),
-      })),
-    );
-    const staged = rows.map(([leadId, cells], index) => ({
-      row: index + 2,
-      leadId,
-      cells,
-      hash: readableFingerprint(cells, fields),
-      rowKey: fingerprint(cells, fields),
-      status: null,
-    }));
-    await stageRows(this.pool, run.id, 0, staged);
+    const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
+    await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
+    const scannedRows = rows.map(([leadId, cells], index) => ({ row: index + 2, leadId, cells, status: null }));
+    const staging = { fields, isWhole: true, usualStatus: null };
+    await stageRows(this.pool, run, 0, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
     await flagDuplicateRows(this.pool, run.id);
+    await noteMissed(this.pool, run);
   }
 
   /** All differences, read as the product reads them. */

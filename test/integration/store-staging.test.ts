@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hold } from '../../src/store/held.ts';
 import { adoptScan, moveBase } from '../../src/store/pairs.ts';
-import {
-  clearStagedRows,
-  looseRows,
-  looseStagedRows,
-  stagedLeadCells,
-  stageLeads,
-  unknownLeads,
-  useCursors,
-} from '../../src/store/staging.ts';
-import { collect, proof, stagedCounts, useScenes } from './store-scene.ts';
+import { looseRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../../src/store/differences.ts';
+import { MetPairs } from '../../src/store/met-pairs.ts';
+import { clearStagedRows, stageLeads, useCursors } from '../../src/store/staging.ts';
+import { collect, fields, proof, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
 const acme = { companyName: 'Acme', stage: 'new' };
@@ -128,16 +122,14 @@ describe('a page of leads', () => {
   test('the last sight of an id wins, and how many were seen before is told', async () => {
     const here = scene();
     const run = await here.run();
-    const lead = (leadId: string, cells: typeof acme) => ({ leadId, cells, hash: null });
-    expect(await stageLeads(here.pool, run.id, [lead('a', acme), lead('b', acme)])).toMatchObject({
-      repeated: 0,
-    });
-    expect(await stageLeads(here.pool, run.id, [lead('b', won), lead('c', acme)])).toMatchObject({
-      repeated: 1,
-    });
-    expect(await stageLeads(here.pool, run.id, [])).toMatchObject({ repeated: 0 });
+    const lead = (leadId: string, cells: typeof acme) => ({ leadId, cells });
+    const met = new MetPairs();
+    const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
+    expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: 0 });
+    expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: 1 });
+    expect(await stage()).toMatchObject({ repeated: 0 });
     expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
-    expect(await stagedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
+    expect(await scannedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
       new Map([
         ['b', won],
         ['c', acme],
@@ -168,11 +160,11 @@ describe('rows that no lead id names', () => {
       ['orphan', acme],
     ]);
     const loose = await collect(looseRows(here.pool, run));
-    expect(loose.map(({ row, leadId, duplicate }) => [row, leadId, duplicate])).toEqual([
-      [2, null, false],
-      [4, 'a', true],
-      [5, null, false],
-      [6, 'a', true],
+    expect(loose.map(({ row, leadId }) => [row, leadId])).toEqual([
+      [2, null],
+      [4, 'a'],
+      [5, null],
+      [6, 'a'],
     ]);
     expect((await looseStagedRows(here.pool, run.id)).map(({ row, cells }) => [row, cells])).toEqual([
       [2, won],

@@ -1,0 +1,164 @@
+import type pg from 'pg';
+import type { Cell, Cells, Values } from '../lead/value.ts';
+import type { FieldMemo } from '../merge/merge-field.ts';
+import type { AbsenceProof } from './pairs.ts';
+import { streamRows } from './stream-rows.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+/** What a field of a lead was held for, with the values both sides showed then. */
+interface HeldMemo extends FieldMemo {
+  readonly lead: Cell;
+  readonly row: Cell;
+}
+
+/** A lead id on which the two sides do not show the same. */
+export interface Difference {
+  readonly leadId: string;
+  readonly base: Values | null;
+  readonly lead: Cells | null;
+  readonly row: Cells | null;
+  readonly rowNumber: number | null;
+  readonly leadAbsences: number;
+  readonly rowAbsences: number;
+  readonly deletionDone: boolean;
+  readonly memo: Readonly<Record<string, HeldMemo>> | null;
+}
+
+/**
+ * Streams every lead id that needs a decision, in the order of the ids; a pair whose two sides show the same needs
+ * none. What is not staged is as in the baseline. Absences count this run's scan where it is proof.
+ */
+export async function* differences(
+  pool: pg.Pool,
+  run: RunRef,
+  isProof: AbsenceProof,
+): AsyncIterable<Difference> {
+  // Each record is looked up by its own. The limits keep Postgres, which cannot know how few there are, from joining
+  // whole tables.
+  yield* streamRows<Difference>(
+    pool,
+    `select w.lead_id as "leadId", p.base, shown.lead, shown.row, coalesce(t.row_number, p.row_number) as "rowNumber",
+       case when shown.lead is not null then 0
+         else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
+       case when shown.row is not null then 0
+         else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
+       p.lead_deleted_at is not null as "deletionDone", h.memo
+     from (
+       select lead_id from staged_leads where run_id = $1
+       union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
+       union select lead_id from missed_pairs where run_id = $1) w
+     left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
+     left join lateral (
+       select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
+     left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
+     left join lateral (select * from missed_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
+     cross join lateral (select
+       coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
+       coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
+     left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
+         'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) as memo
+       from held where connection = $2 and field <> '' group by lead_id) h on h.lead_id = w.lead_id
+     where (l.hash = t.hash) is not true
+       -- A lead that was met twice is staged, also as it was.
+       and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
+     order by w.lead_id`,
+    [run.id, run.connection, isProof.leads, isProof.rows],
+  );
+}
+
+/** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
+interface LooseRow {
+  readonly row: number;
+  readonly leadId: string | null;
+  readonly cells: Cells;
+  readonly refused: string | null;
+}
+
+/** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
+export async function* looseRows(
+  pool: pg.Pool,
+  run: RunRef,
+): AsyncIterable<LooseRow> {
+  yield* streamRows<LooseRow>(
+    pool,
+    `select r.row_number as row, r.lead_id as "leadId", r.cells, h.message as refused
+     from staged_rows r
+     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
+     where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
+    [run.id, run.connection],
+  );
+}
+
+/** Leads of the scan that were never seen in an earlier run: those that a lost create may have made. */
+export async function unknownLeads(
+  db: Queryable,
+  run: RunRef,
+): Promise<readonly { readonly id: string; readonly cells: Cells }[]> {
+  const { rows } = await db.query<{ id: string; cells: Cells }>(
+    `select l.lead_id as id, l.cells from staged_leads l
+     left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
+     where l.run_id = $1 and p.lead_id is null order by l.lead_id`,
+    [run.id, run.connection],
+  );
+  return rows;
+}
+
+/** What some leads show in the scan. */
+export async function scannedLeadCells(
+  db: Queryable,
+  runId: number,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, Cells>> {
+  const { rows } = await db.query<{ id: string; cells: Cells }>(
+    `select lead_id as id, cells from scanned_leads where run_id = $1 and lead_id = any($2)`,
+    [runId, leadIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.cells]));
+}
+
+/** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
+export async function countRecords(db: Queryable, run: RunRef): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select (select count(*) from pairs where connection = $2)
+       - (select count(*) from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+          where m.run_id = $1 and m.lead and m.row)
+       + (select count(*) from (
+            select lead_id from staged_leads where run_id = $1
+            union select lead_id from staged_rows where run_id = $1 and not duplicate and lead_id is not null) ids
+          where not exists (select from pairs where connection = $2 and lead_id = ids.lead_id))
+       + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null) as count`,
+    [run.id, run.connection],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Those of these leads whose id stands in a row. */
+export async function idsInRows(
+  db: Queryable,
+  runId: number,
+  leadIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ leadId: string }>(
+    `select lead_id as "leadId" from scanned_rows where run_id = $1 and lead_id = any($2)`,
+    [runId, leadIds],
+  );
+  return new Set(rows.map(({ leadId }) => leadId));
+}
+
+/** All rows without an id, in the target's order. Asked only while a create is unfinished. */
+export async function looseStagedRows(
+  db: Queryable,
+  runId: number,
+): Promise<readonly { readonly row: number; readonly rowKey: string; readonly cells: Cells }[]> {
+  const { rows } = await db.query<{ row: number; rowKey: string; cells: Cells }>(
+    `select row_number as row, row_key as "rowKey", cells from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
+    [runId],
+  );
+  return rows;
+}

@@ -1,0 +1,72 @@
+import type pg from 'pg';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** On which side a pair was met. */
+export type Side = 'lead' | 'row';
+
+const idsInChunk = 65_536;
+
+/** Ids of pairs, of which there may be millions: a bit each. */
+export class MetPairs {
+  readonly #chunks = new Map<number, Uint8Array>();
+
+  /** Returns false when the id was in it before. */
+  add(id: number): boolean {
+    const key = Math.floor(id / idsInChunk);
+    const place = id % idsInChunk;
+    const chunk = this.#chunks.get(key) ?? new Uint8Array(idsInChunk / 8);
+    this.#chunks.set(key, chunk);
+    const [byte, bit] = [place >> 3, 1 << (place & 7)];
+    const isNew = ((chunk[byte] ?? 0) & bit) === 0;
+    chunk[byte] = (chunk[byte] ?? 0) | bit;
+    return isNew;
+  }
+}
+
+/** The pairs that the scan of a run has met so far on a side. */
+export async function loadMet(db: Queryable, runId: number, side: Side): Promise<MetPairs> {
+  const { rows } = await db.query<{ ids: string[] }>(
+    `select pair_ids as ids from met_pairs where run_id = $1 and side = $2`,
+    [runId, side],
+  );
+  const met = new MetPairs();
+  for (const { ids } of rows) for (const id of ids) met.add(Number(id));
+  return met;
+}
+
+/** Remembers pairs that a scan has met on a side; none of them may be remembered already. */
+export async function storeMet(
+  db: Queryable,
+  runId: number,
+  side: Side,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query(`insert into met_pairs (run_id, side, pair_ids) values ($1, $2, $3)`, [runId, side, ids]);
+}
+
+/** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */
+export async function noteMissed(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+): Promise<void> {
+  const { rows } = await db.query<{ pairs: number; leads: number; rows: number }>(
+    `select (select count(*) from pairs where connection = $2) as pairs,
+       coalesce(sum(cardinality(pair_ids)) filter (where side = 'lead'), 0)::bigint as leads,
+       coalesce(sum(cardinality(pair_ids)) filter (where side = 'row'), 0)::bigint as rows
+     from met_pairs where run_id = $1`,
+    [run.id, run.connection],
+  );
+  // In most nights all were met, and to find none takes as long as to compare all.
+  if (rows.every(({ pairs, leads, rows: ofRows }) => pairs === leads && pairs === ofRows)) return;
+  await db.query(
+    `with met as materialized (select side, unnest(pair_ids) as id from met_pairs where run_id = $1)
+     insert into missed_pairs (run_id, lead_id, lead, row)
+     select $1, p.lead_id, l.id is null, t.id is null from pairs p
+     left join (select id from met where side = 'lead') l on l.id = p.id
+     left join (select id from met where side = 'row') t on t.id = p.id
+     where p.connection = $2 and (l.id is null or t.id is null)`,
+    [run.id, run.connection],
+  );
+}
