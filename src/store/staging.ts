@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { fingerprint, hasUnreadable, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cells } from '../lead/value.ts';
+import { type Cells, sameCell, type Values } from '../lead/value.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -31,32 +31,40 @@ const bytesBeside = 250;
 const bytesOf = (json: string, records: readonly unknown[]): number =>
   Buffer.byteLength(json) + bytesBeside * records.length;
 
-/** What is known of a record's lead. */
+/** What is known of a lead id. */
 interface Known {
   /** Null: it is no pair. */
   readonly pairId: number | null;
-  /** Shows the baseline, and nothing else about the pair is open. */
-  readonly isUnmoved: boolean;
+  /** The baseline; null, too, where more is to be decided than values: a side was missed before, or the lead was deleted. */
+  readonly settled: Values | null;
   /** Where its row stood last. */
   readonly row: number | null;
 }
 
-/** Compares records with their baselines; the answers come in the same order. */
+/** What is known of some lead ids, in the same order. */
 async function lookUp(
   db: Queryable,
   connection: string,
-  records: readonly { readonly leadId: string; readonly cells: Cells }[],
+  leadIds: readonly string[],
 ): Promise<readonly Known[]> {
-  if (records.length === 0) return [];
   const { rows } = await db.query<Known>(
-    // A pair of which one side was missed before, or whose lead was deleted, has more to be decided than its values.
-    `select p.id as "pairId", p.row_number as row, coalesce(p.base @> r.cells and p.lead_deleted_at is null
-       and p.lead_absences = 0 and p.row_absences = 0, false) as "isUnmoved"
-     from rows from (json_to_recordset($2::json) as ("leadId" text, cells jsonb)) with ordinality as r (lead_id, cells, nth)
+    `select p.id as "pairId", p.row_number as row,
+       case when p.lead_deleted_at is null and p.lead_absences = 0 and p.row_absences = 0 then p.base end as settled
+     from unnest($2::text[]) with ordinality as r (lead_id, nth)
      left join pairs p on p.connection = $1 and p.lead_id = r.lead_id order by nth`,
-    [connection, JSON.stringify(records.map(({ leadId, cells }) => ({ leadId, cells })))],
+    [connection, leadIds],
   );
   return rows;
+}
+
+/** Whether a record shows the baseline in every field that it has. */
+function isUnmoved(cells: Cells, settled: Values | null): boolean {
+  if (settled === null) return false;
+  for (const field in cells) {
+    const base = settled[field];
+    if (base === undefined || !sameCell(cells[field] ?? null, base)) return false;
+  }
+  return true;
 }
 
 /**
@@ -70,15 +78,19 @@ export async function stageLeads(
   fields: readonly FieldMapping[],
   met: MetPairs,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
-  const known = await lookUp(db, run.connection, leads);
+  const known = await lookUp(
+    db,
+    run.connection,
+    leads.map(({ leadId }) => leadId),
+  );
   const newlyMet: number[] = [];
   const repeatedPairs = new Set<string>();
-  const moved = leads.filter(({ leadId }, nth) => {
-    const { pairId = null, isUnmoved = false } = known[nth] ?? {};
+  const moved = leads.filter(({ leadId, cells }, nth) => {
+    const { pairId, settled } = known[nth] ?? noPair;
     if (pairId === null) return true;
     if (met.add(pairId)) newlyMet.push(pairId);
     else repeatedPairs.add(leadId);
-    return !isUnmoved || repeatedPairs.has(leadId);
+    return repeatedPairs.has(leadId) || !isUnmoved(cells, settled);
   });
   await storeMet(db, run.id, 'lead', newlyMet);
   if (moved.length === 0) return { repeated: 0, bytes: 0 };
@@ -146,14 +158,14 @@ export async function stageRows(
   { fields, isWhole, usualStatus }: RowStaging,
   met: MetPairs,
 ): Promise<number> {
-  const named = rows.flatMap(({ leadId, cells }) => (leadId === null ? [] : [{ leadId, cells }]));
+  const named = rows.flatMap(({ leadId }) => (leadId === null ? [] : [leadId]));
   const known = (await lookUp(db, run.connection, named)).values();
   const newlyMet: number[] = [];
   const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
-    const { pairId, isUnmoved, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
+    const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
     const duplicate = pairId !== null && !met.add(pairId);
     if (pairId !== null && !duplicate) newlyMet.push(pairId);
-    const asBefore = isUnmoved && isWhole && !duplicate;
+    const asBefore = isWhole && !duplicate && isUnmoved(row.cells, settled);
     if (asBefore && place === row.row && row.status === usualStatus) return [];
     const at = { ...row, ordinal: from + nth, duplicate };
     if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];
@@ -182,7 +194,7 @@ interface StagedRow extends Omit<ScannedRow, 'cells'> {
   readonly duplicate: boolean;
 }
 
-const noPair: Known = { pairId: null, isUnmoved: false, row: null };
+const noPair: Known = { pairId: null, settled: null, row: null };
 
 /** Flags every row whose id an earlier row has, of ids that are no pair. Called once, after all rows are staged. */
 export async function flagDuplicateRows(db: Queryable, runId: number): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type ScannedRow,
   stageRows,
 } from '../store/staging.ts';
-import type { TargetRow } from '../targets/target.ts';
+import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -22,12 +22,22 @@ import { endless, usualScanBounds } from './scan-bounds.ts';
 /** Batches of rows that are read while the last ones are stored. */
 const batchesAhead = 2;
 
-/** Reads the whole target and stages what moved in it. A plan does not create a target that is missing. */
+/** The rows of a target that are staged, and what is missing in it. */
+export interface StagedTable {
+  readonly rows: number;
+  readonly missing: TargetSnapshot['missing'];
+}
+
+/** Reads the whole target and compares it with what was pulled. A plan does not create a target that is missing. */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
+  return finishReading(context, run, await stageTable(context, run, run.mode === 'sync'));
+}
+
+/** Reads the whole target and stages what moved in it. Throws what the target throws, and `target.endless`. */
+export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
   await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
-  const purpose = `${run.id} ${run.round}`;
-  const snapshot = await target.open({ create: run.mode === 'sync', purpose }, context.stop);
+  const snapshot = await target.open({ create, purpose: `${run.id} ${run.round}` }, context.stop);
   const staging: RowStaging = {
     fields: connection.fields,
     isWhole: snapshot.missing.length === 0,
@@ -45,9 +55,14 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
+  return { rows: count, missing: snapshot.missing };
+}
+
+/** Ends a scan both sides of which are staged. */
+export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
   await holding(context, (db) => noteMissed(db, run), 'repeatable');
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
-  const problems = snapshot.missing.map(({ field, message }) => ({
+  const problems = table.missing.map(({ field, message }) => ({
     code: 'target.column-missing',
     message,
     field,
@@ -56,7 +71,7 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {
       phase: 'plan',
-      targetRows: count,
+      targetRows: table.rows,
       tries: 0,
       problems: [...run.problems.filter((problem) => problem.code !== 'target.column-missing'), ...problems],
     });

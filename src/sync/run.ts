@@ -25,12 +25,12 @@ import {
 import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
 import { type Forecast, forecastSync } from './forecast.ts';
-import { pull } from './pull.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
 import { takeReceipt } from './receipt.ts';
 import { buildReport } from './report.ts';
+import { scan } from './scan.ts';
 
 /**
  * What is asked for. `allow` names guard refusals that a person has overridden; `patience` the tries before giving up.
@@ -62,7 +62,7 @@ const maxRounds = 4;
 
 /** Every phase of a run, in order. Each begins from what is stored, so that a killed run goes on where it was. */
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
-  pull,
+  pull: scan,
   read: readTarget,
   plan: makePlan,
   'push-leads': pushLeads,

@@ -156,6 +156,11 @@ export interface Target {
     options: { readonly create: boolean; readonly purpose?: string },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;
+  /**
+   * Another text each time that anybody has changed the target; null when there is none. Throws as `open` does. Absent:
+   * only reading it tells.
+   */
+  version?(): Promise<string | null>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
   write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
   /**

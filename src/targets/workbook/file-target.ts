@@ -3,7 +3,7 @@ import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '.
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
 import { removeLeftovers, replaceFile } from './replace-file.ts';
-import { followLinks, openSource, type SourceFile } from './source-file.ts';
+import { followLinks, openSource, type SourceFile, versionOf } from './source-file.ts';
 
 /** What one format of file knows; all of it works on one state of the file and writes nothing. */
 export interface FileFormat {
@@ -52,6 +52,12 @@ export class FileTarget implements Target {
     if (file === null) throw this.#changed();
     const missing = await this.#unlessChanged(file, () => this.#format.readMissing(file, signal));
     return { missing, created, rows: this.#rows(path, file, signal) };
+  }
+
+  async version(): Promise<string | null> {
+    const path = await this.#unopenedPath();
+    await using file = await openSource(path);
+    return file === null ? null : versionOf(file.stat);
   }
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {

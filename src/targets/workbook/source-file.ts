@@ -69,7 +69,7 @@ function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): Sour
     },
     async isCurrent() {
       try {
-        return sameFile(opened, await stat(path, { bigint: true }));
+        return versionOf(opened) === versionOf(await stat(path, { bigint: true }));
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return false;
         throw readFault(error, path);
@@ -92,15 +92,9 @@ export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAcce
   };
 }
 
-/** The change time is compared too: it also moves when a tool sets the modification time back. */
-function sameFile(a: BigIntStats, b: BigIntStats): boolean {
-  return (
-    a.dev === b.dev &&
-    a.ino === b.ino &&
-    a.size === b.size &&
-    a.mtimeNs === b.mtimeNs &&
-    a.ctimeNs === b.ctimeNs
-  );
+/** What tells a file, and its content, apart from others. The change time also moves when a tool sets the modification time back. */
+export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
 /**
