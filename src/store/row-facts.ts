@@ -41,9 +41,9 @@ export async function* rowStandings(
        order by row_number, id desc),
      holds as (
        select lead_id, json_agg(json_build_object('field', field, 'code', code) order by id) as items
-       from held where connection = $3 and lead_id <> '' and row_key = '' group by lead_id)
+       from held where connection = $3 and lead_id <> '' and row_key = '' group by lead_id),
      -- Rows that are as in the baseline show \`usual\`: they are here when there is something to tell of them.
-     rows as (
+     scanned as (
        select s.lead_id, coalesce(s.cells, p.base) as cells, s.status, s.duplicate, s.row_number, s.ordinal from staged_rows s
        left join pairs p on p.connection = $3 and p.lead_id = s.lead_id
        where s.run_id = $1
@@ -62,7 +62,7 @@ export async function* rowStandings(
          when not made.held then made.code end as waiting,
        listed.yes as "isListed",
        case when not listed.yes then to_char(p.lead_deleted_at at time zone 'UTC', 'YYYY-MM-DD') end as "deletedOn"
-     from rows r
+     from scanned r
      left join pairs p on p.connection = $3 and p.lead_id = r.lead_id
      cross join lateral (select exists (select from scanned_leads where run_id = $1 and lead_id = r.lead_id) as yes) listed
      left join known on known.lead_id = r.lead_id and not r.duplicate

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fingerprint } from '../../src/lead/fingerprint.ts';
+import type { Cells, Values } from '../../src/lead/value.ts';
+import { countRecords, looseRows, scannedLeadCells } from '../../src/store/differences.ts';
+import { loadMet, MetPairs } from '../../src/store/met-pairs.ts';
+import { adoptScan, moveBase } from '../../src/store/pairs.ts';
+import { finishRun } from '../../src/store/runs.ts';
+import { stageLeads } from '../../src/store/staging.ts';
+import { lawRuns } from '../support/law-runs.ts';
+import { collect, fields, proof, type Scene, stagedCounts, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const acme = { companyName: 'Acme', stage: 'new' };
+const won = { companyName: 'Acme', stage: 'won' };
+
+type Leads = Readonly<Record<string, Cells>>;
+type Rows = readonly (readonly [string | null, Cells])[];
+
+/** What the two sides show, by lead id, as somebody sees it who knows nothing of staging. */
+function sidesOf(leads: Leads, rows: Rows): ReadonlyMap<string, { lead: Cells | null; row: Cells | null }> {
+  const first = new Map(rows.toReversed().flatMap(([id, cells]) => (id === null ? [] : [[id, cells]])));
+  const ids = [...new Set([...Object.keys(leads), ...first.keys()])].toSorted();
+  return new Map(ids.map((id) => [id, { lead: leads[id] ?? null, row: first.get(id) ?? null }]));
+}
+
+const print = (cells: Cells | null): string | null => cells && fingerprint(cells, fields);
+
+describe('what shows its baseline', () => {
+  const inStep = async (here: Scene): Promise<void> => {
+    const run = await here.scan({ a: acme, b: acme }, [
+      ['a', acme],
+      ['b', acme],
+    ]);
+    await adoptScan(here.pool, run, proof, []);
+  };
+
+  test('is met and not staged, on either side', async () => {
+    const here = scene();
+    await inStep(here);
+    const run = await here.scan({ a: acme, b: won }, [
+      ['a', acme],
+      ['b', acme],
+    ]);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
+    expect(await here.differences(run)).toMatchObject([{ leadId: 'b', base: acme, lead: won, row: acme }]);
+    expect(await scannedLeadCells(here.pool, run.id, ['a', 'b'])).toEqual(
+      new Map([
+        ['a', acme],
+        ['b', won],
+      ]),
+    );
+    expect(await countRecords(here.pool, run)).toBe(2);
+  });
+
+  test('in another place is noted there, and is no difference', async () => {
+    const here = scene();
+    await inStep(here);
+    const run = await here.scan({ a: acme, b: acme }, [
+      ['b', acme],
+      ['a', acme],
+    ]);
+    expect(await here.differences(run)).toEqual([]);
+    await adoptScan(here.pool, run, proof, []);
+    const { rows } = await here.pool.query(
+      `select lead_id as id, row_number as row from pairs where connection = $1 order by 1`,
+      [here.connection],
+    );
+    expect(rows).toEqual([
+      { id: 'a', row: 3 },
+      { id: 'b', row: 2 },
+    ]);
+  });
+
+  test('a lead that comes again counts as it was seen last, also by a process that takes the scan up', async () => {
+    const here = scene();
+    await inStep(here);
+    await finishRun(here.pool, (await here.scan({}, [])).id, 'succeeded', null);
+    const run = await here.run();
+    const stage = (cells: Cells, met: MetPairs) =>
+      stageLeads(here.pool, run, [{ leadId: 'a', cells }], fields, met);
+    const met = await loadMet(here.pool, run.id, 'lead');
+    expect(await stage(acme, met)).toMatchObject({ repeated: 0 });
+    expect(await stage(won, await loadMet(here.pool, run.id, 'lead'))).toMatchObject({ repeated: 1 });
+    expect(await scannedLeadCells(here.pool, run.id, ['a'])).toEqual(new Map([['a', won]]));
+    expect(await stage(acme, met)).toMatchObject({ repeated: 1 });
+    await here.stage(run, { b: acme }, [
+      ['a', acme],
+      ['b', acme],
+    ]);
+    expect(await here.differences(run)).toEqual([]);
+  });
+
+  test('a further row with the id of one that was not staged is a copy', async () => {
+    const here = scene();
+    await inStep(here);
+    const run = await here.scan({ a: acme, b: acme }, [
+      ['a', acme],
+      ['b', acme],
+      ['a', acme],
+    ]);
+    expect(await collect(looseRows(here.pool, run))).toMatchObject([{ leadId: 'a', row: 4 }]);
+    expect(await here.differences(run)).toEqual([]);
+  });
+});
+
+test('no edit is lost: after any nights, the differences are those that anybody sees who compares all', async () => {
+  const text = fc.constantFrom(null, 'x', 'y');
+  const values = fc.record<Values>({ companyName: text, stage: text });
+  const cell = fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constant({ unreadable: 'z' }) });
+  const cells = fc.record<Cells>({ companyName: cell, stage: cell });
+  const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const night = fc.record({
+    leads: fc.dictionary(id, fc.oneof(values, cells), { noNullPrototype: true }),
+    rows: fc.array(fc.tuple(fc.oneof({ weight: 9, arbitrary: id }, { weight: 1, arbitrary: fc.constant(null) }), cells), {
+      maxLength: 7,
+    }),
+    agreed: fc.array(fc.record({ leadId: id, values }), { maxLength: 2 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(night, { minLength: 1, maxLength: 4 }), async (nights) => {
+      const here = scene();
+      for (const { leads, rows, agreed } of nights) {
+        const run = await here.scan(leads, rows);
+        const sides = sidesOf(leads, rows);
+        const { rows: pairs } = await here.pool.query<{ id: string }>(
+          `select lead_id as id from pairs where connection = $1`,
+          [here.connection],
+        );
+        const alone = pairs.filter((pair) => !sides.has(pair.id));
+        const unlike = [...sides].filter(([, { lead, row }]) => {
+          const isReadable = !JSON.stringify([lead, row]).includes('unreadable');
+          return !isReadable || print(lead) !== print(row);
+        });
+        const found = await here.differences(run);
+        expect(found.map(({ leadId, lead, row }) => [leadId, print(lead), print(row)])).toEqual(
+          [
+            ...unlike.map(([leadId, { lead, row }]) => [leadId, print(lead), print(row)]),
+            ...alone.map((pair) => [pair.id, null, null]),
+          ].toSorted(([one = ''], [other = '']) => ((one ?? '') < (other ?? '') ? -1 : 1)),
+        );
+        const copies = rows.filter(([leadId], nth) => rows.findIndex(([other]) => other === leadId) < nth);
+        const loose = rows.filter(([leadId]) => leadId === null);
+        const further = copies.filter(([leadId]) => leadId !== null);
+        expect(await collect(looseRows(here.pool, run))).toHaveLength(loose.length + further.length);
+        await adoptScan(here.pool, run, proof, []);
+        expect(await countRecords(here.pool, run)).toBe(sides.size + loose.length);
+        // What a run's writes do to baselines, or its next one's.
+        await moveBase(here.pool, here.connection, agreed);
+      }
+    }),
+    { numRuns: lawRuns(60) },
+  );
+});
