@@ -4,7 +4,7 @@ import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import { countRecords, looseRows, scannedLeadCells } from '../../src/store/differences.ts';
 import { loadMet, MetPairs } from '../../src/store/met-pairs.ts';
-import { adoptScan, moveBase } from '../../src/store/pairs.ts';
+import { adoptScan, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
 import { finishRun } from '../../src/store/runs.ts';
 import { stageLeads } from '../../src/store/staging.ts';
 import { lawRuns } from '../support/law-runs.ts';
@@ -22,6 +22,24 @@ function sidesOf(leads: Leads, rows: Rows): ReadonlyMap<string, { lead: Cells | 
   const first = new Map(rows.toReversed().flatMap(([id, cells]) => (id === null ? [] : [[id, cells]])));
   const ids = [...new Set([...Object.keys(leads), ...first.keys()])].toSorted();
   return new Map(ids.map((id) => [id, { lead: leads[id] ?? null, row: first.get(id) ?? null }]));
+}
+
+/** How many scans in a row missed each side, and whether the lead counts as deleted. */
+interface Pair {
+  readonly leads: number;
+  readonly rows: number;
+  readonly deleted: boolean;
+}
+
+const fresh: Pair = { leads: 0, rows: 0, deleted: false };
+
+async function pairsOf({ pool, connection }: Scene): Promise<ReadonlyMap<string, Pair>> {
+  const { rows } = await pool.query<Pair & { id: string }>(
+    `select lead_id as id, lead_absences as leads, row_absences as rows, lead_deleted_at is not null as deleted
+     from pairs where connection = $1`,
+    [connection],
+  );
+  return new Map(rows.map(({ id, ...pair }) => [id, pair]));
 }
 
 const print = (cells: Cells | null): string | null => cells && fingerprint(cells, fields);
@@ -116,18 +134,16 @@ test('no edit is lost: after any nights, the differences are those that anybody 
       maxLength: 7,
     }),
     agreed: fc.array(fc.record({ leadId: id, values }), { maxLength: 2 }),
+    deleted: fc.array(id, { maxLength: 1 }),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(night, { minLength: 1, maxLength: 4 }), async (nights) => {
       const here = scene();
-      for (const { leads, rows, agreed } of nights) {
+      const pairs = new Map<string, Pair>();
+      for (const { leads, rows, agreed, deleted } of nights) {
         const run = await here.scan(leads, rows);
         const sides = sidesOf(leads, rows);
-        const { rows: pairs } = await here.pool.query<{ id: string }>(
-          `select lead_id as id from pairs where connection = $1`,
-          [here.connection],
-        );
-        const alone = pairs.filter((pair) => !sides.has(pair.id));
+        const alone = [...pairs.keys()].filter((leadId) => !sides.has(leadId));
         const unlike = [...sides].filter(([, { lead, row }]) => {
           const isReadable = !JSON.stringify([lead, row]).includes('unreadable');
           return !isReadable || print(lead) !== print(row);
@@ -136,7 +152,7 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         expect(found.map(({ leadId, lead, row }) => [leadId, print(lead), print(row)])).toEqual(
           [
             ...unlike.map(([leadId, { lead, row }]) => [leadId, print(lead), print(row)]),
-            ...alone.map((pair) => [pair.id, null, null]),
+            ...alone.map((leadId) => [leadId, null, null]),
           ].toSorted(([one = ''], [other = '']) => ((one ?? '') < (other ?? '') ? -1 : 1)),
         );
         const copies = rows.filter(([leadId], nth) => rows.findIndex(([other]) => other === leadId) < nth);
@@ -145,8 +161,24 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         expect(await collect(looseRows(here.pool, run))).toHaveLength(loose.length + further.length);
         await adoptScan(here.pool, run, proof, []);
         expect(await countRecords(here.pool, run)).toBe(sides.size + loose.length);
-        // What a run's writes do to baselines, or its next one's.
+        for (const leadId of new Set([...pairs.keys(), ...Object.keys(leads)])) {
+          const before = pairs.get(leadId) ?? fresh;
+          const { lead, row } = sides.get(leadId) ?? { lead: null, row: null };
+          pairs.set(leadId, {
+            leads: lead === null ? before.leads + 1 : 0,
+            rows: row === null ? before.rows + 1 : 0,
+            deleted: before.deleted && lead === null,
+          });
+        }
+        expect(await pairsOf(here)).toEqual(pairs);
+        // What a run's writes do to pairs.
         await moveBase(here.pool, here.connection, agreed);
+        for (const { leadId } of agreed) pairs.set(leadId, pairs.get(leadId) ?? fresh);
+        await markLeadDeleted(here.pool, here.connection, deleted);
+        for (const leadId of deleted) {
+          const pair = pairs.get(leadId);
+          if (pair !== undefined) pairs.set(leadId, { ...pair, deleted: true });
+        }
       }
     }),
     { numRuns: lawRuns(60) },
