@@ -172,7 +172,10 @@ export async function planOf(records: number, times: number): Promise<Part> {
     );
     floors.push(performance.now() - begun);
     begun = performance.now();
-    await makePlan(step, await finishReading(step, { ...run, pulled: records }, { rows: records, missing: [] }));
+    await makePlan(
+      step,
+      await finishReading(step, { ...run, pulled: records }, { rows: records, missing: [] }),
+    );
     ours.push(performance.now() - begun);
   }
   await client.end();
@@ -198,7 +201,14 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
     );
     if (some.length === 0) return;
     await stageLeads(pool, run, some, defaultFields, leads);
-    await stageRows(pool, run, from, some.map(({ leadId, row, edited }) => ({ leadId, row, cells: edited, status: null })), staging, rows);
+    await stageRows(
+      pool,
+      run,
+      from,
+      some.map(({ leadId, row, edited }) => ({ leadId, row, cells: edited, status: null })),
+      staging,
+      rows,
+    );
   }
 }
 

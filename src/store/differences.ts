@@ -81,10 +81,7 @@ interface LooseRow {
 }
 
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
-export async function* looseRows(
-  pool: pg.Pool,
-  run: RunRef,
-): AsyncIterable<LooseRow> {
+export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<LooseRow> {
   yield* streamRows<LooseRow>(
     pool,
     `select r.row_number as row, r.lead_id as "leadId", r.cells, h.message as refused

@@ -70,12 +70,7 @@ function afterRejection(run: Run): RunPatch | null {
 /** Pages with unusable items that a run lists; of more it is known well enough. */
 const mostProblems = 20;
 
-function storePages(
-  context: StepContext,
-  run: Run,
-  pages: readonly LeadPage[],
-  met: MetPairs,
-): Promise<Run> {
+function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], met: MetPairs): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
   const { fields } = context.connection;
   const leads = pages.flatMap((page) => page.leads);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import { countRecords, looseRows, scannedLeadCells } from '../../src/store/differences.ts';
-import { loadMet, MetPairs } from '../../src/store/met-pairs.ts';
+import { loadMet, type MetPairs } from '../../src/store/met-pairs.ts';
 import { adoptScan, markLeadDeleted, moveBase } from '../../src/store/pairs.ts';
 import { finishRun } from '../../src/store/runs.ts';
 import { stageLeads } from '../../src/store/staging.ts';
@@ -123,21 +123,26 @@ describe('what shows its baseline', () => {
 });
 
 test('no edit is lost: after any nights, the differences are those that anybody sees who compares all', async () => {
-  const text = fc.constantFrom(null, 'x', 'y');
-  const values = fc.record<Values>({ companyName: text, stage: text });
-  const cell = fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constant({ unreadable: 'z' }) });
-  const cells = fc.record<Cells>({ companyName: cell, stage: cell });
-  const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const ids = ['a', 'b', 'c', 'd'];
+  const values = fc.constantFrom<Values>(acme, acme, acme, won, { companyName: null, stage: 'new' });
+  const cells = fc.oneof(
+    { weight: 9, arbitrary: values },
+    { weight: 1, arbitrary: fc.constant<Cells>({ companyName: 'Acme', stage: { unreadable: 'soon' } }) },
+  );
   const night = fc.record({
-    leads: fc.dictionary(id, fc.oneof(values, cells), { noNullPrototype: true }),
-    rows: fc.array(fc.tuple(fc.oneof({ weight: 9, arbitrary: id }, { weight: 1, arbitrary: fc.constant(null) }), cells), {
-      maxLength: 7,
-    }),
-    agreed: fc.array(fc.record({ leadId: id, values }), { maxLength: 2 }),
-    deleted: fc.array(id, { maxLength: 1 }),
+    leads: fc.dictionary(fc.constantFrom(...ids), cells, { noNullPrototype: true, minKeys: 2 }),
+    // Most rows stand where they stood: in the place of one that is gone there is a new one.
+    rows: fc
+      .tuple(
+        fc.tuple(...ids.map((id) => fc.tuple(fc.constantFrom(id, id, id, null), cells))),
+        fc.array(fc.tuple(fc.constantFrom(...ids, 'e', null), cells), { maxLength: 2 }),
+      )
+      .map(([own, more]) => [...own, ...more]),
+    agreed: fc.array(fc.record({ leadId: fc.constantFrom(...ids), values }), { maxLength: 2 }),
+    deleted: fc.subarray(ids, { maxLength: 1 }),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(night, { minLength: 1, maxLength: 4 }), async (nights) => {
+    fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 6 }), async (nights) => {
       const here = scene();
       const pairs = new Map<string, Pair>();
       for (const { leads, rows, agreed, deleted } of nights) {
