@@ -58,7 +58,12 @@ export class Scene {
   ): Promise<void> {
     const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
     await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
-    const scannedRows = rows.map(([leadId, cells], index) => ({ row: index + 2, leadId, cells, status: null }));
+    const scannedRows = rows.map(([leadId, cells], index) => ({
+      row: index + 2,
+      leadId,
+      cells,
+      status: null,
+    }));
     const staging = { fields, isWhole: true, usualStatus: null };
     await stageRows(this.pool, run, 0, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
     await flagDuplicateRows(this.pool, run.id);
