@@ -1,12 +1,15 @@
+import { LeadsyncError } from './errors.ts';
+
 /** SQLSTATE classes that say nothing about the statement: connection, rollback by the server, resources, operator. */
 const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
 /** A transaction whose process was away for too long. */
 const silentTransaction = '25P03';
 const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
 
-/** Whether an error of pg means that the database was away, so that the same statement may succeed later. */
+/** Whether an error of pg, or of a pool of ours, means that the database was away, so that the same statement may succeed later. */
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof LeadsyncError) return error.code === 'database.unreachable';
   if (!('code' in error) || typeof error.code !== 'string') {
     // pg gives the end of a connection no code.
     return error.message.startsWith('Connection terminated');

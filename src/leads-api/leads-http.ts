@@ -174,7 +174,7 @@ export class LeadsHttp implements AsyncDisposable {
     });
     const head = await exchange.head;
     // Before the body is read: other processes must know of a pause at once.
-    const limited = await this.#pause.note(head);
+    const limited = await this.#pause.note(head, signal);
     const encoding = head.headers['content-encoding'];
     const text = await decodeBody(
       await exchange.body,

@@ -1,5 +1,6 @@
 import type { Clock } from '../sync/clock.ts';
 import type { Outlook, Throttle } from '../sync/leads-port.ts';
+import { untilAborted } from '../turns.ts';
 import { backoffMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
@@ -99,11 +100,12 @@ export class Pause {
   }
 
   /**
-   * Takes note of a reply; for a 429 the throttle is moved before this returns. The wait counts from the moment the
+   * Takes note of a reply; for a 429 the throttle is moved before this returns. Throws the signal's reason when it is
+   * aborted before that: then the throttle is still moved, as soon as it can be. The wait counts from the moment the
    * headers were here, which is later than the moment the service meant. Returns null for any other status; a 503 that
    * says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
    */
-  async note(head: ReplyHead): Promise<{ readonly asked: boolean } | null> {
+  async note(head: ReplyHead, signal: AbortSignal): Promise<{ readonly asked: boolean } | null> {
     const limited = head.status === 429;
     this.#consecutive = limited ? this.#consecutive + 1 : 0;
     if (!limited) await this.#keepPace(head.receivedAt);
@@ -118,14 +120,14 @@ export class Pause {
     this.#until =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
     if (!limited) {
-      await this.#throttle.pauseUntil(this.#until);
+      await untilAborted(this.#throttle.pauseUntil(this.#until), signal);
       return null;
     }
     const waitMs = this.#until - head.receivedAt;
     const now = head.receivedAt - this.#aheadMs;
     const pace = this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
     this.#burst = null;
-    await this.#throttle.pauseUntil(this.#until, pace);
+    await untilAborted(this.#throttle.pauseUntil(this.#until, pace), signal);
     return { asked: asked !== null };
   }
 

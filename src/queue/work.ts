@@ -103,8 +103,7 @@ function dueAt(job: Job): number {
 
 /** Whether the queue or the database was away. */
 function isOutage(error: unknown): error is Error {
-  const isUnreachable = error instanceof LeadsyncError && error.code === 'database.unreachable';
-  return isUnreachable || isUnavailable(error) || isDatabaseOutage(error);
+  return isUnavailable(error) || isDatabaseOutage(error);
 }
 
 /** Whether asking the queue again later may help. */

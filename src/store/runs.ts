@@ -37,8 +37,6 @@ export interface Run {
   readonly tries: number;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
-  /** Ms that requests to the Leads service have waited for its pace, beside `waitedMs`. */
-  readonly pacedMs: number;
   readonly leadRequests: number;
   readonly targetRequests: number;
   readonly problems: readonly Problem[];
@@ -55,7 +53,7 @@ const columns = `id, connection, mode, status, phase, round, settings_hash as "s
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
-  target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs", paced_ms as "pacedMs",
+  target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
@@ -198,16 +196,15 @@ export async function resumeRun(db: Queryable, id: number): Promise<void> {
   );
 }
 
-/** Adds requests that were sent since the last call, and how long (ms) they have waited for the pace. */
+/** Adds requests that were sent since the last call. */
 export async function countRequests(
   db: Queryable,
   id: number,
-  { leads, target, pacedMs }: { readonly leads: number; readonly target: number; readonly pacedMs: number },
+  { leads, target }: { readonly leads: number; readonly target: number },
 ): Promise<void> {
   await db.query(
-    `update runs set lead_requests = lead_requests + $2, target_requests = target_requests + $3,
-       paced_ms = paced_ms + $4 where id = $1`,
-    [id, leads, target, Math.round(pacedMs)],
+    `update runs set lead_requests = lead_requests + $2, target_requests = target_requests + $3 where id = $1`,
+    [id, leads, target],
   );
 }
 

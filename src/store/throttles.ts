@@ -1,7 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../sync/clock.ts';
 import type { Throttle } from '../sync/leads-port.ts';
 import { serviceScope } from './service-turn.ts';
+
+/**
+ * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
+ * many ms. When it comes back, whoever knows of the pause should be there before those who do not.
+ */
+const insist = { part: 1 / 20, mostMs: 100 };
 
 /**
  * The pause that a service asked for by Retry-After, and the pace that was learned, shared by all processes that use the
@@ -28,12 +36,14 @@ export function createThrottle(
       return { notBefore: remaining === null ? 0 : here + remaining, pace, aheadMs: here - now };
     },
     async pauseUntil(epochMs, pace) {
-      await pool.query(
-        `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
-         on conflict (scope) do update set not_before = greatest(throttles.not_before, excluded.not_before),
-           pace = coalesce(excluded.pace, throttles.pace)`,
-        [scope, Math.max(0, epochMs - clock.now()), pace === undefined ? null : JSON.stringify(pace)],
-      );
+      const store = () =>
+        pool.query(
+          `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
+           on conflict (scope) do update set not_before = greatest(throttles.not_before, excluded.not_before),
+             pace = coalesce(excluded.pace, throttles.pace)`,
+          [scope, Math.max(0, epochMs - clock.now()), pace === undefined ? null : JSON.stringify(pace)],
+        );
+      await storeWhenBack(store, () => clock.now() < epochMs);
     },
     async keepPace(pace) {
       // Not worth waiting for the disk: it comes with each reply.
@@ -43,4 +53,18 @@ export function createThrottle(
       );
     },
   };
+}
+
+/** Tries again while the database is away and `isOfUse`. A pool that is closed is another fault, and ends it, too. */
+async function storeWhenBack(store: () => Promise<unknown>, isOfUse: () => boolean): Promise<void> {
+  const from = performance.now();
+  for (;;) {
+    try {
+      await store();
+      return;
+    } catch (error) {
+      if (!isDatabaseOutage(error) || !isOfUse()) throw error;
+      await sleep(Math.min(insist.mostMs, (performance.now() - from) * insist.part));
+    }
+  }
 }

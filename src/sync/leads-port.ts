@@ -85,7 +85,10 @@ export interface Throttled {
 /** Keeps when the next request may leave, shared by all processes that use one key. */
 export interface Throttle {
   look(): Promise<Throttled>;
-  /** Moves the moment forward, never back. With a pace (plain JSON): keeps that, too. */
+  /**
+   * Moves the moment forward, never back. With a pace (plain JSON): keeps that, too. While the database is away it is
+   * tried again until that moment; then what went wrong is thrown.
+   */
   pauseUntil(epochMs: number, pace?: unknown): Promise<void>;
   /** Keeps a pace, after a pause; the last one may be lost when the database crashes. */
   keepPace(pace: unknown): Promise<void>;

@@ -102,21 +102,14 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
   if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(step, request);
   await resumeRun(pool, run.id);
-  const spent = () => ({
-    leads: step.leads.requests,
-    target: step.target.requests,
-    pacedMs: step.leads.pacedMs,
-  });
+  const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();
-  const begun = { ...counted, at: step.clock.now() };
+  const begun = { ...counted, pacedMs: step.leads.pacedMs, at: step.clock.now() };
   const count = async (): Promise<void> => {
     const [before, now] = [counted, spent()];
     counted = now;
-    await countRequests(pool, run.id, {
-      leads: now.leads - before.leads,
-      target: now.target - before.target,
-      pacedMs: now.pacedMs - before.pacedMs,
-    });
+    const [leads, target] = [now.leads - before.leads, now.target - before.target];
+    await countRequests(pool, run.id, { leads, target });
   };
   try {
     while (run.phase !== 'finish') {
@@ -134,7 +127,7 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
       await holding(step, (db) => nextRound(db, run.id));
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
-    const worked = step.clock.now() - begun.at - (counted.pacedMs - begun.pacedMs);
+    const worked = step.clock.now() - begun.at - (step.leads.pacedMs - begun.pacedMs);
     const work = { ms: Math.max(0, worked), requests: counted.leads - begun.leads };
     const forecast = run.mode === 'plan' ? await forecastSync(step, run, work) : undefined;
     return { kind: 'finished', run: await finish(step, run, null, forecast) };

@@ -36,8 +36,7 @@ export async function sharePush(
   try {
     await pushShare(step, run, { mayClaim: async () => (await leaderOf(pool, run)) === led });
   } finally {
-    // The run itself did not wait: its leader did other things meanwhile.
-    await countRequests(pool, run.id, { leads: leads.requests - before, target: 0, pacedMs: 0 });
+    await countRequests(pool, run.id, { leads: leads.requests - before, target: 0 });
   }
 }
 

@@ -98,7 +98,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     `import { guard } from '../merge/guard.ts';`,
     `import { insertRun } from '../store/runs.ts';`,
   ],
-  'src/store/good.ts': [`import type { Throttle } from '../sync/leads-port.ts';`],
+  'src/store/good.ts': [
+    `import { isDatabaseOutage } from '../database-outage.ts';`,
+    `import type { Throttle } from '../sync/leads-port.ts';`,
+  ],
   'src/http/good.ts': [`import type { Clock } from '../sync/clock.ts';`],
   'src/leads-api/good.ts': [
     `import type { LeadsPort } from '../sync/leads-port.ts';`,

@@ -5,7 +5,8 @@ import { systemClock } from '../../src/sync/clock.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 
-const never = (): boolean => false;
+const calm = (): boolean => false;
+const never = new AbortController().signal;
 
 test('waits grow with each 429 in a row that names none, and start again after another reply', async () => {
   const receivedAt = Date.now();
@@ -18,9 +19,10 @@ test('waits grow with each 429 in a row that names none, and start again after a
       },
     }),
     systemClock,
-    never,
+    calm,
   );
-  for (const status of [429, 429, 429, 429, 200, 429]) await pause.note({ status, headers: {}, receivedAt });
+  for (const status of [429, 429, 429, 429, 200, 429])
+    await pause.note({ status, headers: {}, receivedAt }, never);
   const wholes = [1_000, 2_000, 4_000, 8_000, 1_000];
   expect(waits).toHaveLength(wholes.length);
   for (const [index, whole] of wholes.entries()) {
@@ -40,9 +42,9 @@ test('a wait counts from the moment the headers were here, with a margin', async
       },
     }),
     systemClock,
-    never,
+    calm,
   );
-  expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt })).toEqual({
+  expect(await pause.note({ status: 429, headers: { 'retry-after': '3' }, receivedAt }, never)).toEqual({
     asked: true,
   });
   expect(until).toBe(receivedAt + 3_100);
@@ -63,9 +65,9 @@ test.each([
       },
     }),
     systemClock,
-    never,
+    calm,
   );
-  expect(await pause.note({ status: 503, headers, receivedAt })).toBeNull();
+  expect(await pause.note({ status: 503, headers, receivedAt }, never)).toBeNull();
   expect(until - receivedAt).toBe(wait);
 });
 
@@ -83,7 +85,7 @@ describe('the pace', () => {
     const pause = new Pause(throttle, clock, () => clock.isCrowded);
     await pause.check(true);
     pause.leave();
-    await pause.note(head(429, clock.ms));
+    await pause.note(head(429, clock.ms), never);
     clock.ms += 1_100;
     return { clock, throttle, pause };
   }
@@ -92,7 +94,7 @@ describe('the pace', () => {
     const { clock, pause } = await learned();
     expect(await pause.check(true)).toEqual({ limitedLately: true, waitMs: 0 });
     pause.leave();
-    await pause.note(head(200, clock.ms));
+    await pause.note(head(200, clock.ms), never);
     const { waitMs } = await pause.check(true);
     expect(waitMs).toBeGreaterThan(450);
     expect(waitMs).toBeLessThan(700);
@@ -103,12 +105,12 @@ describe('the pace', () => {
   test('is not learned from a 503, nor forgotten for one', async () => {
     const busy: ReplyHead = { status: 503, headers: { 'retry-after': '1' }, receivedAt: 1_000_000 };
     const fresh = new MemoryThrottle();
-    await new Pause(fresh, systemClock, never).note(busy);
+    await new Pause(fresh, systemClock, calm).note(busy, never);
     expect(fresh.pace).toBeNull();
     const { throttle, pause } = await learned();
     const { limit } = throttle.pace as Pace;
     await pause.check(true);
-    await pause.note(busy);
+    await pause.note(busy, never);
     expect(throttle.pace).toMatchObject({ limit });
   });
 
@@ -148,6 +150,6 @@ describe('the pace', () => {
     throttle.keepPace = () => Promise.reject(new Error('the database is away'));
     await pause.check(true);
     pause.leave();
-    expect(await pause.note(head(200, clock.ms))).toBeNull();
+    expect(await pause.note(head(200, clock.ms), never)).toBeNull();
   });
 });
