@@ -155,6 +155,8 @@ export async function planOf(records: number, times: number): Promise<Part> {
   await pool.query(
     `insert into pairs (connection, lead_id, base, row_number) select '${name}', lead_id, cells, row_number from records`,
   );
+  await pool.query('create index on records (row_number)');
+  await pool.query('create index on edited (row_number)');
   await pool.query('vacuum analyze pairs, records, edited');
   const from = performance.now();
   await stageAll(pool, run);
@@ -195,8 +197,8 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
   const staging = { fields: defaultFields, isWhole: true, usualStatus: null };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(
-      `select lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (lead_id, row_number)
-       where row_number > $1 and row_number <= $1 + $2 order by row_number`,
+      `select r.lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (row_number)
+       where r.row_number > $1 and r.row_number <= $1 + $2 order by row_number`,
       [from + 1, batch],
     );
     if (some.length === 0) return;
