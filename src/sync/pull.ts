@@ -9,12 +9,12 @@ import type { LeadPage } from './leads-port.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Pages that are asked for before those in front of them are stored. */
-const pagesAhead = 8;
+/** Pages that are stored together; as many are asked for meanwhile. */
+const pagesTogether = 8;
 
 /**
- * Pages through all leads and stages what moved; the next page is asked for while the last ones are stored. Each page is a
- * checkpoint: it is stored together with the cursor of the next one, so that a killed run goes on there.
+ * Pages through all leads and stages what moved; the next page is asked for while the last ones are stored. What is stored is a
+ * checkpoint, with the cursor of the next page, so that a killed run goes on there.
  */
 export async function pull(context: StepContext, run: Run): Promise<Run> {
   let current = run;
@@ -22,7 +22,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadMet(context.pool, run.id, 'lead');
     try {
-      for await (const pages of readAhead(pagesOf(context, current), pagesAhead)) {
+      for await (const pages of readAhead(pagesOf(context, current), pagesTogether)) {
         current = await storePages(context, current, pages, met);
       }
     } catch (error) {

@@ -1,6 +1,9 @@
+/** How long (ms) an item waits for others to be yielded with it. */
+const togetherMs = 250;
+
 /**
- * Takes items before they are needed, at most `most` of them, and yields all that are there by then. A fault comes after
- * the items before it. Ending it early lets an item that is under way end, and drops it.
+ * Takes items before they are needed, and yields `most` of them at a time: fewer at the end, and when they come slowly. A
+ * fault comes after the items before it. Ending it early lets an item that is under way end, and drops it.
  */
 export async function* readAhead<T>(
   items: AsyncIterable<T>,
@@ -33,6 +36,13 @@ export async function* readAhead<T>(
   try {
     for (;;) {
       while (now.ready.length === 0 && !now.isOver) await now.change.promise;
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        tell();
+      }, togetherMs);
+      while (now.ready.length < most && !now.isOver && !isLate) await now.change.promise;
+      clearTimeout(timer);
       const taken = now.ready;
       now.ready = [];
       tell();

@@ -19,8 +19,8 @@ import { holding, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Batches of rows that are read while the last ones are stored. */
-const batchesAhead = 2;
+/** Batches of rows that are stored together; as many are read meanwhile. */
+const batchesTogether = 4;
 
 /** The rows of a target that are staged, and what is missing in it. */
 export interface StagedTable {
@@ -46,7 +46,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const met = new MetPairs();
   let count = 0;
   let bytes = 0;
-  for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
+  for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const rows = batches.flat().map(storableRow);
     const from = count;
