@@ -11,10 +11,11 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
 import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
@@ -193,4 +194,27 @@ test('requests are the times the file was read or written', async () => {
   const read = target.requests;
   await target.write([append('a', {})], signal);
   expect([created > 0, read - created, target.requests - read]).toEqual([true, 2, 2]);
+});
+
+test('a file has another version whenever somebody has touched it, also without another size or time', async () => {
+  await using harness = await makeCsvHarness();
+  const target = harness.target();
+  expect(await target.version?.()).toBeNull();
+  harness.edit(() => [
+    ['Lead ID', 'City'],
+    ['a', 'Bonn'],
+  ]);
+  const versions = [await target.version?.()];
+  await readAll(target);
+  expect(await target.version?.()).toBe(versions[0]);
+
+  const { atime, mtime } = statSync(harness.path);
+  writeFileSync(harness.path, readFileSync(harness.path, 'utf8').replace('Bonn', 'Rome'));
+  utimesSync(harness.path, atime, mtime);
+  versions.push(await target.version?.());
+  await target.write([update('a', { city: 'Rome' }, { city: 'Oslo' })], signal);
+  versions.push(await target.version?.());
+  expect(new Set(versions).size).toBe(3);
+  writeFileSync(join(dirname(harness.path), `.~lock.${basename(harness.path)}#`), ',anna,pc,,');
+  await expect(target.version?.()).rejects.toMatchObject({ code: 'target.busy' });
 });
