@@ -73,7 +73,7 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
     return hold('lead.unreadable');
   }
   if (sameCell(lead, row)) {
-    return base !== undefined && sameCell(base, lead) ? { kind: 'same' } : { kind: 'agree', value: lead };
+    return base !== undefined && sameCell(base, lead) ? same : { kind: 'agree', value: lead };
   }
   const toRow = (rule: Rule): FieldDecision => ({ kind: 'to-row', value: lead, rule });
   const toLead = (rule: Rule): FieldDecision => ({ kind: 'to-lead', value: row, rule });
@@ -111,5 +111,8 @@ function firstSight(
 }
 
 const isEmpty = (cell: Cell): boolean => sameCell(cell, null);
+
+/** Of nearly all fields: not made anew for each. */
+const same: FieldDecision = { kind: 'same' };
 
 const hold = (code: HoldCode): FieldDecision => ({ kind: 'hold', code });

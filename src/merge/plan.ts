@@ -246,8 +246,14 @@ function update(
   state: PairState,
   changes: Record<string, Change>,
 ): PlannedAction {
-  const expect = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.from]));
-  const rules = new Set(Object.values(changes).map((change) => change.rule));
+  const expect: Record<string, Cell> = {};
+  const rules = new Set<string | undefined>();
+  for (const field in changes) {
+    const change = changes[field];
+    if (change === undefined) continue;
+    expect[field] = change.from;
+    rules.add(change.rule);
+  }
   return action(kind, state, { changes, expect, reason: [...rules].join('+') });
 }
 
