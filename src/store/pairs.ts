@@ -93,6 +93,7 @@ export async function noteRows(
   connection: string,
   rows: readonly { readonly leadId: string; readonly row: number }[],
 ): Promise<void> {
+  if (rows.length === 0) return;
   await db.query(
     `update pairs p set row_number = n.row_number from unnest($2::text[], $3::bigint[]) as n (lead_id, row_number)
      where p.connection = $1 and p.lead_id = n.lead_id and p.row_number is distinct from n.row_number`,
