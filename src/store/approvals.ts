@@ -61,7 +61,9 @@ const planLine = `p.plan_id || '/' || p.line`;
 const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
 
 /** The last run but $1 that has done what line `p` asks for to this record, since the plan was made, and not in its name. */
-const doneTo = (record: string): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
+const doneTo = (
+  record: string,
+): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
    where ${record} and a.precondition = p.precondition and a.state = 'done' and a.kind = p.kind
      and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
      and (a.plan_line is null or a.plan_line not like p.plan_id || '/%'))`;

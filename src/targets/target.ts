@@ -106,7 +106,12 @@ export type RowChange =
  * it can be restored).
  */
 export type RowOutcome =
-  | { readonly key: string; readonly status: 'done' }
+  | {
+      readonly key: string;
+      readonly status: 'done';
+      /** Where a new row stands, when the target knows. */
+      readonly row?: number;
+    }
   | {
       readonly key: string;
       readonly status: 'put-off' | 'held';

@@ -1,12 +1,13 @@
+import type { BigIntStats } from 'node:fs';
 import { setImmediate as eventLoop } from 'node:timers/promises';
 import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { headingsOf, shownStatus } from '../columns.ts';
 import { utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
-import { planCsvWrite } from './csv-write-plan.ts';
-import { FileTarget, type FileFormat } from './file-target.ts';
-import type { SourceFile } from './source-file.ts';
+import { type KnownCsv, planCsvWrite } from './csv-write-plan.ts';
+import { FileTarget, type FileFormat, type FilePlan } from './file-target.ts';
+import { sameFile, type SourceFile } from './source-file.ts';
 import { spliced } from './splice.ts';
 
 export interface CsvTargetOptions extends CsvMapping {
@@ -21,6 +22,8 @@ export function createCsvTarget(options: CsvTargetOptions): Target {
 
 class CsvFormat implements FileFormat {
   readonly #options: CsvTargetOptions;
+  /** The file as the last write left it, when that is known. */
+  #left: { readonly stat: BigIntStats; readonly known: KnownCsv } | null = null;
 
   constructor(options: CsvTargetOptions) {
     this.#options = options;
@@ -45,6 +48,8 @@ class CsvFormat implements FileFormat {
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    // The writes are over, or have not begun.
+    this.#left = null;
     const sheet = await openCsvSheet(file, this.#options, this.#options.path, signal);
     for await (const records of sheet.records) {
       const batch = records.flatMap((record) => {
@@ -58,9 +63,16 @@ class CsvFormat implements FileFormat {
     }
   }
 
-  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal) {
-    const { path } = this.#options;
-    const { outcomes, splices } = await planCsvWrite(file, changes, this.#options, path, signal);
-    return { outcomes, content: splices.length === 0 ? null : spliced(file.chunks(signal), splices) };
+  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan> {
+    const left = this.#left;
+    const known = left !== null && sameFile(left.stat, file.stat) ? left.known : null;
+    this.#left = null;
+    const plan = await planCsvWrite(file, changes, this.#options, this.#options.path, signal, known);
+    const { outcomes, splices, after } = plan;
+    if (splices.length === 0) return { outcomes, content: null };
+    const written = (stat: BigIntStats): void => {
+      this.#left = after === null ? null : { stat, known: after() };
+    };
+    return { outcomes, content: spliced(file.chunks(signal), splices), written };
   }
 }

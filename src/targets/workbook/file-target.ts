@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { LeadsyncError } from '../../errors.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
@@ -14,12 +15,15 @@ export interface FileFormat {
   /** Mapped fields without a column. Throws what Target.open throws. */
   readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']>;
   readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
-  /** What becomes of changes, and the new content; null when nothing is to be written. */
-  plan(
-    file: SourceFile,
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-  ): Promise<{ readonly outcomes: readonly RowOutcome[]; readonly content: AsyncIterable<Buffer> | null }>;
+  plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan>;
+}
+
+/** What becomes of changes, and the new content; null when nothing is to be written. */
+export interface FilePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly content: AsyncIterable<Buffer> | null;
+  /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
+  readonly written?: (left: BigIntStats) => void;
 }
 
 /** How often a write starts again on the new content when somebody changes the file meanwhile. */
@@ -76,10 +80,10 @@ export class FileTarget implements Target {
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();
     try {
-      const { outcomes, content } = await this.#format.plan(file, changes, signal);
+      const { outcomes, content, written } = await this.#format.plan(file, changes, signal);
       if (content === null) return (await file.isCurrent()) ? outcomes : null;
       this.#requests++;
-      const replaced = await replaceFile({
+      const result = await replaceFile({
         path,
         original: file.stat,
         content,
@@ -90,7 +94,9 @@ export class FileTarget implements Target {
           return file.isCurrent();
         },
       });
-      return replaced ? outcomes : null;
+      if (!result.replaced) return null;
+      if (result.left !== null) written?.(result.left);
+      return outcomes;
     } catch (error) {
       if (await isOfHalfWritten(error, file)) return null;
       throw error;
@@ -116,7 +122,7 @@ export class FileTarget implements Target {
     await removeLeftovers(path);
     this.#requests++;
     await using empty = await openSource(path);
-    return await replaceFile({
+    const { replaced } = await replaceFile({
       path,
       original: empty?.stat ?? null,
       content: this.#format.newContent(),
@@ -126,6 +132,7 @@ export class FileTarget implements Target {
         return now === null;
       },
     });
+    return replaced;
   }
 
   /** Null when the file is missing or has nothing in it. */

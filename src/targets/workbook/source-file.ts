@@ -93,14 +93,13 @@ export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAcce
 }
 
 /** The change time is compared too: it also moves when a tool sets the modification time back. */
-function sameFile(a: BigIntStats, b: BigIntStats): boolean {
-  return (
-    a.dev === b.dev &&
-    a.ino === b.ino &&
-    a.size === b.size &&
-    a.mtimeNs === b.mtimeNs &&
-    a.ctimeNs === b.ctimeNs
-  );
+export function sameFile(a: BigIntStats, b: BigIntStats): boolean {
+  return sameContent(a, b) && a.ctimeNs === b.ctimeNs;
+}
+
+/** Whether a file was not written to, as far as its size and modification time tell; it may have another name. */
+export function sameContent(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 
 /**
