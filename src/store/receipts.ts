@@ -95,10 +95,11 @@ export async function rowsWritten(
      order by a.id desc`,
     [run.id, run.round, rowKinds, leadIds, run.connection],
   );
-  const written = new Set<string>();
+  const written = new Map<string, Set<string>>();
   return rows.map(({ changes, ...rest }) => {
-    const last = Object.entries(changes).filter(([field]) => !written.has(`${rest.leadId} ${field}`));
-    for (const [field] of last) written.add(`${rest.leadId} ${field}`);
+    const later = written.get(rest.leadId) ?? new Set();
+    const last = Object.entries(changes).filter(([field]) => !later.has(field));
+    written.set(rest.leadId, new Set([...later, ...Object.keys(changes)]));
     return {
       ...rest,
       fields: Object.fromEntries(

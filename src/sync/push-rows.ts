@@ -32,12 +32,14 @@ import { newRowStatus, showStatus } from './show-status.ts';
  * changes that the target confirmed; a batch whose confirmation was lost is simply written again.
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
-  const { pool, target } = context;
-  for (let after = 0; ; ) {
+  const { target } = context;
+  let next = following(context, run, 0);
+  for (;;) {
     context.stop.throwIfAborted();
-    const actions = await pendingActions(pool, run, rowKinds, target.batchSize, after);
-    after = actions.at(-1)?.id ?? after;
-    if (actions.length === 0) break;
+    const actions = await next;
+    const last = actions.at(-1);
+    if (last === undefined) break;
+    next = following(context, run, last.id);
     await holding(context, (db) => recordReplaced(db, run, actions));
     const status = await statusOfNewRows(context, actions);
     const outcomes = await target.write(
@@ -49,6 +51,13 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   }
   await showStatus(context, run);
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
+}
+
+/** The next batch after an action. Asked for while the one before is written; that may fail first. */
+function following({ pool, target }: StepContext, run: Run, after: number): Promise<readonly Action[]> {
+  const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
+  actions.catch(() => {});
+  return actions;
 }
 
 /**

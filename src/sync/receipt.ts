@@ -18,6 +18,10 @@ import {
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { readAhead } from './read-ahead.ts';
+
+/** Batches of rows that are read while the last ones are compared. */
+const batchesAhead = 4;
 
 /** Leads that are read again between two checkpoints. */
 const pageSize = 20;
@@ -107,10 +111,10 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   let isExplained = true;
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
-  for await (const batch of snapshot.rows) {
+  for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
-    for (const row of batch) if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
+    for (const row of batches.flat()) if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
     const found = await rowsWritten(pool, run, [...rows.keys()]);
     const written = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
     const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));
