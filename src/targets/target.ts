@@ -149,7 +149,7 @@ export interface Target {
   readonly name: string;
   /** Rows without an id are not all shown: one that lost its id looks as if it were gone. Absent: they are. */
   readonly isPartial?: boolean;
-  /** The most changes for one call of `write`. */
+  /** How many changes are best given to one call of `write`, as things stand. */
   readonly batchSize: number;
   /** Requests to the target so far (for a file: times it was read or written). */
   readonly requests: number;

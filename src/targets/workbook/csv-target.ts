@@ -20,6 +20,12 @@ export function createCsvTarget(options: CsvTargetOptions): Target {
   return new FileTarget(options.path, new CsvFormat(options));
 }
 
+/** Of a usual row. */
+const bytesOfRow = 100;
+
+const clamp = (value: number, least: number, most: number): number =>
+  Math.round(Math.min(Math.max(value, least), most));
+
 class CsvFormat implements FileFormat {
   readonly #options: CsvTargetOptions;
   /** The file as the last write left it, when that is known. */
@@ -27,6 +33,14 @@ class CsvFormat implements FileFormat {
 
   constructor(options: CsvTargetOptions) {
     this.#options = options;
+  }
+
+  /** As many as a part of the rows that a write has to go through: the more of them, the fewer writes; each takes memory. */
+  batchSize(bytes: number): number {
+    const rows = bytes / bytesOfRow;
+    // Those of a file that is known are only copied.
+    if (this.#left !== null) return clamp(rows / 20, 5_000, 10_000);
+    return clamp(rows, 5_000, 20_000);
   }
 
   async isEmpty(file: SourceFile): Promise<boolean> {

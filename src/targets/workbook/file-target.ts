@@ -8,6 +8,8 @@ import { followLinks, openSource, type SourceFile } from './source-file.ts';
 
 /** What one format of file knows; all of it works on one state of the file and writes nothing. */
 export interface FileFormat {
+  /** How many changes are written at once into a file of so many bytes, as things stand. */
+  batchSize(bytes: number): number;
   /** Whether the file has nothing in it, so that it counts as missing. */
   isEmpty(file: SourceFile): Promise<boolean>;
   /** The content of a new file, with its headings. */
@@ -32,14 +34,19 @@ const passes = 3;
 /** A target that is one file; it is only ever replaced as a whole, and never on top of somebody else's change. */
 export class FileTarget implements Target {
   readonly name: string;
-  readonly batchSize = 20_000;
   readonly #format: FileFormat;
+  /** As it was seen last. */
+  #bytes = 0;
   #requests = 0;
 
   /** @param path absolute; a symbolic link stays one */
   constructor(path: string, format: FileFormat) {
     this.name = path;
     this.#format = format;
+  }
+
+  get batchSize(): number {
+    return this.#format.batchSize(this.#bytes);
   }
 
   get requests(): number {
@@ -95,7 +102,10 @@ export class FileTarget implements Target {
         },
       });
       if (!result.replaced) return null;
-      if (result.left !== null) written?.(result.left);
+      if (result.left !== null) {
+        this.#bytes = Number(result.left.size);
+        written?.(result.left);
+      }
       return outcomes;
     } catch (error) {
       if (await isOfHalfWritten(error, file)) return null;
@@ -139,6 +149,7 @@ export class FileTarget implements Target {
   async #openContent(path: string): Promise<SourceFile | null> {
     const file = await openSource(path);
     this.#requests++;
+    this.#bytes = Number(file?.stat.size ?? 0);
     if (file === null) return null;
     if (!(await this.#format.isEmpty(file))) return file;
     await file[Symbol.asyncDispose]();
