@@ -115,8 +115,11 @@ export async function moveBase(
   const byLead = new Map<string, (typeof moves)[number]>();
   for (const move of moves) {
     const before = byLead.get(move.leadId);
-    const values = before === undefined ? move.values : { ...before.values, ...move.values };
-    byLead.set(move.leadId, { ...before, ...move, values });
+    if (before === undefined) byLead.set(move.leadId, move);
+    else {
+      const values = { ...before.values, ...move.values };
+      byLead.set(move.leadId, { ...move, values, row: move.row ?? before.row });
+    }
   }
   await db.query(
     `insert into pairs (connection, lead_id, base, row_number)

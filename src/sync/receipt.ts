@@ -114,7 +114,8 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
-    for (const row of batches.flat()) if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
+    for (const row of batches.flat())
+      if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
     const found = await rowsWritten(pool, run, [...rows.keys()]);
     const written = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
     const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));

@@ -39,9 +39,9 @@ export async function replaceFile(replacement: Replacement): Promise<Replaced> {
     }
     await rename(temporary, path);
     // Its change time is that of the renaming, on most systems.
-    const left = await stat(path, { bigint: true });
+    const left = await stat(path, { bigint: true }).catch(() => null);
     await syncFolder(dirname(path));
-    return { replaced: true, left: sameContent(filled, left) ? left : null };
+    return { replaced: true, left: left !== null && sameContent(filled, left) ? left : null };
   } catch (error) {
     await rm(temporary, { force: true });
     throw writeFault(error, path);
