@@ -62,17 +62,19 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The next actions of these kinds that are still to be done, oldest first. */
+/** The next actions of these kinds that are still to be done, oldest first, with an id above `after`. */
 export async function pendingActions(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
   limit: number,
+  after = 0,
 ): Promise<readonly Action[]> {
   const { rows } = await db.query<Action>(
     `select ${actionColumns} from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') order by id limit $4`,
-    [run.id, run.round, kinds, limit],
+     where run_id = $1 and round = $2 and kind = any($3) and state in ('planned', 'proven') and id > $5
+     order by id limit $4`,
+    [run.id, run.round, kinds, limit, after],
   );
   return rows;
 }
@@ -98,6 +100,29 @@ export interface ActionOutcome {
 
 /** Records what became of actions. */
 export async function settleActions(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
+  const isPlain = ({ state, code, message }: ActionOutcome): boolean =>
+    state === 'done' && code === undefined && message === undefined;
+  await settleAsDone(
+    db,
+    outcomes.filter(isPlain).map(({ actionId }) => actionId),
+  );
+  await settleOthers(
+    db,
+    outcomes.filter((outcome) => !isPlain(outcome)),
+  );
+}
+
+/** What nothing is to be said of: nearly all of a large run. */
+async function settleAsDone(db: Queryable, actionIds: readonly number[]): Promise<void> {
+  if (actionIds.length === 0) return;
+  await db.query(
+    `update actions set state = 'done', outcome_code = null, outcome_message = null, done_at = now() where id = any($1)`,
+    [actionIds],
+  );
+}
+
+async function settleOthers(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
   await db.query(
     `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, done_at = now()
      from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as o (id, state, code, message) where a.id = o.id`,

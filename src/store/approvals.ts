@@ -60,18 +60,22 @@ const planLine = `p.plan_id || '/' || p.line`;
 /** A create that was begun may have been carried out. */
 const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
 
+/** The last run but $1 that has done what line `p` asks for to this record, since the plan was made, and not in its name. */
+const doneTo = (
+  record: string,
+): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
+   where ${record} and a.precondition = p.precondition and a.state = 'done' and a.kind = p.kind
+     and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
+     and (a.plan_line is null or a.plan_line not like p.plan_id || '/%'))`;
+
 /**
  * The last run but $1 that has carried out line `p`: in its name, or, since the plan was made, in no name or in that of
- * another plan, which did the same to the same record.
+ * another plan, which did the same to the same record. That of a create has no id: its precondition tells which it is.
  */
 const doneBy = `greatest(
   (select max(a.run_id) from actions a
    where a.plan_line = ${planLine} and a.precondition = p.precondition and a.run_id <> $1 and ${isBegun}),
-  (select max(a.run_id) from actions a join runs r on r.id = a.run_id
-   where a.precondition = p.precondition and a.state = 'done' and a.kind = p.kind
-     and (a.kind = 'create-lead' or a.lead_id is not distinct from p.lead_id)
-     and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
-     and (a.plan_line is null or a.plan_line not like p.plan_id || '/%')))`;
+  ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)})`;
 
 /**
  * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or

@@ -45,6 +45,7 @@ export interface NewHeld {
  * on it is dropped when either side shows another value than the one decided on.
  */
 export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewHeld[]): Promise<void> {
+  if (newItems.length === 0) return;
   const items = [...new Map(newItems.map((item) => [keyOf(item), item])).values()];
   await db.query(
     `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)

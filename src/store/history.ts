@@ -33,6 +33,7 @@ export async function forgetWrites(
   run: { readonly id: number },
   actionIds: readonly number[],
 ): Promise<void> {
+  if (actionIds.length === 0) return;
   await db.query(`delete from history where run_id = $1 and action_id = any($2)`, [run.id, actionIds]);
 }
 
@@ -42,6 +43,7 @@ export async function recordHistory(
   run: { readonly id: number; readonly connection: string },
   entries: readonly HistoryEntry[],
 ): Promise<void> {
+  if (entries.length === 0) return;
   const lines = entries.flatMap(({ leadId, side, changes, actionId = null }) =>
     Object.entries(changes).map(([field, change]) => ({ leadId, side, field, actionId, ...change })),
   );

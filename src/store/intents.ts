@@ -90,6 +90,7 @@ export async function intentCreated(db: Queryable, id: number, leadId: string): 
 
 /** The id stands in the row: the create is finished. */
 export async function intentsLinked(db: Queryable, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
   await db.query(`update intents set state = 'linked' where id = any($1)`, [ids]);
 }
 

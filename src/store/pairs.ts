@@ -85,6 +85,7 @@ export async function rowsThere(
   connection: string,
   leadIds: readonly string[],
 ): Promise<void> {
+  if (leadIds.length === 0) return;
   await db.query(
     `update pairs set row_absences = 0 where connection = $1 and lead_id = any($2) and row_absences > 0`,
     [connection, leadIds],
@@ -97,6 +98,7 @@ export async function noteRows(
   connection: string,
   rows: readonly { readonly leadId: string; readonly row: number }[],
 ): Promise<void> {
+  if (rows.length === 0) return;
   await db.query(
     `update pairs p set row_number = n.row_number from unnest($2::text[], $3::bigint[]) as n (lead_id, row_number)
      where p.connection = $1 and p.lead_id = n.lead_id and p.row_number is distinct from n.row_number`,
@@ -104,18 +106,32 @@ export async function noteRows(
   );
 }
 
-/** Moves the baseline of one field or more of a pair: only for what both sides were seen to show. */
+/**
+ * Moves the baseline of one field or more of a pair: only for what both sides were seen to show. `row`: where its row
+ * stands that was just written, of which what scans before did not see says nothing any more.
+ */
 export async function moveBase(
   db: Queryable,
   connection: string,
-  moves: readonly { readonly leadId: string; readonly values: Values }[],
+  moves: readonly { readonly leadId: string; readonly values: Values; readonly row?: number | undefined }[],
 ): Promise<void> {
-  const byLead = new Map<string, Record<string, Value>>();
-  for (const { leadId, values } of moves) byLead.set(leadId, { ...byLead.get(leadId), ...values });
+  if (moves.length === 0) return;
+  const byLead = new Map<string, (typeof moves)[number]>();
+  for (const move of moves) {
+    const before = byLead.get(move.leadId);
+    if (before === undefined) byLead.set(move.leadId, move);
+    else {
+      const values = { ...before.values, ...move.values };
+      byLead.set(move.leadId, { ...move, values, row: move.row ?? before.row });
+    }
+  }
   await db.query(
-    `insert into pairs (connection, lead_id, base) select $1, key, value::jsonb from json_each($2::json)
-     on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base`,
-    [connection, JSON.stringify(Object.fromEntries(byLead))],
+    `insert into pairs (connection, lead_id, base, row_number)
+     select $1, * from json_to_recordset($2::json) as m ("leadId" text, "values" jsonb, "row" bigint)
+     on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base,
+       row_number = coalesce(excluded.row_number, pairs.row_number),
+       row_absences = case when excluded.row_number is null then pairs.row_absences else 0 end`,
+    [connection, JSON.stringify([...byLead.values()])],
   );
 }
 
@@ -151,6 +167,7 @@ export async function markLeadDeleted(
   connection: string,
   leadIds: readonly string[],
 ): Promise<void> {
+  if (leadIds.length === 0) return;
   await db.query(`update pairs set lead_deleted_at = now() where connection = $1 and lead_id = any($2)`, [
     connection,
     leadIds,

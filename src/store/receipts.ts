@@ -57,37 +57,49 @@ export async function leadsToRead(
 
 /**
  * Prepares another look at the rows that the round wrote and that did not show it so far. Returns how many writes
- * there are to look for.
+ * there are to look for, and the first and the last of their ids.
  */
-export async function rowsToRead(db: Queryable, run: RoundRef): Promise<number> {
+export async function rowsToRead(
+  db: Queryable,
+  run: RoundRef,
+): Promise<{ readonly count: number; readonly first: number; readonly last: number }> {
   const written = `run_id = $1 and round = $2 and state = 'done' and kind = any($3)`;
   const parameters = [run.id, run.round, rowKinds];
   await db.query(`update actions set receipt = null where ${written} and receipt <> 'equal'`, parameters);
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from actions where ${written} and receipt is null`,
+  const { rows } = await db.query<{ count: number; first: number; last: number }>(
+    `select count(*)::int as count, coalesce(min(id), 0) as first, coalesce(max(id), 0) as last
+     from actions where ${written} and receipt is null`,
     parameters,
   );
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { count: 0, first: 0, last: 0 };
+}
+
+/** What was written into a row, and where that stood when it was noted last; null: not at all. */
+export interface WrittenRow extends Written {
+  readonly notedRow: number | null;
 }
 
 /** What the round wrote into the rows of these leads and was not seen yet; of a field that was written twice the last. */
 export async function rowsWritten(
   db: Queryable,
-  run: RoundRef,
+  run: RoundRef & { readonly connection: string },
   leadIds: readonly string[],
-): Promise<readonly Written[]> {
-  const { rows } = await db.query<{ actionId: number; kind: ActionKind; leadId: string; changes: Changes }>(
+): Promise<readonly WrittenRow[]> {
+  const { rows } = await db.query<Omit<WrittenRow, 'fields'> & { changes: Changes }>(
     // Each lead looked up by its own: Postgres would rather go through all that the run wrote, for each batch of leads.
-    `select a.id as "actionId", a.kind, a.lead_id as "leadId", a.changes from unnest($4::text[]) as l (lead_id)
+    `select a.id as "actionId", a.kind, a.lead_id as "leadId", a.changes,
+       (select row_number from pairs where connection = $5 and lead_id = a.lead_id) as "notedRow"
+     from unnest($4::text[]) as l (lead_id)
      cross join lateral (select * from actions where lead_id = l.lead_id offset 0) a
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.receipt is null and a.kind = any($3)
      order by a.id desc`,
-    [run.id, run.round, rowKinds, leadIds],
+    [run.id, run.round, rowKinds, leadIds, run.connection],
   );
-  const written = new Set<string>();
+  const written = new Map<string, Set<string>>();
   return rows.map(({ changes, ...rest }) => {
-    const last = Object.entries(changes).filter(([field]) => !written.has(`${rest.leadId} ${field}`));
-    for (const [field] of last) written.add(`${rest.leadId} ${field}`);
+    const later = written.get(rest.leadId) ?? new Set();
+    const last = Object.entries(changes).filter(([field]) => !later.has(field));
+    written.set(rest.leadId, new Set([...later, ...Object.keys(changes)]));
     return {
       ...rest,
       fields: Object.fromEntries(
@@ -102,10 +114,16 @@ export async function storeReceipts(
   db: Queryable,
   receipts: readonly { readonly actionId: number; readonly receipt: Receipt }[],
 ): Promise<void> {
+  if (receipts.length === 0) return;
   await db.query(
     `update actions a set receipt = r.receipt from unnest($1::bigint[], $2::text[]) as r (id, receipt) where a.id = r.id`,
     [receipts.map(({ actionId }) => actionId), receipts.map(({ receipt }) => receipt)],
   );
+}
+
+/** Records that these writes were seen. */
+export async function storeEqual(db: Queryable, actionIds: readonly number[]): Promise<void> {
+  await db.query(`update actions set receipt = 'equal' where id = any($1)`, [actionIds]);
 }
 
 /** After the whole target was read: a row that was not met is gone, as it should be when it, or its id, was taken away. */

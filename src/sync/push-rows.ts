@@ -32,13 +32,17 @@ import { newRowStatus, showStatus } from './show-status.ts';
  * changes that the target confirmed; a batch whose confirmation was lost is simply written again.
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
+  const { target } = context;
+  let next = following(context, run, 0);
   for (;;) {
     context.stop.throwIfAborted();
-    const actions = await pendingActions(context.pool, run, rowKinds, context.target.batchSize);
-    if (actions.length === 0) break;
+    const actions = await next;
+    const last = actions.at(-1);
+    if (last === undefined) break;
+    next = following(context, run, last.id);
     await holding(context, (db) => recordReplaced(db, run, actions));
     const status = await statusOfNewRows(context, actions);
-    const outcomes = await context.target.write(
+    const outcomes = await target.write(
       actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
       // A write that has begun may end, so that it is also looked where it arrived.
       context.cut,
@@ -49,21 +53,33 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
+/** The next batch after an action. Asked for while the one before is written; that may fail first. */
+function following({ pool, target }: StepContext, run: Run, after: number): Promise<readonly Action[]> {
+  const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
+  actions.catch(() => {});
+  return actions;
+}
+
 /**
  * Keeps what rows show before it is written over. When the run ends before it hears what became of the write, the next
  * one finds the new values there and does not know the old ones: then this line says what may be gone.
  */
 async function recordReplaced(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
-  const ids = actions.map(({ id }) => id);
-  const entries = actions.flatMap((action): HistoryEntry[] => {
+  const replacing = actions.filter(isReplacing);
+  const entries = replacing.flatMap((action): HistoryEntry[] => {
     const changes = Object.entries(historyOf(run, action)).filter(([, { from }]) => from !== null);
-    if (action.kind === 'create-row' || changes.length === 0) return [];
+    if (changes.length === 0) return [];
     const { id: actionId, leadId } = action;
     return [{ leadId: leadId ?? '', side: 'row', changes: Object.fromEntries(changes), actionId }];
   });
-  await forgetWrites(db, run, ids);
+  await forgetWrites(db, run, idsOf(replacing));
   await recordHistory(db, run, entries);
 }
+
+/** Whether there is a row already that an action writes to. */
+const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
+
+const idsOf = (actions: readonly Action[]): readonly number[] => actions.map(({ id }) => id);
 
 /** What a new row says of itself, so that it needs no second write: nothing without a status column. */
 async function statusOfNewRows(
@@ -127,10 +143,13 @@ function commit(
   });
   const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));
   const done = actions.filter((action) => doneIds.has(action.id));
-  const shown = done.filter(
-    (action) => action.leadId !== null && ['create-row', 'update-row', 'link'].includes(action.kind),
-  );
-  const edited = done.filter((action) => action.kind !== 'create-row');
+  const shown = done.flatMap(({ id, leadId, kind, changes }) => {
+    if (leadId === null || !['create-row', 'update-row', 'link'].includes(kind)) return [];
+    const outcome = byKey.get(String(id));
+    const row = outcome?.status === 'done' ? outcome.row : undefined;
+    return [{ leadId, row, values: readable(writtenCells(changes)) }];
+  });
+  const edited = done.filter(isReplacing);
   const deleted = done.filter((action) => action.kind === 'mark-row' || action.kind === 'remove-row');
   const linked = done.flatMap((action) =>
     action.kind === 'link' && action.intentId !== null ? [action.intentId] : [],
@@ -143,31 +162,22 @@ function commit(
       run,
       states.flatMap((state) => heldOutcome(state, byId)),
     );
-    await forgetWrites(
-      db,
-      run,
-      actions.map(({ id }) => id),
-    );
+    await forgetWrites(db, run, idsOf(actions.filter(isReplacing)));
     await recordHistory(
       db,
       run,
       edited.map((action) => ({ leadId: action.leadId ?? '', side: 'row', changes: historyOf(run, action) })),
     );
     await intentsLinked(db, linked);
+    // Of the others it is noted with the baseline.
+    const toNote = run.undoOf === null ? shown.filter(({ row }) => row === undefined) : shown;
     await rowsThere(
       db,
       run.connection,
-      shown.map(({ leadId }) => leadId ?? ''),
+      toNote.map(({ leadId }) => leadId),
     );
     if (run.undoOf === null) {
-      await moveBase(
-        db,
-        run.connection,
-        shown.map((action) => ({
-          leadId: action.leadId ?? '',
-          values: readable(writtenCells(action.changes)),
-        })),
-      );
+      await moveBase(db, run.connection, shown);
       await markLeadDeleted(
         db,
         run.connection,

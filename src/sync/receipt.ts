@@ -10,6 +10,7 @@ import {
   type Receipt,
   rowsToRead,
   rowsWritten,
+  storeEqual,
   storeReceipts,
   storeRowsNotMet,
   type Written,
@@ -17,6 +18,10 @@ import {
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { readAhead } from './read-ahead.ts';
+
+/** Batches of rows that are read while the last ones are compared. */
+const batchesAhead = 4;
 
 /** Leads that are read again between two checkpoints. */
 const pageSize = 20;
@@ -92,27 +97,46 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
   }
 }
 
-/** Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first counts. */
+/**
+ * Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first
+ * counts. That a row is as it was written, as nearly all are, is stored only where others are looked at once more.
+ */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
-  let toMeet = await rowsToRead(pool, run);
-  if (toMeet === 0) return;
+  const toMeet = await rowsToRead(pool, run);
+  if (toMeet.count === 0) return;
+  /** By the action's id from the first one on: 1 when a row shows it. */
+  const equal = new Uint8Array(toMeet.last - toMeet.first + 1);
+  let met = 0;
+  let isExplained = true;
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
-  for await (const batch of snapshot.rows) {
+  for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
-    for (const row of batch) if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
-    const written = await rowsWritten(pool, run, [...rows.keys()]);
+    for (const row of batches.flat())
+      if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
+    const found = await rowsWritten(pool, run, [...rows.keys()]);
+    const written = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
     const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));
-    const places = written.flatMap(({ leadId }) => {
+    const places = written.flatMap(({ leadId, notedRow }) => {
       const { row } = rows.get(leadId) ?? {};
-      return row === undefined ? [] : [{ leadId, row }];
+      return row === undefined || row === notedRow ? [] : [{ leadId, row }];
     });
-    await record(context, run, seen, places);
-    toMeet -= seen.length;
+    const strange = seen.filter(({ receipt }) => receipt !== 'equal');
+    if (strange.length + places.length > 0) await record(context, run, strange, places);
+    for (const { actionId, receipt } of seen) if (receipt === 'equal') equal[actionId - toMeet.first] = 1;
+    isExplained &&= strange.every(({ receipt }) => receipt !== 'unexplained');
+    met += seen.length;
   }
-  if (toMeet > 0) await holding(context, (db) => storeRowsNotMet(db, run));
+  if (met === toMeet.count && isExplained) return;
+  await holding(context, async (db) => {
+    await storeEqual(
+      db,
+      [...equal.keys()].filter((index) => equal[index] === 1).map((index) => toMeet.first + index),
+    );
+    await storeRowsNotMet(db, run);
+  });
 }
 
 /** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
@@ -163,7 +187,7 @@ async function record(
     context,
     async (db) => {
       await storeReceipts(db, looks);
-      if (places.length > 0) await noteRows(db, run.connection, places);
+      await noteRows(db, run.connection, places);
       if (run.undoOf !== null) return;
       for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
         if (others !== undefined) await storeOthers(db, run, leadId, others);

@@ -106,7 +106,12 @@ export type RowChange =
  * it can be restored).
  */
 export type RowOutcome =
-  | { readonly key: string; readonly status: 'done' }
+  | {
+      readonly key: string;
+      readonly status: 'done';
+      /** Where a new row stands, when the target knows. */
+      readonly row?: number;
+    }
   | {
       readonly key: string;
       readonly status: 'put-off' | 'held';
@@ -144,7 +149,7 @@ export interface Target {
   readonly name: string;
   /** Rows without an id are not all shown: one that lost its id looks as if it were gone. Absent: they are. */
   readonly isPartial?: boolean;
-  /** The most changes for one call of `write`. */
+  /** How many changes are best given to one call of `write`, as things stand. */
   readonly batchSize: number;
   /** Requests to the target so far (for a file: times it was read or written). */
   readonly requests: number;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RowChange } from '../../src/targets/target.ts';
 import {
   anna,
   annaCells,
@@ -117,6 +118,39 @@ export function describeReplaced(name: string, makeHarness: () => Promise<LocalH
         const writing = harness.target().write([update('id-a', annaCells, { city: 'Rome' })], signal);
         await expect(writing).rejects.toMatchObject({ code: 'target.changed', retry: 'now' });
         expect(harness.show()?.[1]).toEqual(anna.with(2, `edit ${edits}`));
+      }));
+
+    test('rows are added behind what the same adapter has written, and behind what people have done since', () =>
+      withRows(makeHarness, [headings, anna], async (harness) => {
+        const target = harness.target();
+        const add = async (...changes: RowChange[]) => (await target.write(changes, never())).map(verdict);
+        expect(await add(append('id-1', { name: 'One' }), append('id-2', {}))).toEqual(['done', 'done']);
+        expect(await add(append('id-3', {}))).toEqual(['done']);
+        expect(await add(append('id-4', {}), append('id-1', { name: 'One' }))).toEqual(['done', 'done']);
+        expect(await add(append('id-5', {}), append(' id-3 ', { name: 'Other' }))).toEqual([
+          'done',
+          'row.exists',
+        ]);
+        expect(harness.show()?.map(([id]) => id)).toEqual([
+          'Lead ID',
+          'id-a',
+          ...[1, 2, 3, 4, 5].map((n) => `id-${n}`),
+        ]);
+        harness.edit((table) => [
+          ...table.filter(([id]) => id !== 'id-2'),
+          ['id-6', 'typed', '', '', '', ''],
+        ]);
+        expect(await add(append('id-6', { name: 'Six' }), append('id-2', {}))).toEqual([
+          'row.exists',
+          'done',
+        ]);
+        harness.edit(([, ...rows]) => [headings.toReversed(), ...rows.map((row) => row.toReversed())]);
+        expect(await add(append('id-7', { name: 'Seven' }))).toEqual(['done']);
+        expect(harness.show()?.map((row) => row.at(-1))).toEqual([
+          'Lead ID',
+          'id-a',
+          ...[1, 3, 4, 5, 6, 2, 7].map((n) => `id-${n}`),
+        ]);
       }));
 
     test('an aborted write changes nothing', () =>

@@ -181,6 +181,23 @@ describe('the baseline', () => {
     );
   });
 
+  test('moves with the place of a row that was just written, which is not missed any more', async () => {
+    const here = scene();
+    const run = await here.scan({ a: acme, b: acme }, []);
+    await adoptScan(here.pool, run, proof, []);
+    await moveBase(here.pool, here.connection, [
+      { leadId: 'a', values: { stage: 'new' }, row: 7 },
+      { leadId: 'a', values: { companyName: 'Acme' } },
+      { leadId: 'b', values: acme },
+    ]);
+    expect(await pairsOf(here)).toEqual({ a: [acme, 0, 0], b: [acme, 0, 1] });
+    const { rows } = await here.pool.query<{ row: number | null }>(
+      `select row_number as row from pairs where connection = $1 order by lead_id`,
+      [here.connection],
+    );
+    expect(rows.map(({ row }) => row)).toEqual([7, null]);
+  });
+
   test('begins with the first move of a lead that was only known', async () => {
     const here = scene();
     await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);

@@ -92,6 +92,23 @@ test('somebody edits the row in the moment after the write: put off, and the nex
   );
 });
 
+test('of a row that was copied and edited far below, the first one counts', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  const report = await syncWith(workspace, () => {
+    const [headings = [], row = [], ...rest] = workspace.sheet.grid();
+    // So long that the copy is read when the row itself has been compared.
+    const filler = Array.from({ length: 200 }, () =>
+      row.map((_, index) => (index === 1 ? 'x'.repeat(5_000) : '')),
+    );
+    const copy = row.with(headings.indexOf('Stage'), 'copied');
+    workspace.sheet.write([headings, row, ...rest, ...filler, copy]);
+  });
+  expect(report).toMatchObject({
+    status: 'succeeded',
+    receipt: { records: 2, equal: 2, putOff: 0, unexplained: 0 },
+  });
+});
+
 test('the lead is read again too: a change that the service takes back is unexplained', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
   await workspace.sync();

@@ -25,6 +25,16 @@ async function after(content: string, ...changes: RowChange[]): Promise<string> 
   return harness.read();
 }
 
+/** What a file becomes by adding a row to it with each of several writes of one target, and in which row each stands. */
+async function grown(content: string, ...ids: string[]): Promise<{ text: string; rows: unknown[] }> {
+  await using harness = await makeCsvHarness();
+  harness.write(content);
+  const target = harness.target({ statusColumn: 'Sync' });
+  const rows: unknown[] = [];
+  for (const id of ids) rows.push(...(await target.write([append(id, { city: 'Oslo' })], signal)));
+  return { text: harness.read(), rows: rows.map((outcome) => (outcome as { row?: number }).row) };
+}
+
 const rome = update('a', { city: 'Bonn' }, { city: 'Rome' });
 
 describe('bytes of a CSV file', () => {
@@ -39,6 +49,21 @@ describe('bytes of a CSV file', () => {
       expect(await harness.target().open({ create: true }, signal)).toMatchObject({ created: true });
       expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up\r\n');
     }),
+  );
+
+  test.each([
+    ['rows', 'Lead ID;City\nx;Bonn\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
+    ['no row', 'Lead ID,City\r\n', 'n,Oslo\r\nm,Oslo\r\nö,Oslo\r\n', '', [2, 3, 4]],
+    ['no line end', 'Lead ID;City\nx;Bonn', '\nn;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
+    ['no line at all', 'Lead ID,City', '\r\nn,Oslo\r\nm,Oslo\r\nö,Oslo\r\n', '', [2, 3, 4]],
+    ['blank lines at the end', 'Lead ID;City\nx;Bonn\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '\n;\n', [3, 4, 5]],
+    ['all quoted', '"Lead ID";"City"\n', '"n";"Oslo"\n"m";"Oslo"\n"ö";"Oslo"\n', '', [2, 3, 4]],
+    ['a line end in a cell', 'Lead ID;City\nx;"B\nonn"\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
+  ])(
+    'rows that are added one write after the other stand as if at once: %s',
+    async (_, head, added, tail, rows) => {
+      expect(await grown(head + tail, 'n', 'm', 'ö')).toEqual({ text: head + added + tail, rows });
+    },
   );
 
   test.each([',', ';', '\t', '|'])(

@@ -38,7 +38,7 @@ async function holder(path: string) {
 }
 
 const write = (harness: CsvHarness) => harness.target().write([append('n', { city: 'Oslo' })], signal);
-const done = [{ key: 'n', status: 'done' }];
+const done = [{ key: 'n', status: 'done', row: 3 }];
 
 describe('our own lock', () => {
   test('a second writer is told to come back, and takes over at once when the first was killed', () =>

@@ -14,7 +14,7 @@ export interface CsvStyle {
 
 export interface CsvEnd {
   /** The last record that is not blank: new rows go behind it, before blank lines at the end. */
-  readonly last: CsvRecord;
+  readonly last: Pick<CsvRecord, 'row' | 'contentEnd' | 'end'>;
   readonly width: number;
 }
 

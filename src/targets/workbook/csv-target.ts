@@ -4,9 +4,9 @@ import { headingsOf, shownStatus } from '../columns.ts';
 import { utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
-import { planCsvWrite } from './csv-write-plan.ts';
-import { FileTarget, type FileFormat } from './file-target.ts';
-import type { SourceFile } from './source-file.ts';
+import { type KnownCsv, planCsvWrite } from './csv-write-plan.ts';
+import { FileTarget, type FileFormat, type FilePlan } from './file-target.ts';
+import { type SourceFile, versionOf } from './source-file.ts';
 import { spliced } from './splice.ts';
 
 export interface CsvTargetOptions extends CsvMapping {
@@ -19,11 +19,27 @@ export function createCsvTarget(options: CsvTargetOptions): Target {
   return new FileTarget(options.path, new CsvFormat(options));
 }
 
+/** Of a usual row. */
+const bytesOfRow = 100;
+
+const clamp = (value: number, least: number, most: number): number =>
+  Math.round(Math.min(Math.max(value, least), most));
+
 class CsvFormat implements FileFormat {
   readonly #options: CsvTargetOptions;
+  /** The file as the last write left it, when that is known. */
+  #left: { readonly version: string; readonly known: KnownCsv } | null = null;
 
   constructor(options: CsvTargetOptions) {
     this.#options = options;
+  }
+
+  /** As many as a part of the rows that a write has to go through: the more of them, the fewer writes; each takes memory. */
+  batchSize(bytes: number): number {
+    const rows = bytes / bytesOfRow;
+    // Those of a file that is known are only copied.
+    if (this.#left !== null) return clamp(rows / 20, 5_000, 10_000);
+    return clamp(rows, 5_000, 20_000);
   }
 
   async isEmpty(file: SourceFile): Promise<boolean> {
@@ -45,6 +61,8 @@ class CsvFormat implements FileFormat {
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    // The writes are over, or have not begun.
+    this.#left = null;
     const sheet = await openCsvSheet(file, this.#options, this.#options.path, signal);
     for await (const records of sheet.records) {
       const batch = records.flatMap((record) => {
@@ -58,9 +76,16 @@ class CsvFormat implements FileFormat {
     }
   }
 
-  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal) {
-    const { path } = this.#options;
-    const { outcomes, splices } = await planCsvWrite(file, changes, this.#options, path, signal);
-    return { outcomes, content: splices.length === 0 ? null : spliced(file.chunks(signal), splices) };
+  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan> {
+    const left = this.#left;
+    const known = left !== null && left.version === versionOf(file.stat) ? left.known : null;
+    this.#left = null;
+    const plan = await planCsvWrite(file, changes, this.#options, this.#options.path, signal, known);
+    const { outcomes, splices, after } = plan;
+    if (splices.length === 0) return { outcomes, content: null };
+    const written = (version: string): void => {
+      this.#left = after === null ? null : { version, known: after() };
+    };
+    return { outcomes, content: spliced(file.chunks(signal), splices), written };
   }
 }

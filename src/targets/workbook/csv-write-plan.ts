@@ -1,15 +1,33 @@
+import type { Columns } from '../columns.ts';
+import { type RowDecisions, RowChanges } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
-import { csvSplices, hasOwnCells } from './csv-splices.ts';
+import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
-import { RowChanges } from '../row-changes.ts';
+import { IdSet } from './id-set.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Splice } from './splice.ts';
 
+/** What is known of a file that was read to its end: enough to add rows to it without reading it again. */
+export interface KnownCsv {
+  readonly columns: Columns;
+  readonly style: CsvStyle;
+  readonly end: CsvEnd;
+  /** Of all its rows. */
+  readonly ids: IdSet;
+}
+
+export interface CsvWritePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly splices: readonly Splice[];
+  /** Tells, once, what is known of the file that has the splices in it. Null: that has to be read. */
+  readonly after: (() => KnownCsv) | null;
+}
+
 /**
- * Reads the whole file once and tells what becomes of each change and which bytes it takes. Nothing is written, and
- * of the file only the rows that the changes are about are kept in memory.
+ * Tells what becomes of each change and which bytes it takes. Reads the whole file once, unless it is `known` and rows
+ * are only added. Nothing is written, and of the file only the rows that the changes are about are kept in memory.
  * @throws LeadsyncError as openCsvSheet and readCsvRecords do.
  */
 export async function planCsvWrite(
@@ -18,14 +36,43 @@ export async function planCsvWrite(
   mapping: CsvMapping,
   name: string,
   signal: AbortSignal,
-): Promise<{ readonly outcomes: readonly RowOutcome[]; readonly splices: readonly Splice[] }> {
+  known: KnownCsv | null,
+): Promise<CsvWritePlan> {
+  const isNew = (change: RowChange): boolean =>
+    change.kind === 'append' && known?.ids.mayHave(change.leadId.trim()) === false;
+  const csv =
+    known !== null && changes.every(isNew)
+      ? { ...known, rowChanges: rowChangesOf(changes, known.columns) }
+      : await readToEnd(file, changes, mapping, name, signal);
+  const { rowChanges, columns, style, end, ids } = csv;
+  const decisions = rowChanges.decide();
+  const splices = csvSplices(decisions, columns, style, end);
+  const [added] = splices;
+  if (decisions.writes.length > 0 || added === undefined || ids === null)
+    return { outcomes: decisions.outcomes, splices, after: null };
+
+  const after = (): KnownCsv => {
+    for (const { leadId } of decisions.appends) ids.add(leadId.trim());
+    const bytes = added.start + added.bytes.length;
+    const row = end.last.row + decisions.appends.length;
+    const last = { row, contentEnd: bytes - style.lineEnd.length, end: bytes };
+    return { columns, style, end: { ...end, last }, ids };
+  };
+  return { outcomes: withPlaces(decisions, changes, end.last.row + 1), splices, after };
+}
+
+async function readToEnd(
+  file: SourceFile,
+  changes: readonly RowChange[],
+  mapping: CsvMapping,
+  name: string,
+  signal: AbortSignal,
+): Promise<
+  Omit<KnownCsv, 'ids'> & { readonly ids: IdSet | null; readonly rowChanges: RowChanges<CsvRecord> }
+> {
   const { format, header, columns, records } = await openCsvSheet(file, mapping, name, signal);
-  const rowChanges = new RowChanges<CsvRecord>(changes, {
-    fields: new Set(columns.fields.keys()),
-    hasStatus: columns.status !== null,
-    hasOwnCells: (record) => hasOwnCells(record, columns),
-    notStorable: notStorableInCsv,
-  });
+  const rowChanges = rowChangesOf(changes, columns);
+  const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
   let last = header;
   let allQuoted = isAllQuoted(header);
   for await (const batch of records) {
@@ -34,14 +81,36 @@ export async function planCsvWrite(
       if (last === header) allQuoted &&= isAllQuoted(record);
       last = record;
       const row = readCsvRow(record, columns, mapping.timeZone);
-      if (row !== null) rowChanges.see(row);
+      if (row === null) continue;
+      rowChanges.see(row);
+      if (row.leadId !== null) ids?.add(row.leadId);
     }
   }
-  const decisions = rowChanges.decide();
   const lineEnd = await lineEndOf(file, header);
   const style = { delimiter: format.delimiter, lineEnd, allQuoted };
-  const splices = csvSplices(decisions, columns, style, { last, width: header.cells.length });
-  return { outcomes: decisions.outcomes, splices };
+  return { rowChanges, columns, style, end: { last, width: header.cells.length }, ids };
+}
+
+function rowChangesOf(changes: readonly RowChange[], columns: Columns): RowChanges<CsvRecord> {
+  return new RowChanges(changes, {
+    fields: new Set(columns.fields.keys()),
+    hasStatus: columns.status !== null,
+    hasOwnCells: (record) => hasOwnCells(record, columns),
+    notStorable: notStorableInCsv,
+  });
+}
+
+/** The outcomes, with where each new row stands, the first one in row `from`. */
+function withPlaces(
+  { outcomes, appends }: RowDecisions<CsvRecord>,
+  changes: readonly RowChange[],
+  from: number,
+): readonly RowOutcome[] {
+  const rows = new Map(appends.map(({ leadId }, index) => [leadId.trim(), from + index]));
+  return outcomes.map((outcome, index) => {
+    const row = rows.get(changes[index]?.leadId?.trim() ?? '');
+    return outcome.status === 'done' && row !== undefined ? { ...outcome, row } : outcome;
+  });
 }
 
 function isBlank(record: CsvRecord): boolean {

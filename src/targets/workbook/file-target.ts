@@ -7,6 +7,8 @@ import { followLinks, openSource, type SourceFile, versionOf } from './source-fi
 
 /** What one format of file knows; all of it works on one state of the file and writes nothing. */
 export interface FileFormat {
+  /** How many changes are written at once into a file of so many bytes, as things stand. */
+  batchSize(bytes: number): number;
   /** Whether the file has nothing in it, so that it counts as missing. */
   isEmpty(file: SourceFile): Promise<boolean>;
   /** The content of a new file, with its headings. */
@@ -14,12 +16,15 @@ export interface FileFormat {
   /** Mapped fields without a column. Throws what Target.open throws. */
   readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']>;
   readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
-  /** What becomes of changes, and the new content; null when nothing is to be written. */
-  plan(
-    file: SourceFile,
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-  ): Promise<{ readonly outcomes: readonly RowOutcome[]; readonly content: AsyncIterable<Buffer> | null }>;
+  plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan>;
+}
+
+/** What becomes of changes, and the new content; null when nothing is to be written. */
+export interface FilePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly content: AsyncIterable<Buffer> | null;
+  /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
+  readonly written?: (version: string) => void;
 }
 
 /** How often a write starts again on the new content when somebody changes the file meanwhile. */
@@ -28,14 +33,19 @@ const passes = 3;
 /** A target that is one file; it is only ever replaced as a whole, and never on top of somebody else's change. */
 export class FileTarget implements Target {
   readonly name: string;
-  readonly batchSize = 20_000;
   readonly #format: FileFormat;
+  /** As it was seen last. */
+  #bytes = 0;
   #requests = 0;
 
   /** @param path absolute; a symbolic link stays one */
   constructor(path: string, format: FileFormat) {
     this.name = path;
     this.#format = format;
+  }
+
+  get batchSize(): number {
+    return this.#format.batchSize(this.#bytes);
   }
 
   get requests(): number {
@@ -82,10 +92,10 @@ export class FileTarget implements Target {
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();
     try {
-      const { outcomes, content } = await this.#format.plan(file, changes, signal);
+      const { outcomes, content, written } = await this.#format.plan(file, changes, signal);
       if (content === null) return (await file.isCurrent()) ? outcomes : null;
       this.#requests++;
-      const replaced = await replaceFile({
+      const result = await replaceFile({
         path,
         original: file.stat,
         content,
@@ -96,7 +106,12 @@ export class FileTarget implements Target {
           return file.isCurrent();
         },
       });
-      return replaced ? outcomes : null;
+      if (!result.replaced) return null;
+      if (result.left !== null) {
+        this.#bytes = Number(result.left.size);
+        written?.(versionOf(result.left));
+      }
+      return outcomes;
     } catch (error) {
       if (await isOfHalfWritten(error, file)) return null;
       throw error;
@@ -122,7 +137,7 @@ export class FileTarget implements Target {
     await removeLeftovers(path);
     this.#requests++;
     await using empty = await openSource(path);
-    return await replaceFile({
+    const { replaced } = await replaceFile({
       path,
       original: empty?.stat ?? null,
       content: this.#format.newContent(),
@@ -132,12 +147,14 @@ export class FileTarget implements Target {
         return now === null;
       },
     });
+    return replaced;
   }
 
   /** Null when the file is missing or has nothing in it. */
   async #openContent(path: string): Promise<SourceFile | null> {
     const file = await openSource(path);
     this.#requests++;
+    this.#bytes = Number(file?.stat.size ?? 0);
     if (file === null) return null;
     if (!(await this.#format.isEmpty(file))) return file;
     await file[Symbol.asyncDispose]();

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
-import { access, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { access, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, writeFault } from './file-fault.ts';
+import { sameContent } from './source-file.ts';
 
 export interface Replacement {
   /** Without symbolic links. */
@@ -14,27 +15,33 @@ export interface Replacement {
   readonly mayReplace: () => Promise<boolean>;
 }
 
+/** What became of a replacement. `left`: the new file as it stands there; null when somebody has been at it since. */
+export type Replaced =
+  | { readonly replaced: false }
+  | { readonly replaced: true; readonly left: BigIntStats | null };
+
 /**
  * Puts new content in a file's place at one stroke: a temporary file beside it, synced, renamed, the folder synced.
- * Whatever fails before leaves the old file as it was. Returns false when `mayReplace` said no.
+ * Whatever fails before leaves the old file as it was. Nothing is replaced when `mayReplace` said no.
  * The owner is kept when the system allows it; extended attributes and hard links are not.
  * @throws LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
  */
-export async function replaceFile(replacement: Replacement): Promise<boolean> {
+export async function replaceFile(replacement: Replacement): Promise<Replaced> {
   const { path, original, content, mayReplace } = replacement;
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
   try {
     // A file that its owner made read-only could still be replaced in a folder that is not.
     if (original !== null) await access(path, constants.W_OK);
-    await fill(temporary, original, content);
-    const replaced = await mayReplace();
-    if (replaced) {
-      await rename(temporary, path);
-      await syncFolder(dirname(path));
-    } else {
+    const filled = await fill(temporary, original, content);
+    if (!(await mayReplace())) {
       await rm(temporary, { force: true });
+      return { replaced: false };
     }
-    return replaced;
+    await rename(temporary, path);
+    // Its change time is that of the renaming, on most systems.
+    const left = await stat(path, { bigint: true }).catch(() => null);
+    await syncFolder(dirname(path));
+    return { replaced: true, left: left !== null && sameContent(filled, left) ? left : null };
   } catch (error) {
     await rm(temporary, { force: true });
     throw writeFault(error, path);
@@ -61,7 +68,7 @@ async function fill(
   temporary: string,
   original: BigIntStats | null,
   content: AsyncIterable<Buffer>,
-): Promise<void> {
+): Promise<BigIntStats> {
   // Until it has the mode of the original nobody else may read it.
   await using handle = await open(temporary, 'wx', original === null ? 0o666 : 0o600);
   for await (const chunk of content) await writeAll(handle, chunk);
@@ -70,6 +77,7 @@ async function fill(
     await handle.chmod(Number(original.mode) & 0o7777);
   }
   await handle.sync();
+  return await handle.stat({ bigint: true });
 }
 
 async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {

@@ -97,6 +97,11 @@ export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): st
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
+/** Whether a file was not written to, as far as its size and modification time tell; it may have another name. */
+export function sameContent(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
 /**
  * The path with all symbolic links followed, also when the file at the end does not exist yet, so that a link stays
  * a link when its target is replaced.

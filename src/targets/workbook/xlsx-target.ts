@@ -31,6 +31,10 @@ class XlsxFormat implements FileFormat {
     this.#options = options;
   }
 
+  batchSize(): number {
+    return 20_000;
+  }
+
   async isEmpty(file: SourceFile): Promise<boolean> {
     return file.stat.size === 0n;
   }

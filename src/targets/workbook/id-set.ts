@@ -1,0 +1,58 @@
+const leastSlots = 1_024;
+
+/**
+ * Ids that a file has, as numbers of 53 bits in 16 to 32 bytes each. One that it may not have was never added; one that
+ * it may have is, but for one in some billions, there.
+ */
+export class IdSet {
+  /** 0: free. The length is a power of two. */
+  #slots = new Float64Array(leastSlots);
+  #size = 0;
+
+  add(id: string): void {
+    if (this.#size * 2 >= this.#slots.length) this.#grow();
+    this.#place(fingerprint(id));
+  }
+
+  mayHave(id: string): boolean {
+    return this.#slots[this.#find(fingerprint(id))] !== 0;
+  }
+
+  #place(value: number): void {
+    const slot = this.#find(value);
+    if (this.#slots[slot] === 0) this.#size++;
+    this.#slots[slot] = value;
+  }
+
+  /** Where a value stands, or would. */
+  #find(value: number): number {
+    const { length } = this.#slots;
+    let slot = value % length;
+    for (;;) {
+      const found = this.#slots[slot];
+      if (found === 0 || found === value) return slot;
+      slot = (slot + 1) % length;
+    }
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Float64Array(before.length * 2);
+    this.#size = 0;
+    for (const value of before) if (value !== 0) this.#place(value);
+  }
+}
+
+/** Two mixes of the text's code units, the second one's 21 lower bits above the 32 of the first; never 0. */
+function fingerprint(text: string): number {
+  let low = 0x811c9dc5;
+  let high = 0x41c6ce57;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    low = Math.imul(low ^ unit, 0x9e3779b1);
+    high = Math.imul(high ^ unit, 0x5f356495);
+  }
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ (high >>> 13);
+  high = Math.imul(high ^ (high >>> 16), 0xc2b2ae35) ^ (low >>> 13);
+  return (high & 0x1fffff) * 2 ** 32 + (low >>> 0) || 1;
+}
