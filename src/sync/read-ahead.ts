@@ -9,9 +9,10 @@ export async function* readAhead<T>(
   items: AsyncIterable<T>,
   most: number,
 ): AsyncGenerator<readonly T[], void> {
-  const now: { ready: T[]; isOver: boolean; change: PromiseWithResolvers<void> } = {
+  const now: { ready: T[]; isOver: boolean; isLate: boolean; change: PromiseWithResolvers<void> } = {
     ready: [],
     isOver: false,
+    isLate: false,
     change: Promise.withResolvers(),
   };
   const tell = (): void => {
@@ -36,12 +37,12 @@ export async function* readAhead<T>(
   try {
     for (;;) {
       while (now.ready.length === 0 && !now.isOver) await now.change.promise;
-      let isLate = false;
+      now.isLate = false;
       const timer = setTimeout(() => {
-        isLate = true;
+        now.isLate = true;
         tell();
       }, togetherMs);
-      while (now.ready.length < most && !now.isOver && !isLate) await now.change.promise;
+      while (now.ready.length < most && !now.isOver && !now.isLate) await now.change.promise;
       clearTimeout(timer);
       const taken = now.ready;
       now.ready = [];
