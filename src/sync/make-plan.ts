@@ -52,7 +52,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const moved = await movedFields(db, run.connection, policy.fields);
     const { leftAlone, shuffled } = await planPairs(context.pool, policy, run, plan, creates, isProof, moved);
     await planLooseRows(context.pool, policy, run, plan, creates);
-    await plan.flush();
+    await plan.end();
     written = plan.written;
 
     const { strangers } = shuffled;
@@ -80,7 +80,7 @@ async function planUndoing(pool: pg.Pool, run: Run, undoOf: number, plan: PlanWr
   for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(pool, { id, undoOf, connection })) {
     await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
   }
-  await plan.flush();
+  await plan.end();
 }
 
 /**
@@ -179,6 +179,7 @@ class PlanWriter {
   readonly #run: Run;
   readonly #review: Review | null;
   #buffer: NewAction[] = [];
+  #storing = Promise.resolve();
 
   constructor(db: pg.PoolClient, run: Run, review: Review | null) {
     this.#db = db;
@@ -196,11 +197,22 @@ class PlanWriter {
         this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
       }
     }
-    if (this.#buffer.length >= batchSize) await this.flush();
+    if (this.#buffer.length >= batchSize) await this.#flush();
   }
 
-  async flush(): Promise<void> {
-    if (this.#buffer.length > 0) await insertActions(this.#db, this.#run, this.#buffer);
+  /** Stores what is left. */
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#storing;
+  }
+
+  /** The next actions are decided while Postgres stores the last ones. */
+  async #flush(): Promise<void> {
+    await this.#storing;
+    if (this.#buffer.length === 0) return;
+    this.#storing = insertActions(this.#db, this.#run, this.#buffer);
+    // Whoever waits for it next hears of it.
+    this.#storing.catch(() => {});
     this.written += this.#buffer.length;
     this.#buffer = [];
   }
