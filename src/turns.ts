@@ -9,6 +9,7 @@ export class Turns {
     // Waits for both: a task that gave up its turn must not let the next one overtake those before it.
     this.#last = before.then(() => done);
     try {
+      signal.throwIfAborted();
       await untilAborted(before, signal);
       return await task();
     } finally {

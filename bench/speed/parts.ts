@@ -88,9 +88,9 @@ export async function startOfStatus(times: number): Promise<Part> {
   return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors, limitedBy };
 }
 
-/** A run of 10,000 leads in which nothing changed: as a job, and its steps called one after the other; ms. */
-export async function queueOverhead(times: number): Promise<Part> {
-  await using stage = await Stage.open(10_000);
+/** A run of so many leads in which nothing changed: as a job, and its steps called one after the other; ms. */
+export async function queueOverhead(leads: number, times: number): Promise<Part> {
+  await using stage = await Stage.open(leads);
   await stage.clear();
   await stage.sync();
   await using app = await stage.openApp();
@@ -116,7 +116,7 @@ export async function queueOverhead(times: number): Promise<Part> {
     for (const run of nth % 2 === 0 ? [direct, asJob] : [asJob, direct]) await run();
   }
   return {
-    what: 'a run of 10,000 leads as a BullMQ job',
+    what: `a run of ${leads} leads as a BullMQ job`,
     floor: 'its steps called directly',
     unit: 'ms',
     ours,
