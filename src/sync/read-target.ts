@@ -20,7 +20,7 @@ import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Batches of rows that are stored together; as many are read meanwhile. */
-const batchesTogether = 4;
+const batchesTogether = 2;
 
 /** The rows of a target that are staged, and what is missing in it. */
 export interface StagedTable {
