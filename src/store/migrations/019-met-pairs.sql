@@ -37,3 +37,10 @@ create view scanned_rows as
   select r.id, p.lead_id, p.base, p.row_number from runs r join pairs p on p.connection = r.connection
   where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
     and not exists (select from missed_pairs where run_id = r.id and lead_id = p.lead_id and row);
+
+-- Of a scan under way it is not known what it has met: it begins anew.
+delete from staged_leads using runs where runs.id = run_id and phase in ('pull', 'read', 'plan');
+delete from staged_rows using runs where runs.id = run_id and phase in ('pull', 'read', 'plan');
+delete from scan_cursors using runs where runs.id = run_id and phase in ('pull', 'read', 'plan');
+update runs set phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, scan_started_at = now(), scan_torn = false,
+  scan_restarted = false where finished_at is null and phase in ('pull', 'read', 'plan');
