@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { syncQueue } from '../../jobs/sync.ts';
+import { sync, syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
 import { defaultFields } from '../../src/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/merge/plan.ts';
@@ -9,7 +9,6 @@ import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
 import { makePlan } from '../../src/sync/make-plan.ts';
-import { advanceRun } from '../../src/sync/run.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { median } from './measure.ts';
 import { Stage } from './stage.ts';
@@ -88,26 +87,24 @@ export async function startOfStatus(times: number): Promise<Part> {
   return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors, limitedBy };
 }
 
-/** A run of so many leads in which nothing changed: as a job, and its steps called one after the other; ms. */
+/** A run of so many leads in which nothing changed: as a job, and the job's function called directly; ms. */
 export async function queueOverhead(leads: number, times: number): Promise<Part> {
   await using stage = await Stage.open(leads);
   await stage.clear();
   await stage.sync();
   await using app = await stage.openApp();
-  const context = app.contexts.get(name);
-  if (context === undefined) throw new Error('the connection is not configured');
   const queue = app.queues.queue(syncQueue(name));
   await using _worker = queue.work(runHandlers(app));
-  const request = { mode: 'sync', allow: [], patience: 1 } as const;
+  const request = { connection: name, allow: [], patience: 1 };
   const [ours, floors]: [number[], number[]] = [[], []];
   const direct = async (): Promise<void> => {
     const from = performance.now();
-    await advanceRun(context, request, never);
+    await sync(app, request, { requestedAt: Date.now() }, never);
     floors.push(performance.now() - from);
   };
   const asJob = async (): Promise<void> => {
     const from = performance.now();
-    const job = await queue.add('sync', { connection: name, allow: [], patience: 1 });
+    const job = await queue.add('sync', request);
     await job.finished(never);
     ours.push(performance.now() - from);
   };
@@ -117,7 +114,7 @@ export async function queueOverhead(leads: number, times: number): Promise<Part>
   }
   return {
     what: `a run of ${leads} leads as a BullMQ job`,
-    floor: 'its steps called directly',
+    floor: 'the same function called directly',
     unit: 'ms',
     ours,
     floors,
