@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
@@ -172,6 +173,7 @@ function jobQueue(
   settings: { readonly lockMs: number } & Pick<BackendOptions, 'warn'>,
   ask: Ask,
 ): JobQueue {
+  const handlers = new EventEmitter().setMaxListeners(0);
   return {
     async add(job, payload, { id = randomUUID(), delayMs, requestedAt } = {}) {
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
@@ -185,7 +187,7 @@ function jobQueue(
       };
       const put = async (): Promise<void> => void (await ask((queue) => queue.add(job, payload, options)));
       await put();
-      return { id, finished: (signal) => finished(ask, id, put, signal) };
+      return { id, finished: (signal) => finished(ask, id, put, handlers, signal) };
     },
     async addAll(job, jobs) {
       const all = jobs.map(({ payload, id, delayMs }) => ({
@@ -195,8 +197,10 @@ function jobQueue(
       }));
       await ask((queue) => queue.addBulk(all));
     },
-    work: (handlers, concurrency = 1) =>
-      startWorker(name, backend, ask, { ...settings, concurrency }, handlers),
+    work: (ours, concurrency = 1) => {
+      const onEnd = (): void => void handlers.emit('end');
+      return startWorker(name, backend, ask, { ...settings, concurrency, onEnd }, ours);
+    },
     async schedule(schedule, pattern, timeZone, job, payload) {
       const template = {
         name: job,
@@ -220,15 +224,16 @@ function jobQueue(
 
 /**
  * Polls: the state of a job is read quickly, and a poll survives any broken connection. A job that is gone was in a Redis
- * that lost its memory: `put` adds it again.
+ * that lost its memory: `put` adds it again. `handlers`: those of this process, which tell of each end.
  */
 async function finished(
   ask: Ask,
   id: string,
   put: () => Promise<void>,
+  handlers: EventEmitter,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const startedAt = performance.now();
+  let since = performance.now();
   let answeredAt = Date.now();
   for (;;) {
     signal.throwIfAborted();
@@ -244,7 +249,21 @@ async function finished(
     } catch (error) {
       if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
-    // So that waiting adds one part in sixty, on average, to what it waits for.
-    await sleep(Math.min(longestPollMs, Math.max(shortestPollMs, (performance.now() - startedAt) / 30)));
+    // So that waiting adds one part in sixty, on average, to what another process does; a job of this one is about to end.
+    const part = (performance.now() - since) / 30;
+    if (await isToldWithin(Math.min(longestPollMs, Math.max(shortestPollMs, part)), handlers))
+      since = performance.now();
+  }
+}
+
+/** Whether a handler of this process ends within so many ms; returns as soon as it does. */
+async function isToldWithin(ms: number, handlers: EventEmitter): Promise<boolean> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    const told = once(handlers, 'end', { signal }).then(() => true);
+    return await Promise.race([sleep(ms, false, { signal }), told]);
+  } finally {
+    over.abort();
   }
 }

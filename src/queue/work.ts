@@ -33,8 +33,14 @@ export function startWorker(
   {
     lockMs,
     concurrency,
+    onEnd,
     warn,
-  }: { readonly lockMs: number; readonly concurrency: number } & Pick<BackendOptions, 'warn'>,
+  }: {
+    readonly lockMs: number;
+    readonly concurrency: number;
+    /** Called whenever a handler has ended; its job is settled a moment later. */
+    readonly onEnd: () => void;
+  } & Pick<BackendOptions, 'warn'>,
   handlers: Readonly<Record<string, JobHandler>>,
 ): AsyncDisposable {
   const stop = new AbortController();
@@ -54,7 +60,10 @@ export function startWorker(
   const process = async (job: Job, token?: string): Promise<unknown> => {
     const handling = handle(job);
     underWay.add(handling);
-    const result = await handling.finally(() => underWay.delete(handling));
+    const result = await handling.finally(() => {
+      underWay.delete(handling);
+      onEnd();
+    });
     if ('done' in result) return result.done;
     const againAfterMs = Math.ceil(result.againAfterMs);
     if (result.wholeQueue) {
