@@ -80,7 +80,7 @@ export async function syncRows(
       nightly(() => stage.bareLoop()),
     )),
     limitedBy:
-      'the start, the pages of the table that are parsed between those of the leads, and the end: some tenths of a second each',
+      'the start, the pieces of the table that are parsed between the pages of the leads, and the end: some tenths of a second each',
   });
   rows.push({
     what: 'nightly, 1 % changed on each side, 20 ms',

@@ -20,8 +20,8 @@ import type { TargetRow } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 
-/** Batches of rows that are read while the last ones are compared. */
-const batchesAhead = 4;
+/** Batches of rows that are compared together; as many are read meanwhile. */
+const batchesTogether = 4;
 
 /** Leads that are read again between two checkpoints. */
 const pageSize = 20;
@@ -111,7 +111,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   let isExplained = true;
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
-  for await (const batches of readAhead(snapshot.rows, batchesAhead)) {
+  for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
     for (const row of batches.flat())
