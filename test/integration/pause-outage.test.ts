@@ -51,8 +51,8 @@ async function openFarThrottle(
 /** Of a process that has the database all the time. */
 const nearThrottle = ({ url }: TestServer): Throttle => createThrottle(scene().pool, url, key, systemClock);
 
-test('a 429 that comes when the database is away is known to all others when it is back', async () => {
-  await using stack = new AsyncDisposableStack();
+/** A service that asks to wait; `one` loses the database with its reply, `other` has it all the time. */
+async function openTwoClients(stack: AsyncDisposableStack) {
   const server = stack.use(
     await startServer((response) => {
       far.cable.refuse();
@@ -62,6 +62,12 @@ test('a 429 that comes when the database is away is known to all others when it 
   const far = await openFarThrottle(stack, server.url);
   const one = stack.use(client(server, { throttle: far.throttle }));
   const other = stack.use(client(server, { throttle: nearThrottle(server) }));
+  return { server, far, one, other };
+}
+
+test('a 429 that comes when the database is away is known to all others when it is back', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { server, far, one, other } = await openTwoClients(stack);
   const told = thrown(one.list(firstPage, never));
   await until('it was tried again', () => far.failed() >= 3);
   far.cable.heal();
@@ -72,15 +78,7 @@ test('a 429 that comes when the database is away is known to all others when it 
 
 test('so it is when whoever asked was stopped meanwhile, which holds nobody up; the client itself waits at once', async () => {
   await using stack = new AsyncDisposableStack();
-  const server = stack.use(
-    await startServer((response) => {
-      far.cable.refuse();
-      json(response, 429, {}, { 'retry-after': '60' });
-    }),
-  );
-  const far = await openFarThrottle(stack, server.url);
-  const one = stack.use(client(server, { throttle: far.throttle }));
-  const other = stack.use(client(server, { throttle: nearThrottle(server) }));
+  const { server, far, one, other } = await openTwoClients(stack);
   const stop = new AbortController();
   const told = thrown(one.list(firstPage, stop.signal));
   await until('the database is missed', () => far.failed() >= 1);
