@@ -12,39 +12,46 @@ export interface Cost {
   readonly wallMs: number;
   /** Of the process alone. */
   readonly cpuMs: number;
-  /** Of Postgres meanwhile; 0 when it was not watched. */
+  /** Of Postgres meanwhile. */
   readonly databaseCpuMs: number;
   /** Resident, at most. */
   readonly peakMb: number;
   readonly stdout: string;
 }
 
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 /** Runs a program to its end. Throws what it said on stderr when it fails. */
-export async function measure(
+export async function run(
   program: readonly string[],
-  {
-    cwd,
-    env,
-    postgresPid,
-  }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly postgresPid?: number },
-): Promise<Cost> {
-  const file = join(cwd, 'usage.json');
-  const before = postgresPid === undefined ? 0 : await cpuOfTree(postgresPid);
+  { cwd, env }: Surroundings,
+): Promise<Pick<Cost, 'wallMs' | 'stdout'>> {
   const from = performance.now();
-  const child = spawn(process.execPath, ['--import', here('usage.ts'), ...program], {
-    cwd,
-    env: { ...env, BENCH_USAGE: file },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(process.execPath, program, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const [code] = (await once(child, 'close')) as [number | null];
   const wallMs = performance.now() - from;
   if (code !== 0) throw new Error(`${program.join(' ')} ended with ${code}\n${stderr}\n${stdout}`);
+  return { wallMs, stdout };
+}
+
+/** The same, and what the program used: it tells by itself, for which some 30 ms of TypeScript are loaded before it. */
+export async function measure(
+  program: readonly string[],
+  { cwd, env, postgresPid }: Surroundings & { readonly postgresPid: number },
+): Promise<Cost> {
+  const file = join(cwd, 'usage.json');
+  const before = await cpuOfTree(postgresPid);
+  const surroundings = { cwd, env: { ...env, BENCH_USAGE: file } };
+  const ran = await run(['--import', here('usage.ts'), ...program], surroundings);
   const { cpuMs, peakKb } = JSON.parse(await readFile(file, 'utf8')) as { cpuMs: number; peakKb: number };
-  const databaseCpuMs = postgresPid === undefined ? 0 : (await cpuOfTree(postgresPid)) - before;
-  return { wallMs, cpuMs, databaseCpuMs, peakMb: peakKb / 1024, stdout };
+  const databaseCpuMs = (await cpuOfTree(postgresPid)) - before;
+  return { ...ran, cpuMs, databaseCpuMs, peakMb: peakKb / 1024 };
 }
 
 /** CPU time (ms) of a process, of its children, and of those of them that have ended. */

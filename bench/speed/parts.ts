@@ -80,8 +80,8 @@ export async function startOfStatus(times: number): Promise<Part> {
   await stage.sync();
   const [ours, floors]: [number[], number[]] = [[], []];
   for (let nth = 0; nth < times; nth++) {
-    floors.push((await stage.nothing()).wallMs);
-    ours.push((await stage.leadsync(['status', '--json'])).wallMs);
+    floors.push(await stage.wallOfNothing());
+    ours.push(await stage.wallOf(['status', '--json']));
   }
   const limitedBy = 'loading some 250 modules, 95 of them of zod, and the first answers of Postgres';
   return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors, limitedBy };
@@ -118,8 +118,7 @@ export async function queueOverhead(leads: number, times: number): Promise<Part>
     unit: 'ms',
     ours,
     floors,
-    limitedBy:
-      'the statements that add, take and finish a job, and the look of who waits for it, which comes a little late',
+    limitedBy: 'the statements that add, take and finish a job',
   };
 }
 

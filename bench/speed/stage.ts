@@ -10,7 +10,7 @@ import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { type Cost, measure, Service } from './measure.ts';
+import { type Cost, measure, run, Service } from './measure.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 const bareLoop = fileURLToPath(new URL('bare-loop.ts', import.meta.url));
@@ -127,8 +127,16 @@ export class Stage implements AsyncDisposable {
     return this.#measure([script]);
   }
 
-  nothing(): Promise<Cost> {
-    return this.#measure(['-e', '0']);
+  /** Ms that `leadsync COMMAND` takes, in a process in which nothing else is loaded. */
+  async wallOf(command: readonly string[]): Promise<number> {
+    const { wallMs } = await run([bin, ...command], { cwd: this.folder, env: this.#environment() });
+    return wallMs;
+  }
+
+  /** The same of a Node that does nothing. */
+  async wallOfNothing(): Promise<number> {
+    const { wallMs } = await run(['-e', '0'], { cwd: this.folder, env: this.#environment() });
+    return wallMs;
   }
 
   /** leadsync in this process. */

@@ -56,7 +56,7 @@ function planNewLead(
   const changes: Record<string, Change> = {};
   for (const { field } of policy.fields) {
     const value = lead[field] ?? null;
-    if (!isUnreadable(value)) changes[field] = { from: null, to: value, rule: 'lead-edited' };
+    if (!isUnreadable(value)) changes[field] = { from: null, to: value };
   }
   return [action('create-row', state, { changes, reason })];
 }

@@ -10,10 +10,13 @@ const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-ro
  */
 export function precondition(action: PlannedAction): string {
   const { kind, leadId, rowKey, changes, expect } = action;
-  const fields = byField(changes, fieldHash);
   if (updateKinds.includes(kind))
-    return fields.map(([field, hash]) => `${encodeURIComponent(field)}:${hash}`).join(' ');
-  return shortHash(JSON.stringify([kind, leadId, rowKey, fields, byField(expect, canonicalJson)]));
+    return byField(changes, fieldHash)
+      .map(([field, hash]) => `${encodeURIComponent(field)}:${hash}`)
+      .join(' ');
+  return shortHash(
+    JSON.stringify([kind, leadId, rowKey, byField(changes, seenOf), byField(expect, canonicalJson)]),
+  );
 }
 
 /**
@@ -45,17 +48,20 @@ function only(action: PlannedAction, keep: (entry: [string, Change]) => boolean)
   return { ...action, changes, expect };
 }
 
-function fieldHash({ base, from, to }: Change): string {
-  const seen = [base === undefined ? 'never' : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
-  return shortHash(JSON.stringify(seen)).slice(0, 16);
+function fieldHash(change: Change): string {
+  return shortHash(JSON.stringify(seenOf(change))).slice(0, 16);
 }
 
-/** A text for each field, in the order of the fields' names. */
-function byField<T>(
+function seenOf({ base, from, to }: Change): readonly string[] {
+  return [base === undefined ? 'never' : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
+}
+
+/** What is made of each field, in the order of the fields' names. */
+function byField<T, Made>(
   record: Readonly<Record<string, T>>,
-  text: (one: T) => string,
-): readonly (readonly [string, string])[] {
+  make: (one: T) => Made,
+): readonly (readonly [string, Made])[] {
   return Object.entries(record)
-    .map(([field, one]) => [field, text(one)] as const)
+    .map(([field, one]) => [field, make(one)] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

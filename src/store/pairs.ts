@@ -28,16 +28,17 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
  * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted.
+ * Returns how many pairs it stored as new ones.
  */
 export async function adoptScan(
   db: Queryable,
   run: RunRef,
   isProof: AbsenceProof,
   unsettled: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const scope = [run.id, run.connection];
   // Looked up first: an insert that meets its row costs several times as much, and in most nights all of them do.
-  await db.query(
+  const inStep = await db.query(
     `insert into pairs (connection, lead_id, base, row_number)
      select $2, l.lead_id, t.cells, t.row_number
      from staged_leads l join staged_rows t on t.run_id = $1 and t.lead_id = l.lead_id and not t.duplicate
@@ -47,7 +48,7 @@ export async function adoptScan(
      on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base, lead_deleted_at = null`,
     scope,
   );
-  await db.query(
+  const others = await db.query(
     `insert into pairs (connection, lead_id, row_absences, absence_run, row_number)
      select $2, l.lead_id, case when t.lead_id is null then $4::int else 0 end, $1, t.row_number
      from staged_leads l left join staged_rows t on t.run_id = $1 and t.lead_id = l.lead_id and not t.duplicate
@@ -77,6 +78,7 @@ export async function adoptScan(
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );
+  return (inStep.rowCount ?? 0) + (others.rowCount ?? 0);
 }
 
 /** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */

@@ -235,7 +235,12 @@ export async function analyzeStaged(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** The same for what a large plan has stored. */
-export async function analyzePlanned(pool: pg.Pool): Promise<void> {
-  await pool.query(`analyze pairs (connection, lead_id), actions (id, run_id, round, kind, state, lead_id)`);
+/** The same for the actions of a large plan. */
+export async function analyzeActions(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze actions (id, run_id, round, kind, state, lead_id)`);
+}
+
+/** The same for the pairs, of which a large scan has brought many new ones. */
+export async function analyzePairs(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze pairs (connection, lead_id)`);
 }

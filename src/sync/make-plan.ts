@@ -21,7 +21,7 @@ import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } 
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
-import { analyzePlanned, isMany } from '../store/staging.ts';
+import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { openReview, type Review } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
@@ -34,7 +34,7 @@ const batchSize = 500;
  * person has looked at and the guard is not asked about.
  */
 export async function makePlan(context: StepContext, run: Run): Promise<Run> {
-  let written = 0;
+  let [written, newPairs] = [0, 0];
   const planned = await holding(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
@@ -61,7 +61,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
     await rememberColumns(db, run.connection, policy.fields, moved);
-    await adoptScan(db, run, isProof, [...creates.leadIds]);
+    newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
     await storeSettlements(db, run, creates);
     await moveBase(db, run.connection, plan.agreed);
     await forgetPairs(db, run.connection, plan.forgotten);
@@ -71,7 +71,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const records = (await countRecords(db, run)) - unlinked;
     return updateRun(db, run.id, { ...next, records, leftAlone });
   });
-  if (isMany(written)) await analyzePlanned(context.pool);
+  if (isMany(written)) await analyzeActions(context.pool);
+  if (isMany(newPairs)) await analyzePairs(context.pool);
   return planned;
 }
 

@@ -46,9 +46,9 @@ describe('what an action asks to be there still just before it is written', () =
     expect(action?.expect).toEqual(known);
   });
 
-  test('what is made anew: each value with the rule by which it travels', () => {
+  test('a new row: its values, for which the reason stands; a new lead: each value with the rule by which it travels', () => {
     const row = only({ lead: known });
-    expect(row?.changes['stage']).toEqual({ from: null, to: 'new', rule: 'lead-edited' });
+    expect(row?.changes['stage']).toEqual({ from: null, to: 'new' });
     const { changes } = planNewRow(9, known, null, policy());
     expect(changes['stage']).toEqual({ from: null, to: 'new', rule: 'row-edited' });
   });

@@ -36,7 +36,8 @@ export async function* spliced(
     }
     passUntil(chunkEnd);
     chunkStart = chunkEnd;
-    yield Buffer.concat(pieces);
+    const [only] = pieces;
+    yield pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
   }
   yield Buffer.concat(ordered.slice(next).map((splice) => splice.bytes));
 }
