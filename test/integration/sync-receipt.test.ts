@@ -92,10 +92,10 @@ test('somebody edits the row in the moment after the write: put off, and the nex
   );
 });
 
-test('of a row that was copied and edited far below, the first one counts', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+test('of a row that was copied and edited far below, the first one counts, and not for another one that is gone', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   const report = await syncWith(workspace, () => {
-    const [headings = [], row = [], ...rest] = workspace.sheet.grid();
+    const [headings = [], row = [], _gone, ...rest] = workspace.sheet.grid();
     // So long that the copy is read when the row itself has been compared.
     const filler = Array.from({ length: 200 }, () =>
       row.map((_, index) => (index === 1 ? 'x'.repeat(5_000) : '')),
@@ -104,8 +104,8 @@ test('of a row that was copied and edited far below, the first one counts', asyn
     workspace.sheet.write([headings, row, ...rest, ...filler, copy]);
   });
   expect(report).toMatchObject({
-    status: 'succeeded',
-    receipt: { records: 2, equal: 2, putOff: 0, unexplained: 0 },
+    status: 'failed',
+    receipt: { records: 3, equal: 2, putOff: 0, unexplained: 1 },
   });
 });
 
