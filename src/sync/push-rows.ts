@@ -34,32 +34,26 @@ import { newRowStatus, showStatus } from './show-status.ts';
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   const { target } = context;
   let next = following(context, run, 0);
-  // What became of a batch is stored while the next one is written.
+  // What became of a batch is stored while the next one is written. Should that fail, the lease waits for what is stored.
   let storing = Promise.resolve();
-  try {
-    for (;;) {
-      context.stop.throwIfAborted();
-      const actions = await next;
-      const last = actions.at(-1);
-      if (last === undefined) break;
-      next = following(context, run, last.id);
-      await holding(context, (db) => recordReplaced(db, run, actions));
-      const status = await statusOfNewRows(context, actions);
-      const outcomes = await target.write(
-        actions.map((action) =>
-          rowChange(run, action, deletedText(day(context.clock.now())), status(action)),
-        ),
-        // A write that has begun may end, so that it is also looked where it arrived.
-        context.cut,
-      );
-      await storing;
-      storing = commit(context, run, actions, outcomes);
-      storing.catch(() => {});
-    }
+  for (;;) {
+    context.stop.throwIfAborted();
+    const actions = await next;
+    const last = actions.at(-1);
+    if (last === undefined) break;
+    next = following(context, run, last.id);
+    await holding(context, (db) => recordReplaced(db, run, actions));
+    const status = await statusOfNewRows(context, actions);
+    const outcomes = await target.write(
+      actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
+      // A write that has begun may end, so that it is also looked where it arrived.
+      context.cut,
+    );
     await storing;
-  } finally {
-    await Promise.allSettled([storing]);
+    storing = commit(context, run, actions, outcomes);
+    storing.catch(() => {});
   }
+  await storing;
   await showStatus(context, run);
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
