@@ -7,12 +7,12 @@ const nights = 3;
 /** Each kind of trouble next to people who work meanwhile, and all of them together. */
 const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
   ['calm nights', ['answers'], 3],
-  ['people at work meanwhile', ['answers', 'meanwhile', 'deletes'], 6],
-  ['faults of the service', ['answers', 'meanwhile', 'faults', 'deletes'], 7],
-  ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 7],
-  ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 6],
-  ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 4],
-  ['everything at once', troubles, 8],
+  ['people at work meanwhile', ['answers', 'meanwhile', 'deletes'], 4],
+  ['faults of the service', ['answers', 'meanwhile', 'faults', 'deletes'], 5],
+  ['crashes', ['answers', 'meanwhile', 'crashes', 'deletes', 'policies'], 5],
+  ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 4],
+  ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 3],
+  ['everything at once', troubles, 7],
 ];
 
 /** All but files that somebody has open: a table that a service keeps is open to everybody at once. */
@@ -34,7 +34,7 @@ test.each(mixes)('%s', { timeout: 600_000 }, async (name, on, worlds) => {
 });
 
 test('a Google spreadsheet: people and deaths between any two requests', { timeout: 600_000 }, async () => {
-  for (let seed = 8001; seed <= 8005; seed++) {
+  for (let seed = 8001; seed <= 8004; seed++) {
     const play = { format: 'google-sheets' } as const;
     const verdict = await simulate(database, seed, nights, new Set(inServices), play);
     if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inServices, 40, play.format));
@@ -43,7 +43,7 @@ test('a Google spreadsheet: people and deaths between any two requests', { timeo
 });
 
 test('a HubSpot portal: people and deaths between any two requests', { timeout: 600_000 }, async () => {
-  for (let seed = 9001; seed <= 9004; seed++) {
+  for (let seed = 9001; seed <= 9003; seed++) {
     const play = { format: 'hubspot' } as const;
     const verdict = await simulate(database, seed, nights, new Set(inServices), play);
     if (verdict.faults.length > 0) expect.fail(tell(verdict, nights, inServices, 40, play.format));
