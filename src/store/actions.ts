@@ -42,17 +42,19 @@ export async function insertActions(
 ): Promise<void> {
   const rows = actions.map((action) => ({
     ...action,
-    message: action.message ?? null,
+    changes: JSON.stringify(action.changes),
+    expect: JSON.stringify(action.expect),
     precondition: precondition(action),
     state: action.state ?? 'planned',
   }));
   await db.query(
-    // One text: arrays of texts take several times as long to write and to read.
+    // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
        precondition, state, plan_line)
-     select $1, $2, * from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "rowKey" text,
-       changes json, expect jsonb, reason text, message text, "intentId" bigint, precondition text, state text,
-       "planLine" text)`,
+     select $1, $2, kind, "leadId", "row", "rowKey", changes::json, expect::jsonb, reason, message, "intentId",
+       precondition, state, "planLine"
+     from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "rowKey" text, changes text,
+       expect text, reason text, message text, "intentId" bigint, precondition text, state text, "planLine" text)`,
     [run.id, run.round, JSON.stringify(rows)],
   );
 }

@@ -127,13 +127,15 @@ export async function moveBase(
       byLead.set(move.leadId, { ...move, values, row: move.row ?? before.row });
     }
   }
+  const rows = [...byLead.values()].map((move) => ({ ...move, values: JSON.stringify(move.values) }));
   await db.query(
     `insert into pairs (connection, lead_id, base, row_number)
-     select $1, * from json_to_recordset($2::json) as m ("leadId" text, "values" jsonb, "row" bigint)
+     select $1, "leadId", "values"::jsonb, "row"
+     from json_to_recordset($2::json) as m ("leadId" text, "values" text, "row" bigint)
      on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base,
        row_number = coalesce(excluded.row_number, pairs.row_number),
        row_absences = case when excluded.row_number is null then pairs.row_absences else 0 end`,
-    [connection, JSON.stringify([...byLead.values()])],
+    [connection, JSON.stringify(rows)],
   );
 }
 
