@@ -28,7 +28,7 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
  * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted.
- * Returns how many pairs it stored as new ones.
+ * Returns how many pairs it stored, most of which are new.
  */
 export async function adoptScan(
   db: Queryable,
