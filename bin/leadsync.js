@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The sources run as they are on Node 24; under an older Node the one from node_modules is used instead.
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +28,8 @@ if (major >= 24) {
   nodeModule.enableCompileCache(compiled);
   await import(main);
 } else if (existsSync(node24)) {
+  // Loaded here alone: each command under Node 24 starts some ms earlier.
+  const { spawn } = await import('node:child_process');
   // The channel lets the child die with us even when we are killed by SIGKILL and can pass nothing on.
   const child = spawn(node24, [...flags, ...process.argv.slice(1)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
