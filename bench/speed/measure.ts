@@ -1,8 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Order } from './service.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -24,20 +25,16 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end. Throws what it said on stderr when it fails. */
-export async function run(
+const execute = promisify(execFile);
+
+/** Runs Node with these arguments to its end. Throws what it said when it fails. */
+export async function runNode(
   program: readonly string[],
-  { cwd, env }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Pick<Cost, 'wallMs' | 'stdout'>> {
   const from = performance.now();
-  const child = spawn(process.execPath, program, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  const wallMs = performance.now() - from;
-  if (code !== 0) throw new Error(`${program.join(' ')} ended with ${code}\n${stderr}\n${stdout}`);
-  return { wallMs, stdout };
+  const { stdout } = await execute(process.execPath, program, surroundings);
+  return { wallMs: performance.now() - from, stdout };
 }
 
 /** The same, and what the program used: it tells by itself, for which some 30 ms of TypeScript are loaded before it. */
@@ -48,7 +45,7 @@ export async function measure(
   const file = join(cwd, 'usage.json');
   const before = await cpuOfTree(postgresPid);
   const surroundings = { cwd, env: { ...env, BENCH_USAGE: file } };
-  const ran = await run(['--import', here('usage.ts'), ...program], surroundings);
+  const ran = await runNode(['--import', here('usage.ts'), ...program], surroundings);
   const { cpuMs, peakKb } = JSON.parse(await readFile(file, 'utf8')) as { cpuMs: number; peakKb: number };
   const databaseCpuMs = (await cpuOfTree(postgresPid)) - before;
   return { ...ran, cpuMs, databaseCpuMs, peakMb: peakKb / 1024 };

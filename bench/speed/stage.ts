@@ -10,7 +10,7 @@ import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { type Cost, measure, run, Service } from './measure.ts';
+import { type Cost, measure, runNode, Service } from './measure.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 const bareLoop = fileURLToPath(new URL('bare-loop.ts', import.meta.url));
@@ -128,21 +128,24 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Ms that `leadsync COMMAND` takes, in a process in which nothing else is loaded. */
-  async wallOf(command: readonly string[]): Promise<number> {
-    const { wallMs } = await run([bin, ...command], { cwd: this.folder, env: this.#environment() });
-    return wallMs;
+  wallOf(command: readonly string[]): Promise<number> {
+    return this.#wallOf([bin, ...command]);
   }
 
   /** The same of a Node that does nothing. */
-  async wallOfNothing(): Promise<number> {
-    const { wallMs } = await run(['-e', '0'], { cwd: this.folder, env: this.#environment() });
-    return wallMs;
+  wallOfNothing(): Promise<number> {
+    return this.#wallOf(['-e', '0']);
   }
 
   /** leadsync in this process. */
   async openApp(): Promise<App> {
     const config = await loadConfig({ env: this.#environment(), cwd: this.folder });
     return openApp(config, pino({ level: 'warn' }, pino.destination(2)));
+  }
+
+  async #wallOf(program: readonly string[]): Promise<number> {
+    const { wallMs } = await runNode(program, { cwd: this.folder, env: this.#environment() });
+    return wallMs;
   }
 
   #measure(program: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Cost> {
