@@ -1,9 +1,13 @@
 /** What a field holds on either side. Absent, null and empty text are all `null` ("none"). */
 export type Value = string | null;
 
-/** A value that is there but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere. */
+/**
+ * A value that is there but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere. `why`,
+ * for the message: a formula, an error that a formula or an import left, or a cell that a merge covers; absent: a text.
+ */
 export interface Unreadable {
   readonly unreadable: string;
+  readonly why?: 'formula' | 'error' | 'merged';
 }
 
 export type Cell = Value | Unreadable;

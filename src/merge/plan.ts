@@ -289,12 +289,25 @@ export function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell
     case 'conflict.first-sight':
       return `${field} differs and was never in step: ${both}. Both were kept`;
     case 'row.unreadable':
-      return `${field} cannot be read in the row: ${showCell(row)}. Type a date such as 2026-11-21 09:30; the lead keeps ${showCell(lead)}`;
+      return `${field} cannot be read in the row: ${unreadableAdvice(row)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
       return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
       return `${field} was emptied in the row; a lead without a name is not sent. The lead keeps ${showCell(lead)}`;
     case 'lead.field-refused':
       return `the service does not take this value of ${field}: ${both}. It is not sent again until it changes`;
+  }
+}
+
+function unreadableAdvice(row: Cell): string {
+  switch (isUnreadable(row) ? row.why : undefined) {
+    case 'formula':
+      return `${showCell(row)} is a formula, which is not carried over. Type the value in its place`;
+    case 'error':
+      return `the cell shows the error ${showCell(row)}. Mend it, or type the value in its place`;
+    case 'merged':
+      return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
+    case undefined:
+      return `${showCell(row)}. Type a date such as 2026-11-21 09:30`;
   }
 }

@@ -99,5 +99,5 @@ function keptId(text: string): string {
 
 function kept(cell: Cell): Cell {
   if (cell === null) return null;
-  return isUnreadable(cell) ? { unreadable: storable(cell.unreadable) } : storable(cell);
+  return isUnreadable(cell) ? { ...cell, unreadable: storable(cell.unreadable) } : storable(cell);
 }

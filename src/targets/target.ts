@@ -5,7 +5,15 @@ export interface TargetRow {
   /** Where it stands now, as the target's own user would name it (1-based, the header is 1). For messages only. */
   readonly row: number;
   readonly leadId: string | null;
-  /** One cell for each readable mapped field. */
+  /**
+   * What the id cell shows that is no id and cannot be written over: a formula without a value, an error, a cell that a
+   * merge covers. `leadId` is null then. No lead is made of such a row, and while there is one no other row counts as gone.
+   */
+  readonly unreadableId?: string;
+  /**
+   * One cell for each readable mapped field. A cell that is not there (a short line of a CSV file) is left out: it is not
+   * shown, never empty.
+   */
   readonly cells: Cells;
   /** What the status column shows, empty text included. Null: there is no single status column. Never data. */
   readonly status: string | null;
@@ -126,6 +134,7 @@ export type RowOutcome =
  * |---|---|---|
  * | target.busy | later | a person has it open (an editor's lock file), another writer holds our lock, or a record is locked |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
+ * | target.incomplete | later | the file ends in the middle of a row: it is still being written, or was cut off |
  * | target.tab-renamed | never | the sheet has another title now (which is named) |
  * | target.copied | never | a copy of a file that is kept in step already |
  * | target.header-missing | never | no heading of the mapping is in the first row |
@@ -156,9 +165,10 @@ export interface Target {
   /**
    * Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). With a
    * `purpose` it may go on with what a call for the same one read before it failed; without, all is read anew.
+   * `newFields`: mapped fields that never had a column; with `create` each gets one at the end where it is missing.
    */
   open(
-    options: { readonly create: boolean; readonly purpose?: string },
+    options: { readonly create: boolean; readonly purpose?: string; readonly newFields?: readonly string[] },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;
   /**
