@@ -38,6 +38,11 @@ export function normalizeBaseUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
+/** The address of the Leads service as `normalizeBaseUrl` gives it, without the beginning of the API's own paths. */
+export function normalizeLeadsUrl(text: string): string {
+  return normalizeBaseUrl(text).replace(/\/v1(\/leads)?$/, '');
+}
+
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

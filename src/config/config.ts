@@ -56,6 +56,8 @@ interface PostgresTableConfig {
   readonly statusColumn?: string;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;
+  /** Whether that zone was named for this table. */
+  readonly isZoneSet: boolean;
 }
 
 export interface ReminderSettings {

@@ -108,10 +108,11 @@ export const connectionSettings = [
       'Heading of a column in which leadsync tells how each row stands: in step, held (why), waiting (why), deleted (when). It is never read as data. Without it nothing is told, and the row of a deleted lead stays as it is.',
   },
   {
+    variable: 'TARGET_TZ_NAME',
     path: 'connections.NAME.target.timeZone',
     only: ['workbook', 'hubspot', 'postgres-table'],
     meaning:
-      "IANA time zone of dates without an offset; for hubspot the portal's, at whose midnight its daily limit ends. Default: that of sync.timeZone. A Google spreadsheet has its own.",
+      "IANA time zone of dates without an offset, for reading and writing; for hubspot the portal's, at whose midnight its daily limit ends. Default: that of sync.timeZone. Required for a postgres-table with a column of type timestamp (without time zone): UTC for NocoDB and most grids. A Google spreadsheet has its own.",
   },
   {
     path: 'connections.NAME.fields.FIELD',

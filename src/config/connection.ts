@@ -60,7 +60,8 @@ function buildTarget(
     }
     case 'postgres-table': {
       const { type, url, table } = target;
-      return { type, url, table, ...columns, timeZone: zone };
+      const isZoneSet = target.timeZone !== undefined;
+      return { type, url, table, ...columns, timeZone: zone, isZoneSet };
     }
     default:
       return target satisfies never;

@@ -60,7 +60,8 @@ function alertSender(environment: Environment, reminderTo: string | undefined): 
 function targetOf(environment: Environment): Readonly<Record<string, unknown>> {
   const secrets = { token: environment.get('HUBSPOT_TOKEN'), url: environment.get('POSTGRES_TABLE_URL') };
   const variable = environment.get('TARGET');
-  return variable === undefined ? { type: 'workbook' } : present(fromTargetVariable(variable, secrets));
+  if (variable === undefined) return { type: 'workbook' };
+  return present({ ...fromTargetVariable(variable, secrets), timeZone: environment.get('TARGET_TZ_NAME') });
 }
 
 function present(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 import { readFault } from './read-fault.ts';
-import type { Variable } from './settings.ts';
+import { type Setting, settings, type Variable } from './settings.ts';
 import { settingOf, soundsSecret } from './settings-lookup.ts';
 
 /** `failed`: it is set but cannot be used, and the mistake is in `mistakes` already. */
@@ -55,6 +55,19 @@ export class Environment {
     return nearestName(name, others);
   }
 
+  /** Variables that nobody asks for, written like one of ours that is unset but for its `_`. Asked last. */
+  misspelled(): readonly Mistake[] {
+    const names = Object.keys(this.#env);
+    const ours = settings.flatMap(({ variable }: Setting) =>
+      variable === undefined ? [] : [variable, `${variable}_FILE`],
+    );
+    return names.flatMap((where) => {
+      const meant = ours.find((name) => withoutBars(name) === withoutBars(where) && !names.includes(name));
+      if (meant === undefined || ours.includes(where) || this.#looked.has(where)) return [];
+      return [{ where, path: '', message: `is no setting; did you mean ${meant}?` }];
+    });
+  }
+
   #look(name: string): Lookup {
     const value = this.#plain(name);
     const file = this.#plain(`${name}_FILE`);
@@ -89,3 +102,5 @@ export class Environment {
     return value === '' ? undefined : value;
   }
 }
+
+const withoutBars = (name: string): string => name.replaceAll('_', '');

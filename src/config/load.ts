@@ -43,7 +43,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
       ? { source: environmentSource(environment, cwd), mistakes: [] }
       : await readConfigFile(chosen, cwd, environment);
   const parsed = source === undefined ? undefined : fileSchema.safeParse(source.raw);
-  const mistakes = [
+  const found = [
     ...environment.mistakes,
     ...own.mistakes,
     ...unreadable,
@@ -52,6 +52,8 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
       : schemaMistakes(source, parsed.error.issues)),
     ...(source === undefined ? [] : checkTogether(source, own.smtpIsSet)),
   ];
+  // Of a setting that is missing, what was meant is said there.
+  const mistakes = found.length > 0 ? found : environment.misspelled();
   if (
     mistakes.length > 0 ||
     source === undefined ||

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrlMistake, calledUrlMistake, normalizeBaseUrl } from './base-url.ts';
+import { baseUrlMistake, calledUrlMistake, normalizeLeadsUrl } from './base-url.ts';
 import { postgresUrl, rule, secretToken, text } from './checked-text.ts';
 import { graceMistake, noSuccessMistake, offsetMistake, parseDuration, parseOffset } from './duration.ts';
 import { recipientMistake, senderMistake } from './email-address.ts';
@@ -51,7 +51,7 @@ function count(least: number, most: number) {
 const perMinute = count(6, 6000);
 
 const leads = z.strictObject({
-  baseUrl: text(baseUrlMistake).transform(normalizeBaseUrl),
+  baseUrl: text(baseUrlMistake).transform(normalizeLeadsUrl),
   apiKey: secretToken('the key of the Leads service'),
   pageSize: count(1, 1000).prefault(100),
   query: z

@@ -281,3 +281,19 @@ describe('secrets from files', () => {
     }
   });
 });
+
+test.each(['SMTPURL', 'SMTP_URL__FILE', 'REMINDERTO', 'DATABASEURL'])(
+  '%s is no setting, and is not passed over in silence',
+  async (name) => {
+    const env = { LEADS_BASE_URL: 'https://x', LEADS_API_KEY: 'k', TARGET: './a.csv', [name]: 'x' };
+    await expect(loadConfig({ env, cwd })).rejects.toThrow(
+      new RegExp(`${name}: is no setting; did you mean`),
+    );
+  },
+);
+
+test('a variable that only looks like ours is no mistake', async () => {
+  const usual = { LEADS_BASE_URL: 'https://x', LEADS_API_KEY: 'k', TARGET: './a.csv' };
+  const env = { ...usual, LEADSAPIKEY: 'x', hostname: 'y', HOSTNAME: 'y', SMTP_HOST: 'z' };
+  expect((await loadConfig({ env, cwd })).connections).toHaveLength(1);
+});

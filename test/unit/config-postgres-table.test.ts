@@ -26,6 +26,7 @@ test.each([
     table,
     idColumn: 'lead_id',
     timeZone: 'UTC',
+    isZoneSet: false,
   });
   expect(connection?.target.type === 'postgres-table' && connection.target.url.reveal()).toBe(url);
   expect(connection?.fields.map(({ column }) => column)).toEqual([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { baseUrlMistake, normalizeBaseUrl } from '../../src/config/base-url.ts';
+import { baseUrlMistake, normalizeBaseUrl, normalizeLeadsUrl } from '../../src/config/base-url.ts';
 import { effectiveDirection } from '../../src/config/direction.ts';
 import { recipientMistake, senderMistake } from '../../src/config/email-address.ts';
 import { limitMistake, parseLimit } from '../../src/config/limit.ts';
@@ -158,6 +158,14 @@ test.each([
   ['https://x/a/b//', 'https://x/a/b'],
   ['http://localhost:8080', 'http://localhost:8080'],
 ])('the base URL %s is used as %s', (text, expected) => expect(normalizeBaseUrl(text)).toBe(expected));
+
+test.each([
+  ['https://api.example.com/v1', 'https://api.example.com'],
+  ['https://api.example.com/crm/v1/leads/', 'https://api.example.com/crm'],
+  ['https://api.example.com/dev1', 'https://api.example.com/dev1'],
+])('the address of the Leads service %s is used as %s', (text, expected) =>
+  expect(normalizeLeadsUrl(text)).toBe(expected),
+);
 
 test.each([
   [10, { amount: 10, percent: false }],
