@@ -22,16 +22,23 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   }
   if (fix) lines.push(await test('fix', () => mend(context)));
   let closed: readonly string[] = [];
+  let unsuited: readonly string[] = [];
   lines.push(
     await test('target', async () => {
       if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
       const snapshot = await target.open({ create: false }, never);
       closed = snapshot.closed ?? [];
+      unsuited = snapshot.unsuited ?? [];
       return describeRows(context, snapshot);
     }),
   );
   if (closed.length > 0)
     lines.push(await test('columns', () => Promise.reject(notWritable(closed, connection.target.type))));
+  if (unsuited.length > 0)
+    lines.push(
+      await test('column types', () =>
+        Promise.reject(new LeadsyncError('target.unsuited', unsuited.join(' ')))),
+    );
   return lines;
 }
 

@@ -28,6 +28,8 @@ export interface TargetSnapshot {
   readonly timeZone?: string;
   /** Headings of mapped columns of which we may not write every cell, as things stand. Absent: none is known. */
   readonly closed?: readonly string[];
+  /** What columns cannot keep of what is mapped to them, a sentence each, for `leadsync check`. Absent: nothing is known. */
+  readonly unsuited?: readonly string[];
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }

@@ -16,6 +16,7 @@ const targetOf = ({ url }: PostgresTableHarness) =>
     ],
     idColumn: 'lead_id',
     timeZone: 'Europe/Berlin',
+    isZoneSet: true,
   });
 
 async function withTable(sql: string, body: (harness: PostgresTableHarness) => Promise<void>) {

@@ -29,13 +29,15 @@ export async function makePostgresTableHarness(
       `select column_name, data_type from information_schema.columns where table_name = 'leads' order by ordinal_position`,
     );
     if (columns.length === 0) return null;
-    const shown = columns.filter(([column]) => column !== 'position');
+    // The key of a table that leadsync made, or that of the suite's own.
+    const [key] = columns.flat().filter((column) => column === 'position' || column === 'id');
+    const shown = columns.filter(([column]) => column !== key);
     const texts = shown.map(([column, type]) =>
       type?.startsWith('timestamp') === true
         ? `coalesce(to_char(${escapeIdentifier(column ?? '')} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '')`
         : `coalesce(${escapeIdentifier(column ?? '')}::text, '')`,
     );
-    const order = shown.length < columns.length ? 'order by position' : '';
+    const order = key === undefined || key === null ? '' : `order by ${key}`;
     const rows = await query(`select ${texts.join()} from leads ${order}`);
     return [shown, ...rows].map((row, index) =>
       index === 0
@@ -54,6 +56,7 @@ export async function makePostgresTableHarness(
         fields: contractFields,
         idColumn: 'Lead ID',
         timeZone: 'Europe/Berlin',
+        isZoneSet: true,
         ...options,
       }),
     edit: async (change) => {

@@ -23,6 +23,7 @@ function targetOf({ url }: PostgresTableHarness, changed: Partial<PostgresTableO
     fields,
     idColumn: 'lead_id',
     timeZone: 'Europe/Berlin',
+    isZoneSet: true,
   };
   return createPostgresTableTarget({ ...usual, ...changed });
 }
@@ -250,3 +251,122 @@ test('a missing right is named, and the password never', () =>
     expect(failed).toBeInstanceOf(LeadsyncError);
     expect(JSON.stringify(failed)).not.toContain('hush');
   }));
+
+test('a table that it makes has a primary key of its own, without which other programs do not edit it', () =>
+  withTable('select', async (harness) => {
+    const target = targetOf(harness);
+    await target.open({ create: true }, never());
+    await target.write([append('b', { name: 'Bert' }), append('a', { name: 'Anna' })], never());
+    const key = await harness.query(
+      `select a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+       where i.indrelid = 'leads'::regclass and i.indisprimary`,
+    );
+    expect(key).toEqual([['id']]);
+    expect((await readAll(targetOf(harness))).map(({ leadId }) => leadId)).toEqual(['b', 'a']);
+  }));
+
+test('a primary key does not take the name of a mapped column', () =>
+  withTable('select', async (harness) => {
+    await targetOf(harness, { idColumn: 'id' }).open({ create: true }, never());
+    const columns = await harness.query(
+      `select attname::text from pg_attribute where attrelid = 'leads'::regclass and attnum > 0 order by attnum`,
+    );
+    expect(columns.flat()).toEqual(['row_id', 'id', 'name', 'size', 'due']);
+  }));
+
+test('a timestamp without time zone is read and written in one zone, and left out until that is said', () =>
+  withTable(
+    `create table leads (lead_id text, name text, size text, due timestamp); insert into leads values ('a', 'Anna', null, '2026-07-01 09:30')`,
+    async (harness) => {
+      for (const [timeZone, shown, written] of [
+        ['UTC', '2026-07-01T09:30:00.000Z', '2026-12-24 08:00:00'],
+        ['Europe/Berlin', '2026-07-01T07:30:00.000Z', '2026-12-24 09:00:00'],
+      ] as const) {
+        await harness.query(`update leads set due = '2026-07-01 09:30'`);
+        expect((await readAll(targetOf(harness, { timeZone })))[0]?.cells['due']).toBe(shown);
+        const changes = [update('a', {}, { due: '2026-12-24T08:00:00.000Z' })];
+        expect((await targetOf(harness, { timeZone }).write(changes, never())).map(verdict)).toEqual([
+          'done',
+        ]);
+        expect(await harness.query('select due::text from leads')).toEqual([[written]]);
+      }
+      const unsaid = targetOf(harness, { isZoneSet: false });
+      expect(await unsaid.open({ create: true }, never())).toMatchObject({
+        missing: [{ field: 'due', message: expect.stringContaining('target.timeZone') }],
+      });
+      expect(await readAll(unsaid)).toMatchObject([{ cells: { name: 'Anna', size: null } }]);
+      const changes = [update('a', {}, { due: '2026-01-01T00:00:00.000Z' })];
+      expect((await unsaid.write(changes, never())).map(verdict)).toEqual(['target.column-missing']);
+      expect(await harness.query('select due::text from leads')).toEqual([['2026-12-24 09:00:00']]);
+    },
+  ));
+
+test('names columns whose type does not keep what is mapped to them', () =>
+  withTable(
+    `create type mood as enum ('new', 'won');
+     create table leads (lead_id int, name varchar(40), size int, due date, stage mood)`,
+    async (harness) => {
+      const { unsuited } = await targetOf(harness).open({ create: true }, never());
+      expect(unsuited).toEqual([
+        expect.stringContaining('"lead_id" is integer'),
+        expect.stringContaining('"size" is integer'),
+        expect.stringContaining('"due" is date'),
+      ]);
+      await harness.query('drop table leads');
+      expect(await targetOf(harness).open({ create: true }, never())).toMatchObject({ unsuited: [] });
+    },
+  ));
+
+test('a field that never had a column gets one, and stays missing where that is not allowed', () =>
+  withTable(
+    `create table leads (lead_id text, name text, size text); insert into leads values ('a', 'Anna', '1')`,
+    async (harness) => {
+      const role = `maker_${Date.now()}`;
+      await harness.query(`create role ${role} login password 'hush'; grant all on leads to ${role}`);
+      const url = new URL(harness.url);
+      [url.username, url.password] = [role, 'hush'];
+      const newFields = ['due'];
+      const asked = (create: boolean, target = targetOf(harness)) =>
+        target.open({ create, newFields }, never());
+      expect(await asked(true, targetOf(harness, { url: new Secret(url.href) }))).toMatchObject({
+        missing: [{ field: 'due' }],
+      });
+      await harness.query(`drop owned by ${role}; drop role ${role}`);
+      expect(await asked(false)).toMatchObject({ missing: [{ field: 'due' }] });
+      expect(await asked(true)).toMatchObject({ missing: [] });
+      expect(await harness.query(`select pg_typeof(due)::text, name from leads`)).toEqual([
+        ['timestamp with time zone', 'Anna'],
+      ]);
+      await harness.query('alter table leads rename size to breadth');
+      expect(await asked(true)).toMatchObject({ missing: [{ field: 'size' }] });
+    },
+  ));
+
+test('500 rows are written in a few statements, and one that is refused costs a few more', () =>
+  withTable(
+    `create table leads (n serial primary key, lead_id text unique, name varchar(9), size text, due timestamptz)`,
+    async (harness) => {
+      const target = targetOf(harness);
+      const ids = Array.from({ length: 500 }, (_, n) => `lead ${n}`);
+      const countOf = async (changes: readonly RowChange[]) => {
+        const before = target.requests;
+        const verdicts = (await target.write(changes, never())).map(verdict);
+        return { requests: target.requests - before, verdicts };
+      };
+      const made = await countOf(ids.map((id, n) => append(id, { name: `n ${n}`, due: null })));
+      expect(new Set(made.verdicts)).toEqual(new Set(['done']));
+      expect(made.requests).toBeLessThan(15);
+      const edited = await countOf(
+        ids.map((id, n) => update(id, { name: `n ${n}` }, { name: n === 333 ? 'far too long' : `m ${n}` })),
+      );
+      expect(edited.verdicts.flatMap((one, n) => (one === 'done' ? [] : [[n, one]]))).toEqual([
+        [333, 'target.value-not-storable'],
+      ]);
+      expect(edited.requests).toBeLessThan(100);
+      expect(await harness.query(`select count(*)::int from leads where name like 'm %'`)).toEqual([[499]]);
+      expect(await harness.query(`select name from leads where lead_id = 'lead 333'`)).toEqual([['n 333']]);
+      const removed = await countOf(ids.map((id) => remove(id, {})));
+      expect(removed.requests).toBeLessThan(15);
+      expect(await harness.query('select count(*)::int from leads')).toEqual([[0]]);
+    },
+  ));

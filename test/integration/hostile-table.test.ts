@@ -64,6 +64,7 @@ test('a Postgres table of more than fits into the memory is not read', async () 
       idColumn: 'lead_id',
       fields: [{ field: 'companyName', column: 'company', type: 'text', direction: 'two-way' }],
       timeZone: 'UTC',
+      isZoneSet: true,
       mostBytes,
     });
     const { rows } = await target.open({ create: false, purpose: 'test' }, never);

@@ -1,29 +1,29 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
-import { readInstant } from '../../lead/instant.ts';
-import { type Cell, sameCell, type Value } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
-import { type ColumnMapping, headingRank, locateColumns, ownedColumns, shownStatus } from '../columns.ts';
-import { type PresentRow, RowChanges, type RowDecisions } from '../row-changes.ts';
+import { shownStatus } from '../columns.ts';
+import { type PresentRow, RowChanges } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
-import { raise, refused } from './postgres-fault.ts';
+import { raise } from './postgres-fault.ts';
 import { refuseTooMuch } from './refuse-too-much.ts';
+import {
+  type Ask,
+  columnType,
+  definitions,
+  describe,
+  type Place,
+  type Table,
+  type TableMapping,
+  type Texts,
+} from './table-columns.ts';
+import { store } from './table-writes.ts';
 
-export interface PostgresTableOptions extends ColumnMapping {
+export interface PostgresTableOptions extends TableMapping {
   readonly url: Secret;
-  /** `table` or `schema.table`, as it is spelled in the database. */
-  readonly table: string;
-  /** IANA zone in which a date without offset is meant. */
-  readonly timeZone: string;
   /** Of what is read of the table at once; default: 256 MiB. */
   readonly mostBytes?: number;
 }
-
-type Place = { readonly ctid: string; readonly hasOwn: boolean };
-type Texts = (string | null)[];
-type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
-type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
 const rowsAtOnce = 1_000;
 
@@ -33,29 +33,6 @@ const mostMs = 10 * 60_000;
 /** Rows stay locked for no longer when we are the ones who went away. Moments are read in one form, whatever is set. */
 const settings = `select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true),
   set_config('datestyle', 'ISO', true), set_config('idle_in_transaction_session_timeout', '5min', true)`;
-
-/** A default that the database fills in by itself: nobody has written that. */
-const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
-
-/**
- * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; what tells that a person has
- * filled it (null: nothing can). Of defaults only constants are looked at: others may do something. Of the table: whether
- * it is an ordinary one, whose rows a ctid tells apart; whether deleting a row deletes or empties rows of other tables.
- */
-const catalogue = String.raw`
-  select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
-    (a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'))::text,
-    case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
-        and coalesce(e.preset, '') !~ '${automatic}'
-      then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
-        case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end,
-    (c.relkind = 'r' and not exists (select from pg_inherits where inhparent = c.oid))::text,
-    exists (select from pg_constraint where confrelid = c.oid and confdeltype in ('c', 'd', 'n'))::text
-  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    left join pg_index i on i.indrelid = c.oid and i.indisprimary
-    cross join lateral (select pg_get_expr(d.adbin, d.adrelid) as preset) e
-  where c.oid = to_regclass($1) order by a.attnum`;
 
 /**
  * Any PostgreSQL table as a target. Its rows are in the order of the primary key, or of the id column where there is
@@ -99,67 +76,69 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     }
   }
 
-  /** Decides on one change and writes it; `rows` is kept as the table is afterwards. */
+  /**
+   * Decides on changes and writes them together. Where some of it is refused it is rolled back and tried in halves, until
+   * it is known which change it was. `rows` becomes what the table shows afterwards.
+   */
   async function carryOut(
-    change: RowChange,
-    rows: PresentRow<Place>[],
+    changes: readonly RowChange[],
+    rows: { all: readonly PresentRow<Place>[] },
     found: Table,
     ask: Ask,
-  ): Promise<RowOutcome> {
-    const changing = new RowChanges<Place>([change], {
+    signal: AbortSignal,
+  ): Promise<readonly RowOutcome[]> {
+    signal.throwIfAborted();
+    const inHalves = async (): Promise<readonly RowOutcome[]> => {
+      const half = Math.ceil(changes.length / 2);
+      const first = await carryOut(changes.slice(0, half), rows, found, ask, signal);
+      return [...first, ...(await carryOut(changes.slice(half), rows, found, ask, signal))];
+    };
+    if (!areApart(changes)) return inHalves();
+    const changing = new RowChanges<Place>(changes, {
       fields: new Set(found.columns.fields.keys()),
       hasStatus: found.columns.status !== null,
       hasOwnCells: (place) => place.hasOwn,
       notStorable: (text) => (text.includes('\0') ? 'PostgreSQL keeps no NUL characters.' : null),
     });
-    for (const row of rows) changing.see(row);
+    for (const row of rows.all) changing.see(row);
     const decided = changing.decide();
-    const [outcome] = decided.outcomes;
-    if (outcome === undefined) throw new Error('a change without outcome');
-    if (decided.writes.length + decided.appends.length === 0) return outcome;
-    const place = decided.writes[0]?.place;
-    const at = place === undefined ? rows.length : rows.findIndex((row) => row.place === place);
-    await ask('savepoint before_change');
+    if (decided.writes.length + decided.appends.length === 0) return decided.outcomes;
+    await ask('savepoint before_changes');
     try {
-      rows.splice(at, 1, ...(await store(decided, found, ask)));
-      await ask('release savepoint before_change');
-      return outcome;
+      const { written, added } = await store(ask, table, found, decided);
+      await ask('release savepoint before_changes');
+      const kept = rows.all.flatMap((row) => {
+        const now = written.get(row.place);
+        return now === undefined ? [row] : now === null ? [] : [now];
+      });
+      rows.all = [...kept, ...added];
+      return decided.outcomes;
     } catch (error) {
       if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
-      await ask('rollback to savepoint before_change');
+      await ask('rollback to savepoint before_changes');
+      const [change] = changes;
+      if (change === undefined || changes.length > 1) return inHalves();
       const message = `${error.message} The row was left as it is.`;
-      return { key: change.key, status: 'held', code: 'target.value-not-storable', message };
+      return [{ key: change.key, status: 'held', code: 'target.value-not-storable', message }];
     }
   }
 
-  /** Gives the row as it is now, none when it is gone. Throws `target.refused` for what cannot be stored so. */
-  async function store({ writes: [write], appends: [added] }: RowDecisions<Place>, found: Table, ask: Ask) {
-    const at = `where ctid = '${write?.place.ctid}'::tid`;
-    if (write?.remove === true && !write.place.hasOwn) {
-      await ask(`delete from ${table} ${at}`);
-      return [];
+  /** Adds the columns of fields that never had one. Without the right to do so they stay missing, which is told. */
+  async function addColumns(present: Table, newFields: readonly string[], ask: Ask): Promise<Table> {
+    const missing = present.columns.missing.map(({ field }) => field);
+    const added = options.fields.filter(({ field }) => newFields.includes(field) && missing.includes(field));
+    if (added.length === 0) return present;
+    const columns = added.map(
+      ({ column, type }) => `add column if not exists ${pg.escapeIdentifier(column)} ${columnType(type)}`,
+    );
+    await ask('savepoint before_columns');
+    try {
+      await ask(`alter table ${table} ${columns.join()}`);
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.code !== 'target.forbidden') throw error;
+      await ask('rollback to savepoint before_columns');
     }
-    const { id, status, fields } = found.columns;
-    const cells = new Map<number, Value>();
-    if (write?.remove === true) for (const index of ownedColumns(found.columns)) cells.set(index, null);
-    if (write?.unlink === true) cells.set(id, null);
-    const { leadId = null, values = {}, status: text = null } = added ?? write ?? {};
-    if (leadId !== null) cells.set(id, leadId.trim());
-    if (text !== null && status !== null) cells.set(status, text);
-    for (const [field, { index }] of fields) if (field in values) cells.set(index, values[field] ?? null);
-    const columns = [...cells.keys()].map(found.quoted).join();
-    const marks = [...cells.keys()].map((_, n) => `$${n + 1}`).join();
-    const statement =
-      write === undefined
-        ? `insert into ${table} (${columns}) values (${marks})`
-        : `update ${table} set (${columns}) = row(${marks}) ${at}`;
-    const stored = [...cells].map(([index, value]) => value || found.nothing(index));
-    const [texts] = await ask(`${statement} returning ${found.selection}`, stored);
-    if (texts === undefined) throw refused('A rule of the table keeps the row from being written.');
-    const other = [...cells].find(([index, value]) => !sameCell(found.cell(index, texts), value));
-    if (other !== undefined)
-      throw refused(`The column ${found.quoted(other[0])} keeps something else than was written.`);
-    return [found.row(texts)];
+    return (await describe(ask, table, options)) ?? raiseMissing(name);
   }
 
   return {
@@ -169,12 +148,13 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       return requests;
     },
 
-    open: ({ create }, signal) =>
+    open: ({ create, newFields = [] }, signal) =>
       transaction(signal, async (ask) => {
         const present = await describe(ask, table, options);
         if (present === null && !create) return { missing: [], created: false, rows: inBatches([]) };
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
-        const found = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
+        const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
+        const found = create ? await addColumns(described, newFields, ask) : described;
         await refuseTooMuch(ask, `select ${found.selection} from ${table}`, name, options.mostBytes);
         const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
@@ -182,8 +162,10 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
           if (leadId === null && Object.values(cells).every((cell) => cell === null)) return [];
           return [{ row: index + 1, leadId, cells, status: shownStatus(found.columns, status) }];
         });
-        const { closed, columns } = found;
-        return { missing: columns.missing, created: present === null, closed, rows: inBatches(rows) };
+        const { closed, unsuited, columns } = found;
+        const { timeZone } = options;
+        const created = present === null;
+        return { missing: columns.missing, created, timeZone, closed, unsuited, rows: inBatches(rows) };
       }),
 
     write: (changes, signal) =>
@@ -197,13 +179,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         ]);
         const wanted = `where ${found.idText} = any($1) order by ${found.order} for update`;
         const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids]);
-        const rows = texts.map(found.row);
-        const outcomes: RowOutcome[] = [];
-        for (const change of changes) {
-          signal.throwIfAborted();
-          outcomes.push(await carryOut(change, rows, found, ask));
-        }
-        return outcomes;
+        return carryOut(changes, { all: texts.map(found.row) }, found, ask, signal);
       }),
   };
 }
@@ -220,73 +196,10 @@ function openClient(url: Secret, name: string): pg.Client {
   }
 }
 
-/** The table by its catalogue, null when there is none. Throws as `locateColumns` does. */
-async function describe(ask: Ask, table: string, options: PostgresTableOptions) {
-  const catalogued = await ask(catalogue, [table]);
-  if (catalogued.length === 0) return null;
-  const names = catalogued.map(([column]) => column ?? '');
-  const name = `table ${options.table}`;
-  if (catalogued[0]?.[6] !== 'true') {
-    const message = `${name} is no ordinary table: a view, or one that others are parts of or inherit from.`;
-    throw new LeadsyncError('target.unreadable', message);
-  }
-  if (headingRank(names, options) === 0) {
-    throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
-      help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
-    });
-  }
-  const columns = locateColumns(names, options, name);
-  const owned = [...ownedColumns(columns)];
-  const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
-  const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
-  const instants = new Set(
-    [...columns.fields.values()].map(({ index, type }) => (type === 'instant' ? index : -1)),
-  );
-  const isTyped = (index: number) => catalogued[index]?.[1] === 'timestamp with time zone';
-  const isMoment = (index: number) => instants.has(index) && isTyped(index);
-  const shown = owned.map((index) => {
-    if (index === columns.id) return idText;
-    return isMoment(index)
-      ? `floor(extract(epoch from ${quoted(index)}) * 1000)::text`
-      : `${quoted(index)}::text`;
-  });
-  const isReferred = catalogued[0]?.[7] === 'true';
-  const own = catalogued.flatMap((column, index) => (owned.includes(index) ? [] : (column[5] ?? [])));
-  const keys = catalogued.flatMap((column, index) => (column[3] === 'true' ? quoted(index) : []));
-  const text = (index: number | null, texts: Texts): string =>
-    (index === null ? null : texts[owned.indexOf(index) + 2]) ?? '';
-  const cell = (index: number, texts: Texts): Cell => {
-    const shownText = text(index, texts);
-    if (shownText === '' || !instants.has(index)) return shownText === '' ? null : shownText;
-    const date = new Date(isMoment(index) ? Number(shownText) : NaN);
-    if (!Number.isNaN(date.getTime())) return date.toISOString();
-    return readInstant(shownText, options.timeZone) ?? { unreadable: shownText };
-  };
-  return {
-    columns,
-    quoted,
-    cell,
-    idText,
-    /** What is asked of a row: its place, whether deleting it would take what is a person's, then ours. */
-    selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
-    order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
-    closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
-    /** Nothing, as the column takes it. */
-    nothing: (index: number): Value => (catalogued[index]?.[2] === 'true' ? '' : null),
-    row: (texts: Texts): PresentRow<Place> => ({
-      leadId: text(columns.id, texts) || null,
-      status: text(columns.status, texts) || null,
-      cells: Object.fromEntries([...columns.fields].map(([field, { index }]) => [field, cell(index, texts)])),
-      place: { ctid: texts[0] ?? '', hasOwn: texts[1] === 'true' },
-    }),
-  };
-}
-
-function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
-  const typed = (column: string, type: string) => `${pg.escapeIdentifier(column)} ${type}`;
-  const mapped = fields.map(({ column, type }) => typed(column, type === 'instant' ? 'timestamptz' : 'text'));
-  const status = statusColumn === undefined ? [] : [typed(statusColumn, 'text')];
-  return [typed(idColumn, 'text unique'), ...mapped, ...status].join(', ');
+/** Whether no two changes are about one row. */
+function areApart(changes: readonly RowChange[]): boolean {
+  const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [leadId.trim()]));
+  return new Set(ids).size === ids.length;
 }
 
 async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
