@@ -21,7 +21,7 @@ export class ConfigError extends LeadsyncError {
   constructor(mistakes: readonly Mistake[]) {
     const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
     super('config.invalid', `The configuration has ${count}:\n${mistakes.map(describeMistake).join('\n')}`, {
-      help: 'Nothing was started, read or written. leadsync.example.yaml and the README explain each setting.',
+      help: 'Nothing was started, read or written. leadsync.example.yaml and docs/settings.md explain each setting.',
     });
     this.name = 'ConfigError';
     this.mistakes = mistakes;

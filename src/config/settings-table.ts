@@ -1,6 +1,6 @@
 import { type Setting, settings } from './settings.ts';
 
-/** Every setting as a Markdown table, for the README. */
+/** Every setting as a Markdown table, for docs/settings.md. */
 export function settingsTable(): string {
   const rows = settings.map((setting: Setting) =>
     row([

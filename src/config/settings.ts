@@ -5,7 +5,7 @@ import { reminderSettings } from './reminder-settings.ts';
 
 type TargetType = 'workbook' | 'google-sheets' | 'hubspot' | 'postgres-table';
 
-/** One setting: what the README lists, the editor's schema explains, and the loader knows a key by. */
+/** One setting: what docs/settings.md lists, the editor's schema explains, and the loader knows a key by. */
 export interface Setting {
   /** Environment variable. Secrets are also taken from the file that `<variable>_FILE` names. */
   readonly variable?: string;

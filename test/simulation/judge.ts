@@ -23,7 +23,7 @@ export interface TwoSides {
   readonly sandbox: { readonly leads: Pick<World['sandbox']['leads'], 'list'> };
   readonly table: Pick<Table, 'grid' | 'numberOf'>;
   readonly connection: World['connection'];
-  /** What was typed in a moment in which it may be written over (README). */
+  /** What was typed in a moment in which it may be written over (docs/promises.md). */
   readonly online: { readonly typed: Iterable<string> } | null;
 }
 
@@ -59,7 +59,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     ...rowsOf.keys(),
     ...people.edits.map(({ entity }) => entity),
   ]);
-  // Typed into a row that was being added when its columns were moved: it stays in a row of its own (README).
+  // Typed into a row that was being added when its columns were moved: it stays in a row of its own (docs/google-sheets.md).
   const nameless = held.filter(({ code }) => code === 'row.company-name-empty');
   const apart = new Set(
     (rowsOf.get(nobody) ?? []).flatMap((own) =>

@@ -91,7 +91,7 @@ export class People {
         const field = this.#field();
         const old = lead[field] ?? '';
         // Before the row has the lead's id, a field that is emptied is filled again, and a lead that is renamed may be
-        // made twice: known limits (README, promises 1 and 3).
+        // made twice: known limits (docs/promises.md 1 and 3).
         const isLinked = await this.#isLinked(lead.id);
         if (field === 'companyName' && !isLinked) return;
         const value = this.#words.value(field, lead.companyName, 'web');

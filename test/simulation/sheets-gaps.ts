@@ -23,7 +23,7 @@ const mostAge = 120_000;
 
 /**
  * Keeps watch over the gaps that Google's API leaves between the look of a write, the write, and the look after it, and
- * notes what people did in them that no program could put right. Each is a limit that the README names:
+ * notes what people did in them that no program could put right. Each is a limit that docs/google-sheets.md names:
  *
  * - Texts typed between the look and the write may have been typed into the very cell that was written: Sheets has no
  *   write that depends on what a cell shows.

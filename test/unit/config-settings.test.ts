@@ -94,7 +94,7 @@ test('the defaults of process-wide settings are those of the table', async () =>
   expect(await load(Object.fromEntries(written))).toEqual(await load({}));
 });
 
-test('the table for the README has a row for each setting', () => {
+test('the table of docs/settings.md has a row for each setting', () => {
   const rows = settingsTable().trimEnd().split('\n');
   expect(rows).toHaveLength(settings.length + 2);
   for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(5);

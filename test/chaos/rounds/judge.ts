@@ -91,12 +91,12 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     for (const { at } of mails) {
       if (at >= due - clockSlackMs) continue;
       const early = `${told}: a mail came at ${since(world, at)}, too early`;
-      // README, promises: mails go by the clock of the worker's machine.
+      // docs/promises.md: mails go by the clock of the worker's machine.
       if (world.clockWasWrong) excused.push(early);
       else world.fault(early);
     }
     if (mails.length < 2) continue;
-    // README, promises: "the mail is sent again with the same Message-ID", up to three times.
+    // docs/promises.md: "the mail is sent again with the same Message-ID", up to three times.
     const again = `${told}: ${mails.length} mails with one Message-ID, at ${mails.map(({ at }) => since(world, at)).join(', ')}`;
     if (mails.length > 4 || (row?.doubts ?? 0) < mails.length - 1)
       world.fault(`${again}, with ${row?.doubts} doubts`);
