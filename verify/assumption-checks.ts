@@ -219,16 +219,19 @@ export const assumptionChecks: readonly Check[] = [
     },
   },
   {
-    title: 'Drive tells whether the file lies in the trash',
+    title: 'Drive tells whether the file lies in the trash, and whether the account may edit it',
     async run(scratch) {
-      const trashed = await openSheetsApi(scratch.apiOptions()).trashed(new AbortController().signal);
-      if (trashed === null) {
+      const { trashed, canEdit } = await openSheetsApi(scratch.apiOptions()).file(
+        new AbortController().signal,
+      );
+      if (trashed === null || canEdit === null) {
         throw new Skipped(
           'not told: enable the Google Drive API in the project, then a trashed file is noticed',
         );
       }
       same('trashed', trashed, false);
-      return 'it does not';
+      same('canEdit', canEdit, true);
+      return 'it does not, and it may';
     },
   },
 ];

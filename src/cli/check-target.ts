@@ -23,15 +23,24 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   if (fix) lines.push(await test('fix', () => mend(context)));
   let closed: readonly string[] = [];
   let unsuited: readonly string[] = [];
+  let mayWrite: boolean | null | undefined;
   lines.push(
     await test('target', async () => {
       if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
       const snapshot = await target.open({ create: false }, never);
       closed = snapshot.closed ?? [];
       unsuited = snapshot.unsuited ?? [];
+      mayWrite = snapshot.mayWrite;
       return describeRows(context, snapshot);
     }),
   );
+  if (mayWrite !== undefined && mayWrite !== true) {
+    const tell = async () => {
+      if (mayWrite === null) return notTold;
+      throw mayOnlyView(target.name);
+    };
+    lines.push(await test('access', tell));
+  }
   if (closed.length > 0)
     lines.push(await test('columns', () => Promise.reject(notWritable(closed, connection.target.type))));
   if (unsuited.length > 0)
@@ -40,6 +49,20 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
         Promise.reject(new LeadsyncError('target.unsuited', unsuited.join(' ')))),
     );
   return lines;
+}
+
+/** Google tells it through Drive alone. */
+const notTold =
+  'whether the account may write cannot be told: Google Drive does not say so (it cannot be reached from here, or its API is not enabled in the project of the account); the first write shows it';
+
+function mayOnlyView(name: string): LeadsyncError {
+  return new LeadsyncError(
+    'target.forbidden',
+    `The account above may only view ${name}, and not write to it.`,
+    {
+      help: 'Share the spreadsheet with the address above as editor, not as viewer.',
+    },
+  );
 }
 
 function describeAccount(address: string | null | undefined): string {

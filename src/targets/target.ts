@@ -30,6 +30,8 @@ export interface TargetSnapshot {
   readonly closed?: readonly string[];
   /** What columns cannot keep of what is mapped to them, a sentence each, for `leadsync check`. Absent: nothing is known. */
   readonly unsuited?: readonly string[];
+  /** Whether the account may write to it at all; null: that cannot be told. Absent: it shows only when something is written. */
+  readonly mayWrite?: boolean | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }

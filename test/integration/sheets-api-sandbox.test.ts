@@ -64,9 +64,9 @@ test('writes, and reads again what is there', () =>
       [],
     ]);
     expect(sandbox.person.grid('Leads')?.[0]).toEqual(['=1+1', '', '007']);
-    expect(await api.trashed(never)).toBe(false);
+    expect(await api.file(never)).toEqual({ trashed: false, canEdit: true });
     sandbox.person.setTrashed(true);
-    expect(await api.trashed(never)).toBe(true);
+    expect(await api.file(never)).toMatchObject({ trashed: true });
   }));
 
 async function sheetId(api: SheetsApi): Promise<number> {

@@ -96,7 +96,7 @@ test('the signal is asked once just before each request', async () => {
   await api.read([], 'FORMULA', signal);
   await api.write([], signal);
   await api.update([], signal);
-  await api.trashed(signal);
+  await api.file(signal);
   expect(askedBefore).toEqual([0, 1, 2, 3, 4]);
 });
 
@@ -136,18 +136,19 @@ test('the bucket of an account is the same for all its spreadsheets, and reads a
 });
 
 test.each([
-  [200, { trashed: true }, true],
-  [200, { trashed: false }, false],
-  [200, { trashed: 'true' }, null],
-  [200, [], null],
-  [403, { error: { code: 403 } }, null],
-  [429, { error: { code: 429 } }, null],
-])('the trash: %i %j is %j', async (status, body, trashed) => {
+  [200, { trashed: true, capabilities: { canEdit: true } }, { trashed: true, canEdit: true }],
+  [200, { trashed: false, capabilities: { canEdit: false } }, { trashed: false, canEdit: false }],
+  [200, { trashed: false }, { trashed: false, canEdit: null }],
+  [200, { trashed: 'true', capabilities: { canEdit: true } }, { trashed: null, canEdit: true }],
+  [200, [], { trashed: null, canEdit: null }],
+  [403, { error: { code: 403 } }, { trashed: null, canEdit: null }],
+  [429, { error: { code: 429 } }, { trashed: null, canEdit: null }],
+])('what Drive tells: %i %j is %j', async (status, body, state) => {
   await using google = await startGoogle((response) => json(response, status, body));
   const api = google.api();
-  expect(await api.trashed(never)).toBe(trashed);
+  expect(await api.file(never)).toEqual(state);
   expect(google.asked.map(({ url }) => url)).toEqual([
-    `/drive/v3/files/${spreadsheetId}?fields=trashed&supportsAllDrives=true`,
+    `/drive/v3/files/${spreadsheetId}?fields=trashed,capabilities/canEdit&supportsAllDrives=true`,
   ]);
   expect(api.requests).toBe(1);
 });
@@ -155,27 +156,32 @@ test.each([
 test.each<[string, (response: ServerResponse) => void]>([
   ['does not answer', () => {}],
   ['hangs up', (response) => response.destroy()],
-])('the trash: a Drive that %s is asked once in a process', async (_, answer) => {
-  await using google = await startGoogle(answer);
-  const one = google.api({}, { readMs: 60_000, writeMs: 60_000, driveMs: 150 });
-  expect(await one.trashed(never)).toBeNull();
-  expect(await one.trashed(never)).toBeNull();
-  expect(await google.api({ spreadsheetId: 'other' }).trashed(never)).toBeNull();
-  expect(google.asked).toHaveLength(1);
+])('what Drive tells: one that %s is asked again the next time', async (_, answer) => {
+  let isBroken = true;
+  await using google = await startGoogle((response) =>
+    isBroken ? answer(response) : json(response, 200, { trashed: true }),
+  );
+  const api = google.api({}, { readMs: 60_000, writeMs: 60_000, driveMs: 150 });
+  expect(await api.file(never)).toEqual({ trashed: null, canEdit: null });
+  isBroken = false;
+  expect(await api.file(never)).toMatchObject({ trashed: true });
 });
 
-test('the trash: a mistake of our own is not swallowed, a refused account is left to the next request', async () => {
+test('what Drive tells: a mistake of our own is not swallowed, a refused account is left to the next request', async () => {
   await using google = await startGoogle((response) => json(response, 200, { trashed: false }));
   const failing = (error: Error) => {
     const authorize = async (): Promise<never> => {
       throw error;
     };
-    return google.api({ account: { ...google.account, authorize } }).trashed(never);
+    return google.api({ account: { ...google.account, authorize } }).file(never);
   };
   const mistake = new TypeError('x is not a function');
   await expect(failing(mistake)).rejects.toBe(mistake);
-  expect(await failing(new LeadsyncError('target.unauthenticated', 'Refused.'))).toBeNull();
-  expect(await google.api().trashed(never)).toBe(false);
+  expect(await failing(new LeadsyncError('target.unauthenticated', 'Refused.'))).toEqual({
+    trashed: null,
+    canEdit: null,
+  });
+  expect(await google.api().file(never)).toMatchObject({ trashed: false });
 });
 
 test('names the address to share the spreadsheet with, without asking Google', async () => {

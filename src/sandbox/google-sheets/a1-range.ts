@@ -122,32 +122,18 @@ export function fromGridRange(range: sheets_v4.Schema$GridRange, sheet: Sheet): 
   };
 }
 
-/** As a GridRange with all four sides; null (the whole sheet) has none. */
+/**
+ * As a GridRange with all four sides; null (the whole sheet) has none. Google leaves the id of the tab out when it is 0,
+ * and no other zero of a range (pygsheets #116, Aspire-Budgeting/docs #5).
+ */
 export function toGridRange(sheet: Sheet, area: Area | null): sheets_v4.Schema$GridRange {
-  if (area === null) return { sheetId: sheet.id };
+  const sheetId = sheet.id === 0 ? {} : { sheetId: sheet.id };
+  if (area === null) return sheetId;
   return {
-    sheetId: sheet.id,
+    ...sheetId,
     startRowIndex: area.startRow,
     endRowIndex: area.endRow,
     startColumnIndex: area.startColumn,
     endColumnIndex: area.endColumn,
   };
-}
-
-export function intersects(one: Area, other: Area): boolean {
-  return (
-    one.startRow < other.endRow &&
-    other.startRow < one.endRow &&
-    one.startColumn < other.endColumn &&
-    other.startColumn < one.endColumn
-  );
-}
-
-export function contains(outer: Area, inner: Area): boolean {
-  return (
-    outer.startRow <= inner.startRow &&
-    outer.endRow >= inner.endRow &&
-    outer.startColumn <= inner.startColumn &&
-    outer.endColumn >= inner.endColumn
-  );
 }

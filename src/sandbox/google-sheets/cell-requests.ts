@@ -4,7 +4,14 @@ import { fromExtendedValue, toExtendedValue } from './cell-values.ts';
 import { applyMask, type FieldMask } from './field-mask.ts';
 import { gridPlace, sheetById } from './grid-place.ts';
 import { checkEditable, checkValidation } from './protection.ts';
-import { type Area, type Cell, changeCells, type Sheet, type Spreadsheet } from './sheet-state.ts';
+import {
+  type Area,
+  type Cell,
+  changeCells,
+  mergedInto,
+  type Sheet,
+  type Spreadsheet,
+} from './sheet-state.ts';
 
 /** Parts of a cell that the stand-in keeps. */
 const kept: readonly string[] = ['userEnteredValue', 'userEnteredFormat', 'note', 'dataValidation'];
@@ -96,7 +103,7 @@ function changeArea(
       ? { ...cell, entered: fromExtendedValue(given.userEnteredValue) }
       : fromCellData(applyMask(toCellData(cell), given, mask));
     checkValidation(next, row, column);
-    return next;
+    return mergedInto(sheet, row, column) === null ? next : { ...next, entered: null };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { invalid } from './api-fault.ts';
-import { CellError, type Formulas } from './formulas.ts';
+import { CellError } from './cell-error.ts';
+import type { Formulas } from './formulas.ts';
 import { isDateFormat, showNumber } from './number-format.ts';
 import type { Cell, Entered, Sheet } from './sheet-state.ts';
 import { readTyped } from './typed-text.ts';
@@ -65,7 +66,8 @@ export function renderValue(
   if (cell === undefined || cell.entered === null) return null;
   const { entered } = cell;
   if (rendering.values === 'FORMATTED_VALUE') return showCell(cell, sheet, formulas, locale);
-  if (rendering.values === 'FORMULA' && typeof entered === 'object') return entered.formula;
+  if (rendering.values === 'FORMULA' && typeof entered === 'object' && !(entered instanceof CellError))
+    return entered.formula;
   const value = formulas.valueOf(cell, sheet);
   if (value instanceof CellError) return value.text;
   const asText = rendering.dates === 'FORMATTED_STRING' && isDateFormat(cell.format?.numberFormat);

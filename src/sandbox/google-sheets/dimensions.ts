@@ -6,7 +6,6 @@ import {
   countCells,
   type DimensionEntry,
   emptyRow,
-  mostCells,
   plainColumn,
   type Row,
   type Sheet,
@@ -150,14 +149,16 @@ export function changeEntries(
   }
 }
 
-/** Throws the 400 of a spreadsheet that would have more than 10,000,000 cells. */
+/** Throws the 400 of a spreadsheet that would have too many cells. */
 function checkSize(state: Spreadsheet, sheet: Sheet, axis: Axis, count: number): void {
   const across = axis === 'ROWS' ? sheet.columns.length : sheet.rows.length;
-  checkTotal(countCells(state) + across * count);
+  checkTotal(state, across * count);
 }
 
-export function checkTotal(cells: number): void {
-  if (cells <= mostCells) return;
+/** The same for so many cells more. */
+export function checkTotal(state: Spreadsheet, more: number): void {
+  const { mostCells } = state;
+  if (countCells(state) + more <= mostCells) return;
   throw invalid(
     `This action would increase the number of cells in the workbook above the limit of ${mostCells} cells.`,
   );
@@ -220,7 +221,10 @@ function moveAreas(sheet: Sheet, axis: Axis, move: (span: Span) => Span): void {
     if (axis === 'ROWS') return [{ ...area, startRow: span.start, endRow: span.end }];
     return [{ ...area, startColumn: span.start, endColumn: span.end }];
   };
-  sheet.merges = sheet.merges.flatMap(moved);
+  // One cell that is left of a merge is a cell like others.
+  sheet.merges = sheet.merges
+    .flatMap(moved)
+    .filter((area) => area.endRow - area.startRow > 1 || area.endColumn - area.startColumn > 1);
   sheet.protections = sheet.protections.flatMap((one) => {
     const unprotected = one.unprotected.flatMap(moved);
     if (one.area === null) return [{ ...one, unprotected }];

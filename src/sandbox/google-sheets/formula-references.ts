@@ -40,7 +40,7 @@ export function moveFormula({ formula }: Formula, rowsDown: number): Formula {
 }
 
 export function isFormula(entered: unknown): entered is Formula {
-  return typeof entered === 'object' && entered !== null;
+  return typeof entered === 'object' && entered !== null && 'formula' in entered;
 }
 
 function mapReferences(

@@ -1,35 +1,6 @@
-import type { sheets_v4 } from '@googleapis/sheets';
 import { areaOf, findSheet } from './a1-range.ts';
+import { CellError } from './cell-error.ts';
 import { cellAt, type Cell, type Sheet, type Spreadsheet } from './sheet-state.ts';
-
-const errorTexts = {
-  ERROR: '#ERROR!',
-  DIVIDE_BY_ZERO: '#DIV/0!',
-  VALUE: '#VALUE!',
-  REF: '#REF!',
-  NAME: '#NAME?',
-  NUM: '#NUM!',
-  N_A: '#N/A',
-} as const;
-
-/** What a cell shows in place of a value; as text it is `#DIV/0!` and the like. */
-export class CellError extends Error {
-  readonly type: keyof typeof errorTexts;
-
-  constructor(type: keyof typeof errorTexts) {
-    super(errorTexts[type]);
-    this.name = 'CellError';
-    this.type = type;
-  }
-
-  get text(): string {
-    return this.message;
-  }
-
-  get value(): sheets_v4.Schema$ErrorValue {
-    return { type: this.type, message: `Formula error: ${this.text}` };
-  }
-}
 
 /** The value of a cell after formulas are worked out. */
 export type Effective = string | number | boolean | null | CellError;
@@ -50,7 +21,7 @@ export class Formulas {
   /** The effective value of a cell in this sheet. */
   valueOf(cell: Cell, sheet: Sheet): Effective {
     const { entered } = cell;
-    if (typeof entered !== 'object' || entered === null) return entered;
+    if (typeof entered !== 'object' || entered === null || entered instanceof CellError) return entered;
     const known = this.#known.get(cell);
     if (known !== undefined) return known;
     if (this.#open.has(cell)) return new CellError('REF');

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { intersects, parseA1, toGridRange, withinGrid } from './a1-range.ts';
+import { parseA1, toGridRange, withinGrid } from './a1-range.ts';
 import { showCell, toExtendedValue } from './cell-values.ts';
 import { type FieldMask, selects } from './field-mask.ts';
 import { Formulas } from './formulas.ts';
@@ -8,6 +8,7 @@ import {
   type Area,
   type Cell,
   type DimensionEntry,
+  intersects,
   isBlank,
   type MetadataRecord,
   type Protection,

@@ -17,6 +17,8 @@ import {
   type Cell,
   changeCells,
   mergeArea,
+  mergedInto,
+  unmergeArea,
   copySpreadsheet,
   emptyCell,
   type Sheet,
@@ -36,7 +38,7 @@ export interface SheetsPerson {
    * there is no such tab.
    */
   grid(tab: string): string[][] | null;
-  /** Types a text into a cell, as by hand; the grid grows for it. */
+  /** Types a text into a cell, as by hand, of merged cells into the first; the grid grows for it. */
   type(tab: string, row: number, column: number, text: string): void;
   /**
    * Replaces all content by texts; formats, validation and records stay where they are. `typeDates`: what looks like an
@@ -60,6 +62,8 @@ export interface SheetsPerson {
   unprotect(tab: string): void;
   /** Merges cells; what all but the first hold is lost. */
   merge(tab: string, range: string): void;
+  /** Makes single cells of all that is merged within a range: what was lost stays lost. */
+  unmerge(tab: string, range: string): void;
   freeze(tab: string, rows: number): void;
   hideRows(tab: string, at: number, count?: number): void;
   /** A strict list of what the cells may hold. null takes it away. */
@@ -110,7 +114,11 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     type: (tab, row, column, text) => {
       const sheet = sheetOf(tab);
       growTo(state, sheet, row + 1, column + 1);
-      const area = { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 };
+      const { startRow, startColumn } = mergedInto(sheet, row, column) ?? {
+        startRow: row,
+        startColumn: column,
+      };
+      const area = { startRow, endRow: startRow + 1, startColumn, endColumn: startColumn + 1 };
       changeCells(sheet, area, (cell) => typeInto(cell, text, reading()));
     },
     put: (tab, grid, { typeDates = false } = {}) => {
@@ -164,6 +172,10 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     merge: (tab, range) => {
       const sheet = sheetOf(tab);
       mergeArea(sheet, areaIn(sheet, range));
+    },
+    unmerge: (tab, range) => {
+      const sheet = sheetOf(tab);
+      unmergeArea(sheet, areaIn(sheet, range));
     },
     hideRows: (tab, at, count = 1) =>
       changeEntries(sheetOf(tab), 'ROWS', at, at + count, () => ({ hidden: true })),

@@ -1,6 +1,6 @@
-import { columnLetters, contains, intersects } from './a1-range.ts';
+import { columnLetters } from './a1-range.ts';
 import { invalid } from './api-fault.ts';
-import type { Area, Cell, Protection, Sheet } from './sheet-state.ts';
+import { type Area, type Cell, contains, intersects, type Protection, type Sheet } from './sheet-state.ts';
 
 const refusal =
   'You are trying to edit a protected cell or object. Please contact the spreadsheet owner to remove protection ' +

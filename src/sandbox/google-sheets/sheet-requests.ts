@@ -6,7 +6,7 @@ import { applyMask, type FieldMask } from './field-mask.ts';
 import { describeSheetProperties } from './get-spreadsheet.ts';
 import { sheetById } from './grid-place.ts';
 import { checkEditable, checkSheetEditable } from './protection.ts';
-import { countCells, createSheet, type Sheet, type Spreadsheet, wholeSheet } from './sheet-state.ts';
+import { createSheet, type Sheet, type Spreadsheet, wholeSheet } from './sheet-state.ts';
 
 export function addSheet(
   state: Spreadsheet,
@@ -20,7 +20,7 @@ export function addSheet(
   if (state.sheets.some((sheet) => sheet.id === id)) throw invalid(`A sheet with id ${id} already exists.`);
   const [rows, columns] = [grid?.rowCount ?? 1000, grid?.columnCount ?? 26];
   if (rows < 1 || columns < 1) throw invalid('A grid must have at least one row and one column.');
-  checkTotal(countCells(state) + rows * columns);
+  checkTotal(state, rows * columns);
   const sheet = createSheet(id, title, rows, columns);
   freeze(sheet, grid?.frozenRowCount ?? 0, grid?.frozenColumnCount ?? 0);
   sheet.hidden = properties.hidden ?? false;

@@ -1,12 +1,14 @@
 import type { sheets_v4 } from '@googleapis/sheets';
+import { invalid } from './api-fault.ts';
+import type { CellError } from './cell-error.ts';
 
 /** A formula as it was entered, with its `=`. */
 export interface Formula {
   readonly formula: string;
 }
 
-/** What was entered into a cell; null: nothing. An empty text is nothing too. */
-export type Entered = string | number | boolean | Formula | null;
+/** What was entered into a cell; null: nothing. An empty text is nothing too. An error can be typed, or pasted as a value. */
+export type Entered = string | number | boolean | Formula | CellError | null;
 
 /** One cell. Never changed in place, so that a state can be put back. */
 export interface Cell {
@@ -82,6 +84,8 @@ export interface Spreadsheet {
   /** In the order of the tabs. */
   sheets: readonly Sheet[];
   metadata: readonly MetadataRecord[];
+  /** Of all tabs together, empty ones included. */
+  readonly mostCells: number;
   /** For the ids of tabs, records and protected ranges. */
   lastId: number;
 }
@@ -167,12 +171,52 @@ export function changeCells(
   }
 }
 
-/** Makes one cell of an area: what all but its first hold is lost. */
+/** Makes one cell of an area: what all but its first hold is lost. Merges within it become part of it. */
 export function mergeArea(sheet: Sheet, area: Area): void {
+  if (area.endRow - area.startRow === 1 && area.endColumn - area.startColumn === 1) return;
+  const others = withoutMerges(sheet, area);
   changeCells(sheet, area, (cell, row, column) =>
     row === area.startRow && column === area.startColumn ? cell : { ...cell, entered: null },
   );
-  sheet.merges = [...sheet.merges, area];
+  sheet.merges = [...others, area];
+}
+
+/** Makes single cells of what is merged within an area: what was lost stays lost. */
+export function unmergeArea(sheet: Sheet, area: Area): void {
+  sheet.merges = withoutMerges(sheet, area);
+}
+
+function withoutMerges(sheet: Sheet, area: Area): Area[] {
+  const others = sheet.merges.filter((merge) => !contains(area, merge));
+  if (others.some((merge) => intersects(merge, area)))
+    throw invalid('You must select all cells in a merged range to merge or unmerge them.');
+  return others;
+}
+
+/** The first cell of the merge that covers a cell; null: none does, or it is the first itself. */
+export function mergedInto(sheet: Sheet, row: number, column: number): Area | null {
+  const merge = sheet.merges.find((area) =>
+    intersects(area, { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 }),
+  );
+  return merge === undefined || (merge.startRow === row && merge.startColumn === column) ? null : merge;
+}
+
+export function intersects(one: Area, other: Area): boolean {
+  return (
+    one.startRow < other.endRow &&
+    other.startRow < one.endRow &&
+    one.startColumn < other.endColumn &&
+    other.startColumn < one.endColumn
+  );
+}
+
+export function contains(outer: Area, inner: Area): boolean {
+  return (
+    outer.startRow <= inner.startRow &&
+    outer.endRow >= inner.endRow &&
+    outer.startColumn <= inner.startColumn &&
+    outer.endColumn >= inner.endColumn
+  );
 }
 
 /** All cells of the grids together, empty ones included. */

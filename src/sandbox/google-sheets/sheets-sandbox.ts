@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { listen } from '../listen.ts';
 import { createPerson, type SheetsPerson } from './person.ts';
 import { type SheetsFault } from './sheets-fault.ts';
+import { mostCells } from './sheet-state.ts';
 import { SheetsService } from './sheets-service.ts';
 
 export type { SheetsFault };
@@ -19,6 +20,8 @@ export interface SheetsSandboxOptions {
   readonly quotas?: { readonly reads: number; readonly writes: number } | null;
   /** For quotas and for dates typed without a year; epoch ms. The life of tokens is real time. */
   readonly clock?: { now(): number };
+  /** Of the spreadsheet, empty ones included; Google's 10,000,000 unless given (it was 2 and 5 million before). */
+  readonly mostCells?: number;
   readonly port?: number;
 }
 
@@ -74,6 +77,7 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     tabs: options.tabs ?? ['Sheet1'],
     quotas: options.quotas === undefined ? { reads: 60, writes: 60 } : options.quotas,
     clock,
+    mostCells: options.mostCells ?? mostCells,
     tokenUrl: () => `${url}token`,
   });
   // Above any client's idle time, so that no request meets a connection that is being closed.

@@ -21,6 +21,7 @@ export interface SheetsServiceOptions {
   readonly timeZone: string;
   readonly locale: string;
   readonly tabs: readonly string[];
+  readonly mostCells: number;
   readonly quotas: { readonly reads: number; readonly writes: number } | null;
   readonly clock: { now(): number };
   readonly tokenUrl: () => string;
@@ -38,7 +39,7 @@ export class SheetsService {
   #count = 0;
 
   constructor(options: SheetsServiceOptions) {
-    const { spreadsheetId: id, title, timeZone, locale, tabs } = options;
+    const { spreadsheetId: id, title, timeZone, locale, tabs, mostCells: most } = options;
     const sheets = tabs.map((tab, index) => createSheet(index, tab, 1000, 26));
     this.spreadsheet = {
       id,
@@ -48,6 +49,7 @@ export class SheetsService {
       sheets,
       metadata: [],
       lastId: tabs.length,
+      mostCells: most,
       trashed: false,
       shared: true,
     };
@@ -123,10 +125,12 @@ export class SheetsService {
 
   #describeFile(token: string | undefined, id: string, fields: string | null): unknown {
     this.account.check(token, scopesOf.drive);
-    const { title: name, trashed } = this.#file(id);
+    const { title: name, trashed, shared } = this.#file(id);
     const shown = { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet' };
-    // Drive shows the trash only to who asks for it.
-    return fields === null ? shown : prune({ ...shown, trashed }, parseFieldMask(fields));
+    // Drive shows the trash, and what an account may do, only to who asks for it.
+    return fields === null
+      ? shown
+      : prune({ ...shown, trashed, capabilities: { canEdit: shared !== 'reader' } }, parseFieldMask(fields));
   }
 
   #file(id: string): Spreadsheet {

@@ -1,5 +1,6 @@
-import { CellError, type Effective, Formulas } from './formulas.ts';
+import { CellError } from './cell-error.ts';
 import { isFormula, moveFormula } from './formula-references.ts';
+import { type Effective, Formulas } from './formulas.ts';
 import { type Area, type Cell, emptyCell, emptyRow, type Sheet, type Spreadsheet } from './sheet-state.ts';
 
 export interface SortKey {

@@ -1,4 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
+import { errorNamed } from './cell-error.ts';
 import { localeRules, type LocaleRules } from './locale-rules.ts';
 import type { Entered } from './sheet-state.ts';
 
@@ -19,6 +20,8 @@ const epochMs = Date.UTC(1899, 11, 30);
 export function readTyped(text: string, locale: string, today: number): Typed {
   if (text.startsWith("'")) return plain(text.slice(1));
   if (text.startsWith('=') && text.length > 1) return plain({ formula: text });
+  const error = errorNamed(text.trim());
+  if (error !== null) return plain(error);
   const rules = localeRules(locale);
   const trimmed = text.trim();
   if (/^(?:true|false)$/i.test(trimmed)) return plain(trimmed.toLowerCase() === 'true');

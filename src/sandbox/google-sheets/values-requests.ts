@@ -4,7 +4,14 @@ import { ApiFault, invalid } from './api-fault.ts';
 import { enterValue, type InputOption, type Reading, renderValue, type Rendering } from './cell-values.ts';
 import { Formulas } from './formulas.ts';
 import { checkEditable, checkValidation } from './protection.ts';
-import { type Area, atomically, changeCells, type Sheet, type Spreadsheet } from './sheet-state.ts';
+import {
+  type Area,
+  atomically,
+  changeCells,
+  mergedInto,
+  type Sheet,
+  type Spreadsheet,
+} from './sheet-state.ts';
 
 /** Values of one range, as they are. `COLUMNS` gives a list for each column. */
 export function readValues(
@@ -155,6 +162,8 @@ function writeRange(
       checkEditable(sheet, { startRow: row, endRow: row + 1, startColumn: column, endColumn: column + 1 });
     }
     updatedCells++;
+    // Accepted, and kept nowhere: the cell shows nothing of its own.
+    if (mergedInto(sheet, row, column) !== null) return cell;
     const next = enterValue(cell, value, input, reading);
     checkValidation(next, row, column);
     return next;

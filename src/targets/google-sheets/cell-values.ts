@@ -4,24 +4,11 @@ import { LeadsyncError } from '../../errors.ts';
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../lead/value.ts';
 import { SerialClock } from '../serial-clock.ts';
-import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
+import { cellAt, type Formula, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell } from './sheets-api.ts';
 
 /** Google's limit for one cell (Drive help, "Files you can store"). */
 const longestCellText = 50_000;
-
-/** What cells show instead of a value (Sheets API, ErrorType; `Loading...` while a function is still at work). */
-const faults: ReadonlySet<string> = new Set([
-  '#N/A',
-  '#REF!',
-  '#DIV/0!',
-  '#NAME?',
-  '#VALUE!',
-  '#NUM!',
-  '#NULL!',
-  '#ERROR!',
-  'Loading...',
-]);
 
 /** First of March 1900: before, Sheets counts a day off what SerialClock counts, and a number is hardly a date. */
 const firstSerial = 61;
@@ -47,14 +34,13 @@ export class CellValues {
   }
 
   /**
-   * What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. A number
-   * in a text column is as Sheets shows it without a format; a date there has to be told from it before.
+   * What a cell of a mapped column holds. Formulas are unreadable: nothing is written over them. A number in a text
+   * column is as Sheets shows it without a format; a date there, and an error, have to be told from it before.
    */
   read(cell: GridCell, type: FieldType): Cell {
-    if (isFormula(cell)) return { unreadable: showFormula(cell.formula, cellText(cell)) };
+    if (isFormula(cell)) return { unreadable: showFormula(cell), why: 'formula' };
     const text = cellText(cell);
     if (text === '') return null;
-    if (faults.has(text)) return { unreadable: text };
     if (type === 'text') return text;
     if (typeof cell === 'number') return this.#instantOf(cell) ?? { unreadable: text };
     // A truth in a column of dates: a guess would be a lost edit.
@@ -116,11 +102,13 @@ export function notStorableInSheets(text: string): string | null {
   if (text.length > longestCellText) {
     return `The text has ${text.length} characters; a cell holds at most ${longestCellText}.`;
   }
-  if (faults.has(text)) return `A cell with the text ${text} could not be told from one with an error.`;
   return null;
 }
 
-function showFormula(formula: string, value: string): string {
+/** A formula and what it shows. */
+export function showFormula(cell: Formula): string {
+  const { formula } = cell;
+  const value = cellText(cell);
   return `formula ${formula}${value === '' ? '' : ` (shows ${value})`}`;
 }
 

@@ -2,14 +2,23 @@ import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '.
 import { ownedColumns, shownStatus } from '../columns.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { changed, type Found, isRefused, type Look, lookAtTab, lookToWrite } from './look.ts';
+import { type Found, type Look, lookAtTab } from './look.ts';
 import { presentRows } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
+import { assertRoom, roomForTab } from './room.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
-import { copiedFault, fullFault, renamedFault, trashedFault } from './tab-faults.ts';
+import { changed, copiedFault, isRefused, renamedFault, trashedFault } from './tab-faults.ts';
 import { readTabRecords, type TabDescription, tabsFields } from './tab-description.ts';
-import { adoptedTab, misplacedRecords, missingRecords, newHeadings, newTab } from './tab-setup.ts';
+import {
+  adoptedTab,
+  misplacedRecords,
+  missingRecords,
+  newColumns,
+  newHeadings,
+  newTab,
+  newTabSize,
+} from './tab-setup.ts';
 import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
 import { type PlannedRow, planWrite, type WritePlan } from './write-plan.ts';
@@ -59,23 +68,29 @@ class SheetsTarget implements GoogleSheetsTarget {
     return this.#api.address();
   }
 
-  async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+  async open(
+    { create, newFields = [] }: { readonly create: boolean; readonly newFields?: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<TargetSnapshot> {
     // All is looked at anew; and a rule that refused something may have been corrected by the next run.
     this.#unsettled = null;
     if (create) this.#refused.forget();
-    if ((await this.#api.trashed(signal)) === true) throw trashedFault(this.name);
+    const { trashed, canEdit } = await this.#api.file(signal);
+    if (trashed === true) throw trashedFault(this.name);
     const found = await this.#look(signal);
     if (found.kind === 'missing') await this.#assertNotRenamed(signal);
-    if (found.kind !== 'table' && !create) return { missing: [], created: false, rows: inRows([]) };
+    if (found.kind !== 'table' && !create)
+      return { missing: [], created: false, mayWrite: canEdit, rows: inRows([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
     const table = found.kind === 'table' ? found : await this.#look(signal);
     if (table.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(table.tab);
-    const look = create ? await this.#recorded(table, signal) : table;
+    const look = create ? await this.#recorded(await this.#widened(table, newFields, signal), signal) : table;
     const { columns, tab } = look;
     return {
       missing: columns.missing,
       created,
+      mayWrite: canEdit,
       timeZone: tab.timeZone,
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
       rows: inRows(rowsOf(look)),
@@ -87,13 +102,10 @@ class SheetsTarget implements GoogleSheetsTarget {
     const { clock } = this.#options;
     if (clock.now() - (this.#unsettled?.since ?? 0) > mostAgeMs) this.#unsettled = null;
     await this.#settle(signal);
-    const look = await lookToWrite(this.#api, this.#options, this.name, signal);
-    if (look === null) throw changed(this.name);
+    const look = await this.#look(signal);
+    if (look.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(look.tab);
     const plan = planWrite(look, changes, this.#refused);
-    const { rowCount, columnCount } = look.tab;
-    const full = fullFault(this.name, rowCount * columnCount, plan.inserts.length, columnCount);
-    if (full !== null) throw full;
     const unsettled = new UnsettledWrite(this.#api, this.#place, look, clock.now());
     this.#unsettled = unsettled;
     const rest = await this.#send(plan, changes, look, unsettled, signal);
@@ -149,9 +161,30 @@ class SheetsTarget implements GoogleSheetsTarget {
       await this.#api.update(requests, signal);
       return true;
     } catch (error) {
-      if (!isRefused(error) || (await this.#look(signal)).kind !== 'table') throw error;
-      return false;
+      if (!isRefused(error)) throw error;
+      if ((await this.#look(signal)).kind === 'table') return false;
+      const { rowCount, columnCount } = newTabSize(this.#options);
+      const room = roomForTab(sheetId, rowCount, columnCount);
+      if (found.kind === 'missing') await assertRoom(this.#api, this.name, 'another tab', room, signal);
+      throw error;
     }
+  }
+
+  /** Adds the columns of fields that never had one; where that is refused they stay missing. */
+  async #widened(look: Look, fields: readonly string[], signal: AbortSignal): Promise<Look> {
+    const missing = look.columns.missing.map(({ field }) => field);
+    const wanted = fields.filter((field) => missing.includes(field));
+    const requests = newColumns(this.#options, look.tab, wanted);
+    if (requests.length === 0) return look;
+    try {
+      await this.#api.update(requests, signal);
+    } catch (error) {
+      if (isRefused(error)) return look;
+      throw error;
+    }
+    const now = await this.#look(signal);
+    if (now.kind !== 'table') throw changed(this.name);
+    return now;
   }
 
   /** Adds what is missing of our records; a tab on which that is refused is found by its headings alone. */
@@ -196,10 +229,9 @@ class SheetsTarget implements GoogleSheetsTarget {
 }
 
 function rowsOf(look: Look): TargetRow[] {
-  return Array.from(presentRows(look), ({ leadId, cells, status, place }) => ({
+  return Array.from(presentRows(look), ({ place, status, ...row }) => ({
+    ...row,
     row: place + 1,
-    leadId,
-    cells,
     status: shownStatus(look.columns, status),
   }));
 }

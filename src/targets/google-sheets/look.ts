@@ -1,8 +1,8 @@
-import { LeadsyncError } from '../../errors.ts';
 import type { FieldType } from '../../lead/value.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
+import { askErrors, type CellErrors } from './cell-errors.ts';
 import { CellValues } from './cell-values.ts';
 import { alignColumns, headingRow } from './column-alignment.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
@@ -17,6 +17,7 @@ import {
   type TabDescription,
   tabFields,
 } from './tab-description.ts';
+import { changed, isRefused } from './tab-faults.ts';
 
 /** A tab with its headings, as it was at one moment. */
 export interface Look {
@@ -26,6 +27,7 @@ export interface Look {
   readonly values: CellValues;
   /** How the cells of some columns show: those that cannot be told from the grid alone. */
   readonly shown: Shown;
+  readonly errors: CellErrors;
   /** Columns of moments in which an empty cell is taken to show a number as a date: other cells do. */
   readonly dateColumns: ReadonlySet<number>;
 }
@@ -42,7 +44,9 @@ export type Found =
 type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
 
 /**
- * Reads the tab in two requests (three when a cell of ours begins with `=`, or is a number where a text belongs).
+ * Reads the tab in three requests; a fourth when a cell of ours begins with `=`, or is a number where a text belongs; one
+ * more when a text reads as an error does. Merged cells are asked for last: of those that are merged meanwhile, what
+ * they held was read before.
  * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
  * and the faults of SheetsApi.
  */
@@ -64,7 +68,10 @@ export async function lookAtTab(
   const grid = withFormulas(cells, shown);
   const values = new CellValues(tab, place.dates);
   const dateColumns = dateColumnsOf(tab, columns, grid, values);
-  return { kind: 'table', tab, columns, grid, shown, values, dateColumns };
+  const errors = await askErrors(api, place.tab, grid, own, name, signal);
+  const areas = readClosedAreas(await api.describe([], closedFields, signal), tab.sheetId);
+  if (areas === null) throw changed(name);
+  return { kind: 'table', tab: { ...tab, ...areas }, columns, grid, shown, errors, values, dateColumns };
 }
 
 function dateColumnsOf(
@@ -96,23 +103,6 @@ export function showsNumbers(
   // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
   if (type === 'text') return row !== null && typeof look.shown.get(index)?.[row] === 'number';
   return old === null ? look.dateColumns.has(index) : isDayNumber(old, look.values);
-}
-
-/**
- * The same for somebody who is about to write, with one request before: all merged cells and protected ranges.
- * Null: there is no table.
- */
-export async function lookToWrite(
-  api: SheetsApi,
-  place: Place,
-  name: string,
-  signal: AbortSignal,
-): Promise<Look | null> {
-  const spreadsheet = await api.describe([], closedFields, signal);
-  const found = await lookAtTab(api, place, name, signal);
-  if (found.kind !== 'table') return null;
-  const areas = readClosedAreas(spreadsheet, found.tab.sheetId);
-  return areas === null ? null : { ...found, tab: { ...found.tab, ...areas } };
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */
@@ -240,16 +230,4 @@ function assertSameIds(
     if (isMarked(cell) || (typeof cell === 'number' && typeof now === 'string' && now !== '')) continue;
     if (!sameGridCell(cell, now)) throw changed(name);
   }
-}
-
-export function isRefused(error: unknown): boolean {
-  return error instanceof LeadsyncError && error.code === 'target.refused';
-}
-
-export function changed(name: string, cause?: unknown): LeadsyncError {
-  return new LeadsyncError(
-    'target.changed',
-    `Somebody moved rows, columns or the whole tab of ${name} while it was read. Nothing was written.`,
-    { retry: 'now', cause },
-  );
 }

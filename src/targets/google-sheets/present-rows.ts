@@ -1,37 +1,80 @@
-import type { Cell } from '../../lead/value.ts';
+import type { Cell, FieldType } from '../../lead/value.ts';
 import { ownedColumns } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
-import { cellText, idText } from './cell-values.ts';
+import { type CellArea, cellName, isWithin } from './a1.ts';
+import { holdsError } from './cell-errors.ts';
+import { cellText, idText, showFormula } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import type { Look } from './look.ts';
 import type { SheetCell } from './sheets-api.ts';
+
+/** A row, and what its id cell shows that is no id and cannot be written over; see TargetRow. */
+export interface SheetRow extends PresentRow<number> {
+  readonly unreadableId?: string;
+}
 
 /**
  * The rows below the headings that carry an id or anything in a mapped column but what people fill columns down with:
  * check boxes and formulas.
  */
-export function* presentRows(look: Look): Generator<PresentRow<number>> {
+export function* presentRows(look: Look): Generator<SheetRow> {
   for (let row = 1; row < look.grid.length; row++) {
     const present = presentRow(look, row);
     if (present !== null) yield present;
   }
 }
 
-function presentRow({ grid, columns, values, shown }: Look, row: number): PresentRow<number> | null {
+function presentRow(look: Look, row: number): SheetRow | null {
+  const { grid, columns } = look;
   const id = idText(grid, row, columns.id);
-  const leadId = id === '' ? null : id;
+  const unreadableId = unreadableIdAt(look, row);
+  const leadId = id === '' || unreadableId !== null ? null : id;
   let isEmpty = true;
   const cells: Record<string, Cell> = {};
   for (const [field, { index, type }] of columns.fields) {
     const raw = cellAt(grid, row, index);
-    const date = type === 'text' ? dateText(raw, shown.get(index)?.[row]) : null;
-    const cell = date ?? values.read(raw, type);
+    const cell = readCell(look, row, index, type);
     cells[field] = cell;
-    if (cell !== null && !isPrepared(raw)) isEmpty = false;
+    if (raw !== null && cell !== null && !isPrepared(raw)) isEmpty = false;
   }
-  if (leadId === null && isEmpty) return null;
+  // A formula that gives no id is a prepared one; an error or a merge may stand where an id was.
+  const isUnused =
+    isEmpty &&
+    leadId === null &&
+    (unreadableId === null || (isFormula(cellAt(grid, row, columns.id)) && id === ''));
+  if (isUnused) return null;
   const status = columns.status === null ? null : cellText(cellAt(grid, row, columns.status));
-  return { leadId, cells, status: status === '' ? null : status, place: row };
+  const whose = { leadId, ...(unreadableId !== null && { unreadableId }) };
+  return { ...whose, cells, status: status === '' ? null : status, place: row };
+}
+
+function readCell(look: Look, row: number, column: number, type: FieldType): Cell {
+  const raw = cellAt(look.grid, row, column);
+  const merge = raw === null ? mergeOver(look.tab, row, column) : null;
+  if (merge !== null) return { unreadable: merge, why: 'merged' };
+  if (holdsError(look.errors, row, column) && !isFormula(raw))
+    return { unreadable: cellText(raw), why: 'error' };
+  const date = type === 'text' ? dateText(raw, look.shown.get(column)?.[row]) : null;
+  return date ?? look.values.read(raw, type);
+}
+
+/** What stands in the id cell and is no id; null: an id, or nothing. */
+function unreadableIdAt(look: Look, row: number): string | null {
+  const column = look.columns.id;
+  const raw = cellAt(look.grid, row, column);
+  if (raw === null) return mergeOver(look.tab, row, column);
+  if (isFormula(raw)) {
+    const isId = cellText(raw).trim() !== '' && !holdsError(look.errors, row, column);
+    return isId ? null : showFormula(raw);
+  }
+  return holdsError(look.errors, row, column) ? cellText(raw) : null;
+}
+
+/** With which cell a cell is merged, for messages; null: with none, or it is the first of them. */
+function mergeOver({ merged }: Look['tab'], row: number, column: number): string | null {
+  const area = merged.find((each) => isWithin(each, row, column));
+  if (area === undefined || (area.startRow === row && area.startColumn === column)) return null;
+  return `merged with ${cellName(area.startRow, area.startColumn)}`;
 }
 
 /** Whether a cell shows something in rows, too, that nobody has used yet: an unchecked box, a formula. */
@@ -39,8 +82,11 @@ function isPrepared(cell: GridCell): boolean {
   return cell === false || isFormula(cell);
 }
 
-/** The last row that has anything of its own in a column of ours; the headings' when none has. */
-export function lastRow({ grid, columns }: Look): number {
+/**
+ * The last row that has anything of its own in a column of ours; the headings' when none has. Never one within merged
+ * cells of ours: a row that is put in below would become part of them.
+ */
+export function lastRow({ grid, columns, tab }: Look): number {
   const owned = [...ownedColumns(columns)];
   const isUnused = (row: number): boolean =>
     idText(grid, row, columns.id) === '' &&
@@ -50,7 +96,19 @@ export function lastRow({ grid, columns }: Look): number {
     });
   let row = grid.length - 1;
   while (row > 0 && isUnused(row)) row--;
-  return Math.max(row, 0);
+  row = Math.max(row, 0);
+  const ends = tab.merged.flatMap((area) =>
+    owned.some((column) => isWithinColumns(area, column)) ? [area] : [],
+  );
+  for (const { startRow, endRow = tab.rowCount } of ends.toSorted(
+    (one, other) => one.startRow - other.startRow,
+  ))
+    if (startRow <= row && endRow > row + 1) row = endRow - 1;
+  return row;
+}
+
+function isWithinColumns(area: CellArea, column: number): boolean {
+  return isWithin(area, area.startRow, column);
 }
 
 /** A date in a text column as its reader sees it; null for anything else. */

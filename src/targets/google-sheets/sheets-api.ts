@@ -9,10 +9,12 @@ import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Quota, type QuotaKind, quotaOf } from './quota.ts';
 import {
   checkWriteReply,
+  type FileState,
+  parseFileState,
   parseSpreadsheet,
-  parseTrashed,
   parseValueRanges,
   type SheetCell,
+  unknownState,
 } from './sheets-replies.ts';
 
 export type { SheetCell } from './sheets-replies.ts';
@@ -49,8 +51,8 @@ export interface SheetsApi {
   write(data: readonly sheets_v4.Schema$ValueRange[], signal: AbortSignal): Promise<void>;
   /** spreadsheets.batchUpdate. All or nothing. */
   update(requests: readonly sheets_v4.Schema$Request[], signal: AbortSignal): Promise<void>;
-  /** Whether the file lies in the trash; null when that cannot be told, as after a request without reply. */
-  trashed(signal: AbortSignal): Promise<boolean | null>;
+  /** What Drive tells of the file; nulls where that cannot be told, as after a request without reply. */
+  file(signal: AbortSignal): Promise<FileState>;
   /** The address to share the spreadsheet with; null when the credentials name none. */
   address(): Promise<string | null>;
 }
@@ -59,7 +61,7 @@ export interface SheetsApi {
 export interface SheetsTimeouts {
   readonly readMs: number;
   readonly writeMs: number;
-  /** For the question about the trash, which is not worth a long wait. */
+  /** For the question to Drive, which is not worth a long wait. */
   readonly driveMs: number;
 }
 
@@ -96,9 +98,6 @@ function turnsOf(spreadsheet: string): Turns {
   turns.set(spreadsheet, known);
   return known;
 }
-
-/** Roots of Drive that gave no reply: a firewall lets through no more than Sheets. Not asked again by this process. */
-const unreachable = new Set<string>();
 
 class SheetsClient implements SheetsApi {
   requests = 0;
@@ -165,28 +164,29 @@ class SheetsClient implements SheetsApi {
     checkWriteReply(reply);
   }
 
-  async trashed(signal: AbortSignal): Promise<boolean | null> {
+  async file(signal: AbortSignal): Promise<FileState> {
     const root = driveRoot(this.#options.apiUrl);
-    if (unreachable.has(root)) return null;
     const file = encodeURIComponent(this.#options.spreadsheetId);
-    const url = new URL(`drive/v3/files/${file}?fields=trashed&supportsAllDrives=true`, root);
+    const url = new URL(
+      `drive/v3/files/${file}?fields=trashed,capabilities/canEdit&supportsAllDrives=true`,
+      root,
+    );
     try {
       return await this.#turns.run(signal, async () => {
         const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);
         this.requests += 1;
         const { data, status } = await client.request<unknown>({ url, responseType: 'json', ...options });
         this.#options.onReply?.(status);
-        return parseTrashed(data);
+        return parseFileState(data);
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // A refused account: the next request tells of it.
-      if (error instanceof LeadsyncError) return null;
+      if (error instanceof LeadsyncError) return unknownState;
       const reply = readGoogleReply(error, [], this.#clock.now());
       if (reply === null) throw error;
       this.#options.onReply?.(reply.status ?? 'unfinished');
-      if (reply.status === null) unreachable.add(root);
-      return null;
+      return unknownState;
     }
   }
 

@@ -84,9 +84,19 @@ export function checkWriteReply(data: unknown): void {
   if (!z.looseObject({}).safeParse(data).success) throw senseless();
 }
 
-/** Null: not told. */
-export function parseTrashed(data: unknown): boolean | null {
-  return z.object({ trashed: z.boolean() }).safeParse(data).data?.trashed ?? null;
+/** What Drive tells of a file; null: not told. */
+export interface FileState {
+  readonly trashed: boolean | null;
+  /** Whether this account may change it. */
+  readonly canEdit: boolean | null;
+}
+
+export const unknownState: FileState = { trashed: null, canEdit: null };
+
+export function parseFileState(data: unknown): FileState {
+  const trashed = z.object({ trashed: z.boolean() }).safeParse(data).data?.trashed ?? null;
+  const capabilities = z.object({ capabilities: z.object({ canEdit: z.boolean() }) }).safeParse(data);
+  return { trashed, canEdit: capabilities.data?.capabilities.canEdit ?? null };
 }
 
 /** By hand: a tab has a million cells, and nothing has to be copied. */

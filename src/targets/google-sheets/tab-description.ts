@@ -32,7 +32,7 @@ export interface TabDescription extends SpreadsheetTerms {
   readonly dateColumns: ReadonlySet<number>;
   readonly tabRecords: readonly TabRecord[];
   readonly columnRecords: readonly ColumnRecord[];
-  /** Areas that this account may not write. */
+  /** Areas that this account may not write; empty before they were asked for, as are the merged ones. */
   readonly protections: readonly Protection[];
   readonly merged: readonly CellArea[];
 }
@@ -46,7 +46,7 @@ const records = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 /** Asked for with the range of a tab's first two rows. */
 export const tabFields = [
   'properties(timeZone,locale)',
-  `sheets(properties(sheetId,title,gridProperties),${records},${closed},` +
+  `sheets(properties(sheetId,title,gridProperties),${records},` +
     'data(startRow,startColumn,rowData(values(formattedValue,userEnteredValue,effectiveFormat(numberFormat(type)))),' +
     `columnMetadata(${records})))`,
 ].join(',');
@@ -74,14 +74,13 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
   const timeZone = spreadsheet.properties?.timeZone ?? '';
   // Dates would mean other moments.
   if (timeZone === '') throw senseless();
-  const sheetId = sheet?.properties?.sheetId;
-  if (sheet === undefined || typeof sheetId !== 'number') return null;
+  if (sheet === undefined) return null;
   const data = sheet.data?.[0] ?? {};
   const [first, second] = rowsOf(data);
   return {
     timeZone,
     locale: spreadsheet.properties?.locale ?? '',
-    sheetId,
+    sheetId: idOf(sheet),
     rowCount: sheet.properties?.gridProperties?.rowCount ?? 0,
     columnCount: sheet.properties?.gridProperties?.columnCount ?? 0,
     entered: first.map(({ userEnteredValue }) => enteredValue(userEnteredValue)),
@@ -91,8 +90,14 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
     columnRecords: (data.columnMetadata ?? []).flatMap(({ developerMetadata }, column) =>
       (developerMetadata ?? []).flatMap((record) => columnRecord(record, column)),
     ),
-    ...closedAreas(sheet),
+    protections: [],
+    merged: [],
   };
+}
+
+/** Google leaves a zero out of some replies: the id of the first tab. */
+export function idOf({ properties }: sheets_v4.Schema$Sheet): number {
+  return properties?.sheetId ?? 0;
 }
 
 /** Null when the tab is not among the sheets. */
@@ -100,7 +105,7 @@ export function readClosedAreas(
   spreadsheet: sheets_v4.Schema$Spreadsheet,
   sheetId: number,
 ): ClosedAreas | null {
-  const sheet = spreadsheet.sheets?.find(({ properties }) => properties?.sheetId === sheetId);
+  const sheet = spreadsheet.sheets?.find((each) => idOf(each) === sheetId);
   return sheet === undefined ? null : closedAreas(sheet);
 }
 

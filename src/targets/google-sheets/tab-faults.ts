@@ -1,21 +1,26 @@
 import { LeadsyncError } from '../../errors.ts';
 
-/** Google's limit for a spreadsheet, empty cells included. */
-const mostCells = 10_000_000;
+/** The service has refused a request: as it is, it can never be done. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'target.refused';
+}
 
-/** `target.full` when a spreadsheet with so many cells has no room for more; else null. */
-export function fullFault(
-  name: string,
-  cells: number,
-  newRows: number,
-  columns: number,
-): LeadsyncError | null {
-  if (newRows === 0 || cells + newRows * columns <= mostCells) return null;
+export function changed(name: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'target.changed',
+    `Somebody moved rows, columns or the whole tab of ${name} while it was read. Nothing was written.`,
+    { retry: 'now', cause },
+  );
+}
+
+/** `what`: that there is no room for; `refused`: what the service said. */
+export function fullFault(name: string, what: string, refused: LeadsyncError): LeadsyncError {
   return new LeadsyncError(
     'target.full',
-    `${name} has no room for ${newRows} more rows: a spreadsheet holds ${mostCells} cells, empty ones included.`,
+    `${name} has no room for ${what}; nothing of that was written. ${refused.message}`,
     {
-      help: 'Delete empty rows and columns, in the other tabs too, or move old rows to another spreadsheet.',
+      help: 'Delete empty rows and columns (empty cells count), in the other tabs too, or move old rows to another spreadsheet.',
+      cause: refused,
     },
   );
 }

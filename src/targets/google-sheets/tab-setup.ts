@@ -18,14 +18,17 @@ type Settings = Pick<
 
 /** What Google gives a new tab. */
 const newRows = 1_000;
-const newColumns = 26;
+const newWidth = 26;
 
 const dateTimeFormat = { type: 'DATE_TIME', pattern: 'yyyy-mm-dd hh:mm' };
 
+export function newTabSize(settings: Settings): { readonly rowCount: number; readonly columnCount: number } {
+  return { rowCount: newRows, columnCount: Math.max(newWidth, headingsOf(settings).length) };
+}
+
 /** One atomic request for a tab that is not there yet. `sheetId`: any that no tab has. */
 export function newTab(settings: Settings, sheetId: number): Request[] {
-  const columnCount = Math.max(newColumns, headingsOf(settings).length);
-  const gridProperties = { rowCount: newRows, columnCount, frozenRowCount: 1 };
+  const gridProperties = { ...newTabSize(settings), frozenRowCount: 1 };
   return [
     { addSheet: { properties: { sheetId, title: settings.tab, gridProperties } } },
     ...furniture(settings, sheetId, newRows),
@@ -54,28 +57,57 @@ export function newHeadings(
 
 /** Headings, formats, lists to choose from, and our records. */
 function furniture(settings: Settings, sheetId: number, rowCount: number): Request[] {
-  const values = headingsOf(settings).map((heading) => ({
+  const columns = columnFurniture(settings, managedColumns(settings), sheetId, 0, rowCount);
+  return [...columns, tabRecord(settings, sheetId)];
+}
+
+/** The same for some columns, side by side from column `start` on. */
+function columnFurniture(
+  settings: Settings,
+  managed: readonly ManagedColumn[],
+  sheetId: number,
+  start: number,
+  rowCount: number,
+): Request[] {
+  const values = managed.map(({ heading }) => ({
     userEnteredValue: { stringValue: heading },
     userEnteredFormat: { textFormat: { bold: true } },
   }));
-  const range = {
-    sheetId,
-    startRowIndex: 0,
-    endRowIndex: 1,
-    startColumnIndex: 0,
-    endColumnIndex: values.length,
-  };
+  const [startColumnIndex, endColumnIndex] = [start, start + values.length];
+  const range = { sheetId, startRowIndex: 0, endRowIndex: 1, startColumnIndex, endColumnIndex };
   const fields = 'userEnteredValue,userEnteredFormat.textFormat.bold';
-  const managed = managedColumns(settings);
-  const columnOf = (heading: string) => managed.findIndex((each) => each.heading === heading);
   return [
     { updateCells: { range, rows: [{ values }], fields } },
-    ...settings.fields.flatMap(({ type, column, values: choices = [] }) => [
-      ...(type === 'instant' ? dateFormat(settings, sheetId, columnOf(column), rowCount) : []),
-      ...(choices.length > 0 ? choiceList(choices, sheetId, columnOf(column)) : []),
-    ]),
-    tabRecord(settings, sheetId),
-    ...managed.map((each, column) => columnRecord(each, sheetId, column)),
+    ...managed.flatMap((each, at) => {
+      const { type, values: choices = [] } = settings.fields.find(({ field }) => field === each.field) ?? {};
+      return [
+        ...(type === 'instant' ? dateFormat(settings, sheetId, start + at, rowCount) : []),
+        ...(choices.length > 0 ? choiceList(choices, sheetId, start + at) : []),
+        columnRecord(each, sheetId, start + at),
+      ];
+    }),
+  ];
+}
+
+/**
+ * Columns for fields that have none, behind the last heading: put in there, so that what somebody has beside the table
+ * is pushed to the right and not overwritten. Empty when no heading of theirs is missing altogether.
+ */
+export function newColumns(settings: Settings, tab: TabDescription, fields: readonly string[]): Request[] {
+  const { sheetId, headings, rowCount, columnCount } = tab;
+  const shown = new Set(headings.map(folded));
+  const managed = managedColumns(settings).filter(
+    ({ field, heading }) => fields.includes(field) && !shown.has(folded(heading)),
+  );
+  if (managed.length === 0) return [];
+  const at = headings.findLastIndex((heading) => heading.trim() !== '') + 1;
+  const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + managed.length };
+  // Behind the last column of the grid a new one could only take over its lists and formats.
+  const spare = { appendDimension: { sheetId, dimension: 'COLUMNS', length: 1 } };
+  return [
+    ...(at === columnCount ? [spare] : []),
+    { insertDimension: { range, inheritFromBefore: false } },
+    ...columnFurniture(settings, managed, sheetId, at, rowCount),
   ];
 }
 

@@ -4,9 +4,10 @@ import { Alignment, type OwnColumns } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, restoredCells } from './cell-writes.ts';
 import { type GridCell, isFormula } from './grid.ts';
-import { isRefused, type Look, readAgain } from './look.ts';
+import { type Look, readAgain } from './look.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
+import { isRefused } from './tab-faults.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 
 /** How often cells are put back when people go on moving rows meanwhile. */

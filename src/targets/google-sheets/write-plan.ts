@@ -2,6 +2,7 @@ import { type Columns, ownedColumns } from '../columns.ts';
 import { RowChanges, type RowWrite } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { cellName, isWithin } from './a1.ts';
+import { holdsError } from './cell-errors.ts';
 import { idText, notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import { type Look, showsNumbers } from './look.ts';
@@ -127,6 +128,7 @@ function untouchable(write: RowWrite<number>, look: Look): string | null {
   for (const column of cellsOf(write, look).keys()) {
     const at = cellName(row, column);
     if (isFormula(cellAt(grid, row, column))) return `The cell ${at} holds a formula.`;
+    if (holdsError(look.errors, row, column)) return `The cell ${at} holds an error.`;
     if (tab.merged.some((area) => isWithin(area, row, column)))
       return `The cell ${at} is merged with others.`;
     if (isProtected(tab, row, column)) return `The cell ${at} is protected.`;

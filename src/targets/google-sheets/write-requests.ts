@@ -1,10 +1,11 @@
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
-import { changed, isRefused, type Look } from './look.ts';
+import type { Look } from './look.ts';
+import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsApi } from './sheets-api.ts';
-import { fullFault } from './tab-faults.ts';
-import { isTab, type TabDescription, tabsFields } from './tab-description.ts';
+import { changed, isRefused } from './tab-faults.ts';
+import { idOf, isTab, type TabDescription, tabsFields } from './tab-description.ts';
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
 
@@ -38,8 +39,9 @@ export class WriteRequests {
     onRefused: OnRefused,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
-    const updates = await this.#update(plan, look, unsettled, onRefused, signal);
+    // New rows first: without room for them nothing is written. They come below all that is updated.
     const inserts = await this.#insert(plan, look, unsettled, onRefused, signal);
+    const updates = await this.#update(plan, look, unsettled, onRefused, signal);
     this.#alone = 0;
     return [...updates, ...inserts];
   }
@@ -54,7 +56,7 @@ export class WriteRequests {
     const send = (rows: readonly PlannedRow[]): Promise<void> =>
       unsettled.send(rows, () => this.#api.write(valueRanges(this.#place.tab, rows), signal));
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
-    return this.#inBatches(updates, parts, send, onRefused, () => this.#assertNotTheTabs(tab, 0, signal));
+    return this.#inBatches(updates, parts, send, onRefused, () => this.#assertSameTab(tab, signal));
   }
 
   #insert(
@@ -76,9 +78,12 @@ export class WriteRequests {
     };
     // A row that is there can be told of later.
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
-    return this.#inBatches(inserts, parts, send, onRefused, () =>
-      this.#assertNotTheTabs(tab, inserts.length - done, signal),
-    );
+    return this.#inBatches(inserts, parts, send, onRefused, async (count) => {
+      await this.#assertSameTab(tab, signal);
+      const [at, what] = [start + done, `${inserts.length - done} more rows`];
+      const room = roomForRows(tab.sheetId, at, count, at === 1 && tab.rowCount > 1);
+      await assertRoom(this.#api, this.#place.name, what, room, signal);
+    });
   }
 
   /** Gives back what was refused and not taken apart. */
@@ -87,7 +92,7 @@ export class WriteRequests {
     parts: (row: PlannedRow) => readonly PlannedRow[],
     send: (rows: readonly PlannedRow[]) => Promise<void>,
     onRefused: OnRefused,
-    onFirstRefusal: () => Promise<void>,
+    onFirstRefusal: (count: number) => Promise<void>,
   ): Promise<readonly Refused<PlannedRow>[]> {
     const rest: Refused<PlannedRow>[] = [];
     let isFirst = true;
@@ -95,7 +100,7 @@ export class WriteRequests {
       try {
         await this.#paced(some.length, () => send(some));
       } catch (error) {
-        if (isRefused(error) && isFirst) await onFirstRefusal();
+        if (isRefused(error) && isFirst) await onFirstRefusal(some.length);
         isFirst &&= !isRefused(error);
         throw error;
       }
@@ -125,25 +130,14 @@ export class WriteRequests {
 
   /**
    * Looks once why something was refused before it is taken apart: throws `target.changed` when the tab is not there
-   * any more or smaller than it was, `target.full` when the spreadsheet has no room for `newRows`.
+   * any more or smaller than it was.
    */
-  async #assertNotTheTabs(
-    { sheetId, ...tab }: TabDescription,
-    newRows: number,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #assertSameTab({ sheetId, ...tab }: TabDescription, signal: AbortSignal): Promise<void> {
     const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const sizes = sheets.map((sheet) => ({
-      isSame: sheet.properties?.sheetId === sheetId && isTab(sheet, this.#place.tab),
-      rows: sheet.properties?.gridProperties?.rowCount ?? 0,
-      columns: sheet.properties?.gridProperties?.columnCount ?? 0,
-    }));
-    const own = sizes.find(({ isSame }) => isSame);
-    if (own === undefined || own.rows < tab.rowCount || own.columns < tab.columnCount)
+    const own = sheets.find((sheet) => idOf(sheet) === sheetId && isTab(sheet, this.#place.tab));
+    const { rowCount, columnCount } = own?.properties?.gridProperties ?? {};
+    if ((rowCount ?? 0) < tab.rowCount || (columnCount ?? 0) < tab.columnCount)
       throw changed(this.#place.name);
-    const cells = sizes.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
-    const full = fullFault(this.#place.name, cells, newRows, own.columns);
-    if (full !== null) throw full;
   }
 }
 

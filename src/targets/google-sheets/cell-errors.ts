@@ -1,0 +1,71 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import { columnLetters, quotedTab } from './a1.ts';
+import type { OwnColumns } from './alignment.ts';
+import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
+import type { SheetCell, SheetsApi } from './sheets-api.ts';
+import { changed } from './tab-faults.ts';
+
+/** By column: the rows whose cells hold an error and not a text that reads like one. */
+export type CellErrors = ReadonlyMap<number, ReadonlySet<number>>;
+
+export function holdsError(errors: CellErrors, row: number, column: number): boolean {
+  return errors.get(column)?.has(row) === true;
+}
+
+const effective = 'sheets(data(startRow,rowData(values(effectiveValue))))';
+
+/** What an error may read like, in whatever language: `#REF!`, `#BEZUG!`, `Loading...`. */
+const likeError = /^#|\.\.\.$/;
+
+/**
+ * Asks of cells that read like an error whether they hold one: a company may be called `#REF!`. One request, none when no
+ * cell of ours does. Formulas are unreadable either way, but for an id.
+ * @throws LeadsyncError `target.changed` when a cell shows something else by now.
+ */
+export async function askErrors(
+  api: SheetsApi,
+  tab: string,
+  grid: Grid,
+  { id, owned }: OwnColumns,
+  name: string,
+  signal: AbortSignal,
+): Promise<CellErrors> {
+  const suspects = [...owned].flatMap((column) => {
+    const rows = [...grid.keys()].slice(1).filter((row) => {
+      const cell = cellAt(grid, row, column);
+      const text = textOf(cell);
+      return text !== null && likeError.test(text) && (column === id || !isFormula(cell));
+    });
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const letters = columnLetters(column);
+    return [{ column, rows, range: `${quotedTab(tab)}!${letters}${first + 1}:${letters}${last + 1}` }];
+  });
+  if (suspects.length === 0) return new Map();
+  const ranges = suspects.map(({ range }) => range);
+  const { sheets = [] } = await api.describe(ranges, effective, signal);
+  const data = sheets[0]?.data ?? [];
+  return new Map(
+    suspects.map(({ column, rows }, at) => {
+      const { startRow, rowData = [] } = data[at] ?? {};
+      const valueAt = (row: number) => rowData[row - (startRow ?? 0)]?.values?.[0]?.effectiveValue;
+      const isError = (row: number): boolean => isErrorValue(valueAt(row), cellAt(grid, row, column), name);
+      return [column, new Set(rows.filter(isError))];
+    }),
+  );
+}
+
+function isErrorValue(
+  value: sheets_v4.Schema$ExtendedValue | undefined,
+  cell: GridCell,
+  name: string,
+): boolean {
+  if (value?.errorValue !== undefined) return true;
+  if (value?.stringValue !== textOf(cell)) throw changed(name);
+  return false;
+}
+
+function textOf(cell: GridCell): string | null {
+  const shown: SheetCell = isFormula(cell) ? cell.shows : cell;
+  return typeof shown === 'string' ? shown : null;
+}
