@@ -251,6 +251,17 @@ describe('check', () => {
   });
 });
 
+test('check says when it cannot be told whether the account may write', async () => {
+  await using scene = await Scene.open({}, 1);
+  await scene.sync();
+  expect(await scene.checked('access')).toBeUndefined();
+  scene.sheets.before = ({ method }) => (method === 'drive.files.get' ? { status: 403 } : undefined);
+  expect(await scene.checked('access')).toMatchObject({
+    ok: true,
+    message: expect.stringContaining('cannot be told'),
+  });
+});
+
 test('what keeps a sync from the spreadsheet: exit 1, a code, what to do, nothing written', async () => {
   await using scene = await Scene.open({}, 3);
   await scene.sync();
@@ -287,6 +298,13 @@ test('what keeps a sync from the spreadsheet: exit 1, a code, what to do, nothin
       mend: () => person.setShared(true),
     },
     {
+      code: 'target.forbidden',
+      line: 'access',
+      help: 'as editor, not as viewer',
+      break: () => person.setShared('reader'),
+      mend: () => person.setShared(true),
+    },
+    {
       code: 'target.not-found',
       help: accountEmail,
       break: () => scene.pointTo('1NoSuchSpreadsheet'),
@@ -320,7 +338,8 @@ test('what keeps a sync from the spreadsheet: exit 1, a code, what to do, nothin
     expect(oneObject(sync), code).toMatchObject({ status: 'failed', problems: [{ code }] });
     mend?.();
   }
-  expect(scene.writes).toBe(writes);
+  // Nothing but the write that was refused.
+  expect(scene.writes).toBe(writes + 1);
   expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
   scene.expectNoSecret();
 });

@@ -80,7 +80,8 @@ test('a protected cell refuses the whole write; a warning does not', async () =>
   await scene.update({ insertDimension: { range: rows(1, 2) } });
   const { sheets } = await scene.get('sheets.protectedRanges(range,requestingUserCanEdit)');
   expect(sheets?.[0]?.protectedRanges).toEqual([
-    { range: { sheetId: 0, startRowIndex: 2, endRowIndex: 4, startColumnIndex: 1, endColumnIndex: 2 } },
+    // The id of the first tab is 0, which Google leaves out here, and no other zero.
+    { range: { startRowIndex: 2, endRowIndex: 4, startColumnIndex: 1, endColumnIndex: 2 } },
   ]);
   person.unprotect('Leads');
   person.protect('Leads', '', true);
@@ -130,17 +131,56 @@ test('merges and protected ranges go with rows that move, hidden rows are read a
     ['1', 'a'],
   ]);
   const moved = { startRowIndex: 2, endRowIndex: 3 };
+  const { sheetId: _, ...area } = merged;
   const { sheets } = await scene.get(
     'sheets(merges,protectedRanges(range,requestingUserCanEdit),data.rowMetadata.hiddenByUser)',
     ['Leads!A1:D3'],
   );
   expect(sheets).toEqual([
     {
-      merges: [{ ...merged, ...moved }],
-      protectedRanges: [{ range: { ...merged, endColumnIndex: 3, ...moved }, requestingUserCanEdit: true }],
+      merges: [{ ...area, ...moved }],
+      protectedRanges: [{ range: { ...area, endColumnIndex: 3, ...moved }, requestingUserCanEdit: true }],
       data: [{ rowMetadata: [{ hiddenByUser: true }, {}, { hiddenByUser: true }] }],
     },
   ]);
+});
+
+test('of merged cells the first alone holds anything; rows put in between are merged too, one cell is not', async () => {
+  await using scene = await begin([
+    ['Id', 'Name'],
+    ['1', 'a'],
+    ['2', 'b'],
+    ['3', 'c'],
+  ]);
+  const { person } = scene.sandbox;
+  const merges = async () => (await scene.get('sheets.merges')).sheets?.[0]?.merges;
+  person.merge('Leads', 'A2:A3');
+  person.merge('Leads', 'A2:B3');
+  person.type('Leads', 2, 1, 'typed');
+  await scene.update({
+    updateCells: {
+      start: { sheetId: 0, rowIndex: 2, columnIndex: 0 },
+      rows: [{ values: [{ userEnteredValue: { stringValue: 'lost' } }] }],
+      fields: 'userEnteredValue',
+    },
+  });
+  expect(scene.grid()).toEqual([
+    ['Id', 'Name'],
+    ['typed', ''],
+    ['', ''],
+    ['3', 'c'],
+  ]);
+  person.insertRows('Leads', 2);
+  expect(await merges()).toEqual([
+    { startRowIndex: 1, endRowIndex: 4, startColumnIndex: 0, endColumnIndex: 2 },
+  ]);
+  expect(() => person.unmerge('Leads', 'A2:A3')).toThrow('must select all cells');
+  person.deleteColumns('Leads', 1);
+  person.deleteRows('Leads', 2, 2);
+  expect(await merges()).toBeUndefined();
+  person.merge('Leads', 'A2:A3');
+  person.unmerge('Leads', 'A1:C9');
+  expect(await merges()).toBeUndefined();
 });
 
 test('records of a sheet hold 30,000 characters, and a place is one row or column', async () => {
