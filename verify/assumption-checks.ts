@@ -61,6 +61,47 @@ export const assumptionChecks: readonly Check[] = [
     },
   },
   {
+    title: 'a value for a cell that a merge covers is taken and kept nowhere',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['a'], ['b']]);
+      await scratch.update([
+        { mergeCells: { range: area(sheetId, [0, 2], [0, 1]), mergeType: 'MERGE_ALL' } },
+      ]);
+      same('after the merge', await scratch.values(tab, 'A1:A2'), [['a']]);
+      await scratch.type(tab, 'A2', [['c']], 'RAW');
+      same('after the write', await scratch.values(tab, 'A1:A2'), [['a']]);
+      return 'nothing of it shows';
+    },
+  },
+  {
+    title: 'a text that reads like an error is told from an error by its effective value',
+    async run(scratch) {
+      const { tab } = await scratch.typed([['text', 'error']]);
+      await scratch.type(tab, 'A2', [['#REF!']], 'RAW');
+      await scratch.type(tab, 'B2', [['#REF!']], 'USER_ENTERED');
+      const { data } = await scratch.sheet(tab, 'A2:B2', 'data(rowData(values(effectiveValue)))');
+      const [text, error] = data?.[0]?.rowData?.[0]?.values ?? [];
+      same('the text', text?.effectiveValue?.stringValue, '#REF!');
+      same('the error', error?.effectiveValue?.errorValue?.type, 'REF');
+      return 'it is';
+    },
+  },
+  {
+    title: 'rows that are put in and taken out again in one request leave all as it was',
+    async run(scratch) {
+      const { tab, sheetId } = await scratch.typed([['a'], ['b'], ['c']], 5);
+      const range = { sheetId, dimension: 'ROWS', startIndex: 2, endIndex: 4 };
+      await scratch.update([
+        { insertDimension: { range, inheritFromBefore: true } },
+        { deleteDimension: { range } },
+      ]);
+      same('rows', await scratch.values(tab, 'A1:A5'), [['a'], ['b'], ['c']]);
+      const { properties } = await scratch.sheet(tab, 'A1', 'properties(gridProperties)');
+      same('rows of the grid', properties?.gridProperties?.rowCount, 5);
+      return 'they do';
+    },
+  },
+  {
     title: 'spreadsheets.get with a range tells of the records of the tab and of its columns',
     async run(scratch) {
       const { tab, sheetId } = await scratch.typed([['a', 'b']]);
