@@ -8,6 +8,7 @@ import {
   startSheetsSandbox,
 } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
+import { columnLetters } from '../../src/targets/google-sheets/a1.ts';
 import { type CliResult, oneObject } from '../support/cli.ts';
 import { Workspace } from '../support/workspace.ts';
 
@@ -249,6 +250,25 @@ describe('check', () => {
     expect(await scene.sync()).toMatchObject({ status: 'succeeded', created: { rows: 0 } });
     scene.expectNoSecret();
   });
+});
+
+test('merging two cells empties no field of a lead, and what is typed after the merge was undone is an edit', async () => {
+  await using scene = await Scene.open({}, 4);
+  await scene.sync();
+  const { person } = scene.sheets;
+  const [headings = [], ...rows] = person.grid('Leads') ?? [];
+  const column = headings.indexOf('City');
+  const id = rows[1]?.[headings.indexOf('Lead ID')] ?? '';
+  const cities = () => scene.workspace.sandbox.leads.list().map(({ city }) => city);
+  const before = cities();
+  const letter = columnLetters(column);
+  person.merge('Leads', `${letter}2:${letter}3`);
+  expect(await scene.sync()).toMatchObject({ status: 'partial', updated: { leads: 0, rows: 0 }, held: 1 });
+  expect(cities()).toEqual(before);
+  person.unmerge('Leads', `${letter}2:${letter}3`);
+  scene.type(id, 'City', 'Ulm');
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1, rows: 0 } });
+  expect(scene.workspace.sandbox.leads.list().find((lead) => lead.id === id)?.city).toBe('Ulm');
 });
 
 test('check says when it cannot be told whether the account may write', async () => {
