@@ -27,6 +27,8 @@ export interface PairState {
   readonly rowAbsences: number;
   /** The deletion of the lead was carried out (row marked) in an earlier run. */
   readonly deletionDone: boolean;
+  /** A person merged the row, which is not there any more, into another. Absent or null: nobody did. */
+  readonly merged?: { readonly row: number; readonly message: string } | null;
 }
 
 /** How many complete scans in different runs must miss an id before it counts as gone (DESIGN, promise 4). */
@@ -36,12 +38,17 @@ const absencesThatProve = 2;
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
   const { base, lead, row } = state;
   if (lead && row) return planBoth(state, lead, row, policy);
+  if (lead && state.merged) {
+    const { row: place, message } = state.merged;
+    return [{ ...action('hold', state, { reason: 'row.merged', message }), row: place }];
+  }
   if (lead)
     return base === null
       ? planNewLead(state, lead, policy, 'new-lead')
       : planRowGone(state, base, lead, policy);
   if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
-  const bothGone = state.leadAbsences >= absencesThatProve && state.rowAbsences >= absencesThatProve;
+  const isRowGone = state.merged || state.rowAbsences >= absencesThatProve;
+  const bothGone = state.leadAbsences >= absencesThatProve && isRowGone;
   return bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
+import type { MergedRow } from '../targets/target.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -27,6 +28,7 @@ export interface Difference {
   readonly leadAbsences: number;
   readonly rowAbsences: number;
   readonly deletionDone: boolean;
+  readonly merged: MergedRow | null;
   readonly memo: Readonly<Record<string, HeldMemo>> | null;
 }
 
@@ -48,7 +50,7 @@ export async function* differences(
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when shown.row is not null then 0
          else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
-       p.lead_deleted_at is not null as "deletionDone", h.memo
+       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo
      from (
        select lead_id from staged_leads where run_id = $1
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { MergedRow } from '../targets/target.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -68,5 +69,21 @@ export async function noteMissed(
      left join (select id from met where side = 'row') t on t.id = p.id
      where p.connection = $2 and (l.id is null or t.id is null)`,
     [run.id, run.connection],
+  );
+}
+
+/** Notes which of the missed rows were merged into others: these are not gone. `merged`: by where they stood. */
+export async function noteMerged(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  merged: ReadonlyMap<number, MergedRow>,
+): Promise<void> {
+  if (merged.size === 0) return;
+  const json = JSON.stringify([...merged].map(([was, { row, message }]) => ({ was, row, message })));
+  await db.query(
+    `update missed_pairs m set merged = json_build_object('row', n."row", 'message', n.message)
+     from json_to_recordset($3::json) as n (was bigint, "row" bigint, message text), pairs p
+     where m.run_id = $1 and m.row and p.connection = $2 and p.lead_id = m.lead_id and p.row_number = n.was`,
+    [run.id, run.connection, json],
   );
 }

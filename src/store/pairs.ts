@@ -27,7 +27,8 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
- * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted.
+ * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted, and
+ * of one that was merged the one that stayed: that counts as there.
  * Returns how many pairs it stored, most of which are new.
  */
 export async function adoptScan(
@@ -62,9 +63,9 @@ export async function adoptScan(
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
        row_absences = case when seen.row then 0 else p.row_absences + $4::int * seen.first_look end,
        absence_run = $1, row_number = seen.row_number
-     from (select p.lead_id, m.lead is not true as lead, m.row is not true as row,
+     from (select p.lead_id, m.lead is not true as lead, m.row is not true or m.merged is not null as row,
              (p.absence_run is distinct from $1)::int as first_look,
-             case when m.row then null else coalesce(t.row_number, p.row_number) end as row_number
+             case when m.row then (m.merged->>'row')::bigint else coalesce(t.row_number, p.row_number) end as row_number
            from (select lead_id from staged_leads where run_id = $1
                  union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
                  union select lead_id from missed_pairs where run_id = $1) ids

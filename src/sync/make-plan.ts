@@ -128,7 +128,7 @@ async function planPairs(
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
-    const { leadId, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone } = difference;
+    const { leadId, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
     const state = {
       leadId,
@@ -139,6 +139,7 @@ async function planPairs(
       leadAbsences,
       rowAbsences,
       deletionDone,
+      merged,
     };
     const actions = planPair(state, policy);
     if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;

@@ -2,7 +2,7 @@ import { shortHash } from '../lead/fingerprint.ts';
 import { isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { inStep } from '../merge/row-status.ts';
-import { MetPairs, noteMissed } from '../store/met-pairs.ts';
+import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   analyzeStaged,
@@ -26,6 +26,7 @@ const batchesTogether = 2;
 export interface StagedTable {
   readonly rows: number;
   readonly missing: TargetSnapshot['missing'];
+  readonly merged?: TargetSnapshot['merged'];
 }
 
 /** Reads the whole target and compares it with what was pulled. A plan does not create a target that is missing. */
@@ -55,12 +56,20 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
-  return { rows: count, missing: snapshot.missing };
+  const { missing, merged = new Map() } = snapshot;
+  return { rows: count, missing, merged };
 }
 
 /** Ends a scan both sides of which are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
-  await holding(context, (db) => noteMissed(db, run), 'repeatable');
+  await holding(
+    context,
+    async (db) => {
+      await noteMissed(db, run);
+      await noteMerged(db, run, table.merged ?? new Map());
+    },
+    'repeatable',
+  );
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const problems = table.missing.map(({ field, message }) => ({
     code: 'target.column-missing',

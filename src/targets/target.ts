@@ -19,6 +19,14 @@ export interface TargetRow {
   readonly status: string | null;
 }
 
+/** What became of a row that a person merged into another. */
+export interface MergedRow {
+  /** Where the row stands that stayed. */
+  readonly row: number;
+  /** Which one that is, and what a person can do, as sentences. */
+  readonly message: string;
+}
+
 export interface TargetSnapshot {
   /** Mapped fields whose column is missing or doubled: left out of this run. */
   readonly missing: readonly { readonly field: string; readonly message: string }[];
@@ -32,6 +40,8 @@ export interface TargetSnapshot {
   readonly unsuited?: readonly string[];
   /** Whether the account may write to it at all; null: that cannot be told. Absent: it shows only when something is written. */
   readonly mayWrite?: boolean | null;
+  /** By where they stood: rows that are not there any more because they were merged. Absent: none ever is. */
+  readonly merged?: ReadonlyMap<number, MergedRow>;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }

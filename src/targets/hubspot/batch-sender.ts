@@ -7,6 +7,7 @@ import {
   fateOfError,
   fatesOf,
   isAboutProperties,
+  isTaken,
   namesRecords,
   rereadFate,
 } from './input-fates.ts';
@@ -44,7 +45,7 @@ export class BatchSender {
       if (known !== undefined) fates.set(input, known);
       return known === undefined;
     });
-    for (const kind of ['update', 'upsert', 'archive'] as const) {
+    for (const kind of ['update', 'create', 'archive'] as const) {
       const ofKind = fresh.filter((input) => input.kind === kind);
       for (const batch of batchesOf(ofKind)) await this.#sendBatch(batch, table, fates, signal);
     }
@@ -63,14 +64,15 @@ export class BatchSender {
     };
     let reply: BatchReply;
     try {
-      reply = await this.#request(inputs, table, signal);
+      reply = await this.#request(inputs, signal);
     } catch (error) {
       const said = refusal(error);
       const [only, ...others] = inputs;
       if (said === null || only === undefined) throw error;
       if (isAboutProperties(said)) throw propertyGone();
       if (others.length === 0) {
-        settle(only, fateOfError(said, only));
+        if (isTaken(said)) await this.#readAgain(inputs, said, table, settle, signal);
+        else settle(only, fateOfError(said, only));
         return;
       }
       const half = Math.ceil(inputs.length / 2);
@@ -79,14 +81,15 @@ export class BatchSender {
       return;
     }
     if (reply.errors.some(isAboutProperties)) throw propertyGone();
-    const { known, unknown, unattributed } = fatesOf(inputs, reply, table);
+    const { known, unknown, unattributed, taken } = fatesOf(inputs, reply, table);
     for (const [input, fate] of known) settle(input, fate);
+    const [said] = taken.values();
+    if (said !== undefined) await this.#readAgain([...taken.keys()], said, table, settle, signal);
     if (unknown.length > 0) await this.#readAgain(unknown, unattributed, table, settle, signal);
   }
 
   #request(
     inputs: readonly PlannedInput[],
-    { idProperty }: CompanyTable,
     signal: AbortSignal,
   ): Promise<BatchReply> {
     const traced = inputs.map(({ id, properties }, index) => ({
@@ -95,9 +98,9 @@ export class BatchSender {
       objectWriteTraceId: String(index),
     }));
     switch (inputs[0]?.kind) {
-      case 'upsert':
-        return this.#api.batchUpsert(
-          traced.map((input) => ({ ...input, idProperty })),
+      case 'create':
+        return this.#api.batchCreate(
+          traced.map(({ id: _, ...input }) => input),
           signal,
         );
       case 'archive':
@@ -117,7 +120,7 @@ export class BatchSender {
     settle: (input: PlannedInput, fate: Fate) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const byLead = inputs[0]?.kind === 'upsert';
+    const byLead = inputs[0]?.kind === 'create';
     const { results } = await this.#api.batchRead(
       inputs.map(({ id }) => id),
       table.wanted,

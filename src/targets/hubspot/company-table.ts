@@ -6,6 +6,10 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 
+/** HubSpot's list of the record ids that were merged into a company. */
+export const mergedProperty = 'hs_merged_object_ids';
+export const nameProperty = 'name';
+
 /** The companies of a portal as a table: which of the mapped properties are there, and what they can hold. */
 export interface CompanyTable {
   /** All that are not archived, by name. */
@@ -18,6 +22,8 @@ export interface CompanyTable {
   /** Names of what is read of each company; all of them are there. */
   readonly wanted: readonly string[];
   readonly missing: TargetSnapshot['missing'];
+  /** What is read of each company in a list: also who it is, and which others were merged into it. */
+  readonly listed: readonly string[];
   /** Names of mapped properties that HubSpot alone fills. */
   readonly closed: readonly string[];
   readonly timeZone: string;
@@ -51,12 +57,14 @@ export function locateProperties(
   const optIn = properties.has(optInProperty) ? [optInProperty] : [];
   if (optIn.length === 0) missing.push({ field: optInProperty, message: missingMessage(optInProperty) });
   const names = [id.name, ...mapped.map(({ name }) => name), ...optIn];
+  const wanted = new Set(statusProperty === null ? names : [...names, statusProperty]);
   return {
     properties,
     fields,
     idProperty: id.name,
     statusProperty,
-    wanted: [...new Set(statusProperty === null ? names : [...names, statusProperty])],
+    wanted: [...wanted],
+    listed: [...new Set([...wanted, nameProperty, mergedProperty])],
     missing,
     closed: mapped.filter(isReadOnly).map(({ name }) => name),
     timeZone: options.timeZone,

@@ -29,10 +29,7 @@ export interface UpdateInput {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-export interface UpsertInput extends UpdateInput {
-  /** The unique property that `id` is a value of. */
-  readonly idProperty: string;
-}
+export type CreateInput = Omit<UpdateInput, 'id'>;
 
 export interface NewProperty {
   readonly name: string;
@@ -102,8 +99,9 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#batch('update', 'write', { inputs }, signal);
   }
 
-  batchUpsert(inputs: readonly UpsertInput[], signal: AbortSignal): Promise<BatchReply> {
-    return this.#batch('upsert', 'write', { inputs }, signal);
+  /** Never writes over a company: one that has the value of a unique property already is refused. */
+  batchCreate(inputs: readonly CreateInput[], signal: AbortSignal): Promise<BatchReply> {
+    return this.#batch('create', 'write', { inputs }, signal);
   }
 
   /** Into the recycle bin. The reply is empty when all are there. */

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {
@@ -17,6 +17,7 @@ import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
+import { isMerged, mergedCompanies } from './merged-companies.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
 import { inRecycleBin, notThere, outcomesOf, type Verdict, withOwnCells } from './write-outcomes.ts';
 import {
@@ -82,12 +83,13 @@ class CompaniesTarget implements HubSpotTarget {
     if (known === null) await this.#assertNew(signal);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
     const table = known ?? (await this.#create(found, signal));
-    const rows = await this.#readRows(table, purpose ?? null, signal);
+    const { rows, merged } = await this.#readRows(table, purpose ?? null, signal);
     this.#table = table;
     return {
       missing: table.missing,
       created: known === null,
       closed: table.closed,
+      merged,
       rows: inBatches(rows.map((row) => targetRow(row, table))),
     };
   }
@@ -152,12 +154,17 @@ class CompaniesTarget implements HubSpotTarget {
     throw changed(`HubSpot's companies have no property ${this.#options.idColumn}. Nothing was written.`);
   }
 
-  /** All companies that are rows. Takes note of those that ask for a lead. */
-  async #readRows(table: CompanyTable, purpose: string | null, signal: AbortSignal): Promise<CompanyRow[]> {
+  /** All companies that are rows, and what became of those that were merged. Takes note of those that ask for a lead. */
+  async #readRows(
+    table: CompanyTable,
+    purpose: string | null,
+    signal: AbortSignal,
+  ): Promise<{ rows: CompanyRow[]; merged: ReadonlyMap<number, MergedRow> }> {
     const companies = await this.#listing.read(
       purpose,
-      table.wanted,
-      (company) => companyRow(company, table) !== null || !isWhole(company, table.wanted),
+      table.listed,
+      (company) =>
+        companyRow(company, table) !== null || isMerged(company) || !isWhole(company, table.wanted),
       signal,
     );
     await this.#assertWhole(companies.values(), table, signal);
@@ -169,7 +176,7 @@ class CompaniesTarget implements HubSpotTarget {
       untidy.set(leadId, [...(untidy.get(leadId) ?? []), place.id]);
     }
     this.#untidy = untidy;
-    return rows;
+    return { rows, merged: mergedCompanies(companies.values(), table) };
   }
 
   /** A property that somebody removed while companies were read must not look as if all of them had been emptied. */
@@ -215,13 +222,13 @@ class CompaniesTarget implements HubSpotTarget {
     return rows;
   }
 
-  /** The new ones whose company a person has deleted: an upsert would make another. */
+  /** The new ones whose company a person has deleted: another would be made. */
   async #inBin(
     inputs: readonly PlannedInput[],
     table: CompanyTable,
     signal: AbortSignal,
   ): Promise<[PlannedInput, Verdict][]> {
-    const added = inputs.filter(({ kind }) => kind === 'upsert');
+    const added = inputs.filter(({ kind }) => kind === 'create');
     if (added.length === 0) return [];
     const binned = (this.#binned ??= await this.#readBin(table, signal));
     return added.flatMap((input) => (binned.has(input.leadId) ? [[input, inRecycleBin]] : []));

@@ -8,12 +8,14 @@ import type { PlannedInput } from './write-plan.ts';
 /**
  * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property; another spelling of
  * it (case, spaces) counts as stored, and travels to the lead like an edit, unless it is what was there before. `missed`: it does
- * not show what was sent, and nobody said why. `words`: HubSpot's, shortened.
+ * not show what was sent, and nobody said why. `taken`: another company has the id of a new one. `words`: HubSpot's, shortened.
+ * `id`: the record's, of a company.
  */
 export type Fate =
-  | { readonly kind: 'stored' }
+  | { readonly kind: 'stored'; readonly id?: string }
   | { readonly kind: 'altered'; readonly shown: ReadonlyMap<string, Cell> }
   | { readonly kind: 'refused'; readonly words: string | null }
+  | { readonly kind: 'taken'; readonly id: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'missed' };
 
@@ -22,26 +24,32 @@ export interface ReplyFates {
   readonly known: ReadonlyMap<PlannedInput, Fate>;
   readonly unknown: readonly PlannedInput[];
   readonly unattributed: SaidFault | null;
+  /** Of those that are refused because another company has the id of the lead: what was said. They may be our own. */
+  readonly taken: ReadonlyMap<PlannedInput, SaidFault>;
 }
 
 /** By status nothing is decided: a batch that failed in part may come as a success. The n-th input has the trace id n. */
 export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, table: CompanyTable): ReplyFates {
   const known = new Map<PlannedInput, Fate>();
   const unattributed: SaidFault[] = [];
+  const taken = new Map<PlannedInput, SaidFault>();
   for (const error of reply.errors) {
     const concerned = inputs.filter((input, index) => isAbout(error, input, String(index)));
     if (concerned.length === 0) unattributed.push(error);
-    for (const input of concerned) known.set(input, fateOfError(error, input));
+    for (const input of concerned) {
+      if (isTaken(error)) taken.set(input, error);
+      else known.set(input, fateOfError(error, input));
+    }
   }
   const byKey = new Map(inputs.map((input) => [input.id, input]));
   for (const result of reply.results) {
     const input = inputOf(result, inputs, byKey, table);
-    if (input === undefined || known.has(input)) continue;
+    if (input === undefined || known.has(input) || taken.has(input)) continue;
     const fate = shownFate(result, input, table);
     if (fate !== null) known.set(input, fate);
   }
   // An archive has no results: whoever is not complained of is archived.
-  const rest = inputs.filter((input) => !known.has(input));
+  const rest = inputs.filter((input) => !known.has(input) && !taken.has(input));
   if (unattributed.length === 0) {
     for (const input of rest) if (input.kind === 'archive') known.set(input, { kind: 'stored' });
   }
@@ -49,6 +57,7 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
     known,
     unknown: rest.filter((input) => !known.has(input)),
     unattributed: unattributed[0] ?? null,
+    taken,
   };
 }
 
@@ -69,7 +78,14 @@ export function rereadFate(
   const empty = Object.fromEntries(Object.keys(input.properties).map((name) => [name, null]));
   const shown = { ...company, properties: { ...empty, ...company.properties } };
   const fate = shownFate(shown, input, table);
-  return fate?.kind === 'stored' ? fate : (refused ?? { kind: 'missed' });
+  if (fate?.kind === 'stored') return fate;
+  if (unattributed !== null && isTaken(unattributed)) return { kind: 'taken', id: company.id };
+  return refused ?? { kind: 'missed' };
+}
+
+/** HubSpot's codes for a value of a unique property that another company has. */
+export function isTaken({ category, code, details }: SaidFault): boolean {
+  return code === 'CONFLICTING_UNIQUE_VALUE' || category === 'CONFLICT' || details.some(isTaken);
 }
 
 /** HubSpot's own code for a property that is not there (any more). */
@@ -101,7 +117,7 @@ function inputOf(
   byKey: ReadonlyMap<string, PlannedInput>,
   { idProperty }: CompanyTable,
 ): PlannedInput | undefined {
-  const isByLead = inputs[0]?.kind === 'upsert';
+  const isByLead = inputs[0]?.kind === 'create';
   if (result.traceId !== null) {
     const input = inputs[Number(result.traceId)];
     // One that was merged in that moment shows itself as another, which may be another lead's.
@@ -111,7 +127,7 @@ function inputOf(
 }
 
 /** Null when the company is shown without all that was sent. */
-function shownFate({ properties }: ShownCompany, input: PlannedInput, table: CompanyTable): Fate | null {
+function shownFate({ id, properties }: ShownCompany, input: PlannedInput, table: CompanyTable): Fate | null {
   const altered = new Map<string, Cell>();
   for (const [name, sent] of Object.entries(input.properties)) {
     const text = properties[name];
@@ -123,7 +139,7 @@ function shownFate({ properties }: ShownCompany, input: PlannedInput, table: Com
       name !== table.idProperty && (before === undefined || !sameCell(shown, shownCell(before, name, table)));
     if (!sameCell(shown, wanted) && !(isNew && sameButSpelling(shown, wanted))) altered.set(name, shown);
   }
-  return altered.size === 0 ? { kind: 'stored' } : { kind: 'altered', shown: altered };
+  return altered.size === 0 ? { kind: 'stored', id } : { kind: 'altered', shown: altered };
 }
 
 /** What a property's text means, mapped or not. */

@@ -48,8 +48,22 @@ export function outcomesOf(
       return fate === undefined ? [] : (verdictOf(change, input, fate, table) ?? []);
     });
     const [verdict] = verdicts;
-    return verdict === undefined ? outcome : { key: change.key, ...verdict };
+    if (verdict !== undefined) return { key: change.key, ...verdict };
+    const made = change.kind === 'append' ? madeId(byLead.get(leadId) ?? [], fates) : null;
+    return made === null ? outcome : { ...outcome, row: Number(made) };
   });
+}
+
+/** The record id of a new company, as HubSpot told it. */
+function madeId(
+  inputs: readonly PlannedInput[],
+  fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
+): string | null {
+  const ids = inputs.flatMap((input) => {
+    const fate = fates.get(input);
+    return fate !== undefined && 'kind' in fate && fate.kind === 'stored' ? (fate.id ?? []) : [];
+  });
+  return ids[0] ?? null;
 }
 
 function verdictOf(
@@ -72,11 +86,17 @@ function verdictOf(
     case 'refused': {
       const words = fate.words === null ? '.' : `: ${withoutStop(fate.words)}.`;
       return held(
-        kind === 'upsert'
+        kind === 'create'
           ? `HubSpot refused the new company${words} It was not added.`
           : `HubSpot refused the change of the company${words} It was left as it is.`,
       );
     }
+    case 'taken':
+      return {
+        status: 'held',
+        code: 'row.exists',
+        message: `The company ${fate.id} has the id of this lead already and shows something else. It was left as it is, and no other was made.`,
+      };
     case 'gone':
       return notThere;
     case 'missed':

@@ -9,8 +9,8 @@ import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
 /** What is to be sent for one company; at most one for each. */
 export interface PlannedInput {
-  readonly kind: 'update' | 'upsert' | 'archive';
-  /** The record id; of an upsert the lead's. */
+  readonly kind: 'update' | 'create' | 'archive';
+  /** The record id; of a new one the lead's. */
   readonly id: string;
   readonly leadId: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
     const properties: Record<string, string> = { [table.idProperty]: leadId, ...Object.fromEntries(filled) };
     if (status !== null && status !== '' && table.statusProperty !== null)
       properties[table.statusProperty] = status;
-    return { kind: 'upsert', id: leadId, leadId, properties };
+    return { kind: 'create', id: leadId, leadId, properties };
   });
   return [...written, ...added];
 }

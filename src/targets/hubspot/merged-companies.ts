@@ -1,0 +1,45 @@
+import type { MergedRow } from '../target.ts';
+import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
+import type { ShownCompany } from './hubspot-replies.ts';
+
+/** Whether others were merged into it. */
+export function isMerged({ properties }: ShownCompany): boolean {
+  return mergedIds(properties[mergedProperty]).length > 0;
+}
+
+/**
+ * By record id, what became of each company that people merged: of those that went into another, and of the other as well,
+ * since that may be all that is remembered of the place of the first.
+ */
+export function mergedCompanies(
+  companies: Iterable<ShownCompany>,
+  table: CompanyTable,
+): ReadonlyMap<number, MergedRow> {
+  const merged = new Map<number, MergedRow>();
+  for (const company of companies) {
+    const ids = mergedIds(company.properties[mergedProperty]);
+    if (ids.length === 0) continue;
+    const stayed = { row: Number(company.id), message: messageOf(company, table) };
+    for (const id of [...ids, stayed.row]) merged.set(id, stayed);
+  }
+  return merged;
+}
+
+/** Record ids; HubSpot joins them by semicolons, some with a moment behind a colon. */
+function mergedIds(text: string | null | undefined): number[] {
+  return (text ?? '').split(/[;,\s]+/).flatMap((each) => {
+    const [id = ''] = each.split(':');
+    return /^\d{1,15}$/.test(id) ? Number(id) : [];
+  });
+}
+
+function messageOf(company: ShownCompany, table: CompanyTable): string {
+  const { idProperty } = table;
+  const name = company.properties[nameProperty];
+  const shown = name ? `${JSON.stringify(name)} (record ${company.id})` : company.id;
+  const leadId = leadIdOf(company, table);
+  const holder = leadId === null ? `has no ${idProperty} now` : `has the ${idProperty} ${leadId} now`;
+  const first =
+    leadId === null ? `Enter the id of this lead as ${idProperty} of that company, or delete` : 'Delete';
+  return `somebody merged the company of this lead into the company ${shown}, which ${holder}. No new company was made for this lead, and neither was changed. ${first} this lead in the service if the two are one; if they are not, create a company in HubSpot with the id of this lead as ${idProperty}`;
+}
