@@ -227,7 +227,7 @@ async function interrupted(
     return { kind: 'again', afterMs, why: 'throttled' };
   }
   if (fault.code === 'target.rate-limited') {
-    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, 'the target asked to wait');
+    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, `the target asked to wait. ${fault.message}`);
     return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'target-throttled' };
   }
   const current = (await getRun(pool, run.id)) ?? run;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldMapping } from '../../src/lead/mapping.ts';
-import { makeHubSpotHarness } from '../contract/hubspot-harness.ts';
+import { type HubSpotHarness, makeHubSpotHarness } from '../contract/hubspot-harness.ts';
 import {
   anna,
   annaCells,
@@ -20,6 +20,9 @@ const stage: FieldMapping = {
   values: ['new', 'won'],
 };
 const fields = [...contractFields, stage];
+
+/** Without the question whose the key is. */
+const asked = ({ sandbox }: HubSpotHarness) => sandbox.requests.filter(({ kind }) => kind !== 'account');
 
 describe('a fresh portal', () => {
   test('gets a group and all properties, as the mapping needs them', async () => {
@@ -50,7 +53,7 @@ describe('a fresh portal', () => {
       code: 'target.changed',
       retry: 'now',
     });
-    expect(harness.sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+    expect(asked(harness).map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
     await harness.target().open({ create: true }, never());
     expect(await readAll(harness.target())).toEqual([]);
   });
@@ -59,7 +62,8 @@ describe('a fresh portal', () => {
     for (let at = 1; at <= 9; at++) {
       await using harness = await makeHubSpotHarness();
       let n = 0;
-      harness.sandbox.before = () => (++n === at ? { kind: 'reset-after' } : undefined);
+      harness.sandbox.before = ({ kind }) =>
+        kind !== 'account' && ++n === at ? { kind: 'reset-after' } : undefined;
       const target = harness.target({ fields, statusColumn: 'Sync' });
       await expect(target.open({ create: true }, never())).rejects.toMatchObject({
         code: 'target.unavailable',
@@ -74,6 +78,39 @@ describe('a fresh portal', () => {
   });
 });
 
+describe('new properties that take a while to be there', () => {
+  test.each([250, 700, 3_000])('%i ms: the first run writes all the same', async (propertyLagMs) => {
+    await using harness = await makeHubSpotHarness({ propertyLagMs });
+    harness.sandbox.person.create({ name: 'Somebody' });
+    const target = harness.target({ fields, statusColumn: 'Sync' });
+    expect(await target.open({ create: true }, never())).toMatchObject({ created: true, missing: [] });
+    const outcomes = await target.write([append('id-n', { ...annaCells, stage: 'won' }, 'in step')], never());
+    expect(outcomes).toMatchObject([{ status: 'done' }]);
+    expect(harness.sandbox.requests.filter(({ status }) => status >= 400)).toEqual([]);
+  });
+
+  test('are waited for when the making of them was interrupted, and by check --fix', async () => {
+    await using harness = await makeHubSpotHarness({ propertyLagMs: 700 });
+    let posts = 0;
+    harness.sandbox.before = ({ kind, method }) =>
+      kind === 'properties' && method === 'POST' && ++posts === 6 ? { kind: 'reset-after' } : undefined;
+    const target = harness.target({ fields, statusColumn: 'Sync' });
+    await expect(target.open({ create: true }, never())).rejects.toMatchObject({ retry: 'later' });
+    expect(await target.open({ create: true }, never())).toMatchObject({ missing: [] });
+    await using other = await makeHubSpotHarness({ propertyLagMs: 700 });
+    expect(await other.target({ fields }).fix(never())).toBe(true);
+    expect(await other.target({ fields }).open({ create: false }, never())).toMatchObject({ missing: [] });
+  });
+
+  test('end a run when they do not come, and the wait ends with the process', async () => {
+    await using harness = await makeHubSpotHarness({ propertyLagMs: 3_600_000 });
+    const stop = new AbortController();
+    const opened = harness.target().open({ create: true }, stop.signal);
+    setTimeout(() => stop.abort(), 500);
+    await expect(opened).rejects.toThrow(/abort/i);
+  });
+});
+
 test('an id property that may be there twice is refused', async () => {
   await using harness = await makeHubSpotHarness();
   harness.sandbox.person.addProperty({ name: 'lead_id', type: 'string', fieldType: 'text' });
@@ -85,7 +122,7 @@ test('an id property that may be there twice is refused', async () => {
   await expect(harness.target().open({ create: true }, never())).rejects.toMatchObject(refused);
   await expect(harness.target().write([append('id-n', {})], never())).rejects.toMatchObject(refused);
   await expect(harness.target().fix(never())).rejects.toMatchObject(refused);
-  expect(harness.sandbox.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+  expect(asked(harness).map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
 });
 
 describe('check --fix', () => {
@@ -211,7 +248,7 @@ test('what HubSpot fills by itself is said, and is not written to', async () => 
     { status: 'held', code: 'target.value-not-storable', message: expect.stringContaining('score') },
     { status: 'held' },
   ]);
-  expect(harness.sandbox.requests.filter(({ kind }) => kind === 'update' || kind === 'upsert')).toEqual([]);
+  expect(harness.sandbox.requests.filter(({ kind }) => kind === 'update' || kind === 'create')).toEqual([]);
 });
 
 test('an archived property of the ids: nobody takes the portal for a new one, and check --fix restores it', async () => {
@@ -239,5 +276,5 @@ test('a property that is gone since: nothing is written by what was known of it'
   await expect(target.write([append('id-n', { name: 'New' })], never())).rejects.toMatchObject({
     code: 'target.changed',
   });
-  expect(harness.sandbox.requests.filter(({ kind }) => kind === 'upsert')).toEqual([]);
+  expect(harness.sandbox.requests.filter(({ kind }) => kind === 'create')).toEqual([]);
 });

@@ -150,23 +150,23 @@ describe('the reply to a batch', () => {
 
   test('new companies are known by the lead id that they show, whatever their trace ids', async () => {
     await using portal = await scriptedPortal(({ what, body: { inputs = [] } }) => {
-      if (what !== 'companies/batch/upsert') return undefined;
-      const results = inputs.map(({ properties }, n) => ({ id: `${n + 50}`, properties, new: true }));
+      if (what !== 'companies/batch/create') return undefined;
+      const results = inputs.map(({ properties }, n) => ({ id: `${n + 50}`, properties }));
       return { body: { results: results.toReversed() } };
     });
     const added = ['a', 'b', 'c'].map((id) => append(id, { name: `Name of ${id}`, city: null }));
     expect(await portal.target.write(added, never())).toMatchObject(added.map(() => ({ status: 'done' })));
-    const sent = portal.requests.find(({ what }) => what === 'companies/batch/upsert')?.body.inputs ?? [];
+    const sent = portal.requests.find(({ what }) => what === 'companies/batch/create')?.body.inputs ?? [];
     // What is empty is not sent.
     const properties = (id: string) => ({ lead_id: id, name: `Name of ${id}` });
-    const traced = { idProperty: 'lead_id', objectWriteTraceId: expect.any(String) };
-    expect(sent).toEqual(['a', 'b', 'c'].map((id) => ({ ...traced, id, properties: properties(id) })));
+    const traced = { objectWriteTraceId: expect.any(String) };
+    expect(sent).toEqual(['a', 'b', 'c'].map((id) => ({ ...traced, properties: properties(id) })));
     expect(new Set(sent.map(({ objectWriteTraceId }) => objectWriteTraceId)).size).toBe(3);
   });
 
   test('new companies are known by their trace ids, if these are all that is shown', async () => {
     await using portal = await scriptedPortal(({ what, body: { inputs = [] } }) => {
-      if (what !== 'companies/batch/upsert') return undefined;
+      if (what !== 'companies/batch/create') return undefined;
       const results = inputs.map(({ objectWriteTraceId, properties: { name = '' } }, n) => ({
         id: `${n + 50}`,
         objectWriteTraceId,
@@ -229,7 +229,7 @@ describe('companies that HubSpot does not read', () => {
       code: 'target.unavailable',
       retry: 'now',
     });
-    expect(portal.requests.map(({ what }) => what)).not.toContain('companies/batch/upsert');
+    expect(portal.requests.map(({ what }) => what)).not.toContain('companies/batch/create');
   });
 
   test('are not removed: nobody knows what else they have', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HubSpotSandboxOptions } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+import { allScopes } from '../../src/sandbox/hubspot/operations.ts';
 import { type HubSpotHarness, makeHubSpotHarness } from '../contract/hubspot-harness.ts';
 import {
   anna,
@@ -94,7 +95,7 @@ describe.each<[string, HubSpotSandboxOptions]>([
     );
     expect(sent(harness, 'batch-read')).toEqual([100, 100, 100, 100]);
     expect(sent(harness, 'update')).toEqual([100, 100, 50]);
-    expect(sent(harness, 'upsert')).toEqual([100, 50]);
+    expect(sent(harness, 'create')).toEqual([100, 50]);
     expect(target.requests - before).toBe(10);
     expect(harness.sandbox.requests.filter(({ kind }) => kind === 'search')).toEqual([]);
   });
@@ -142,8 +143,13 @@ describe('removing', () => {
   test.each<[string, (harness: HubSpotHarness, id: string) => void]>([
     ['a value of its own', ({ sandbox }, id) => sandbox.person.edit(id, { website: 'example.com' })],
     ['a number of its own', ({ sandbox }, id) => sandbox.person.edit(id, { numberofemployees: '5' })],
+    ['an owner', ({ sandbox }, id) => sandbox.person.edit(id, { hubspot_owner_id: '4711' })],
+    ['a lead status', ({ sandbox }, id) => sandbox.person.edit(id, { hs_lead_status: 'OPEN' })],
+    ['a later stage', ({ sandbox }, id) => sandbox.person.edit(id, { lifecyclestage: 'customer' })],
     ['contacts', ({ sandbox }, id) => sandbox.person.associate(id, 1, 0)],
     ['deals', ({ sandbox }, id) => sandbox.person.associate(id, 0, 2)],
+    ['notes', ({ sandbox }, id) => sandbox.person.associate(id, 0, 0, 1)],
+    ['tickets', ({ sandbox }, id) => sandbox.person.associate(id, 0, 0, 0, 1)],
   ])('leaves a company with %s', async (_, act) => {
     await using harness = await makeHubSpotHarness();
     harness.edit(() => [headings, bert]);
@@ -156,9 +162,24 @@ describe('removing', () => {
     expect(harness.show()).toEqual([headings, bert]);
   });
 
+  test('leaves a company of which the key cannot see the tickets, and names the scope', async () => {
+    const scopes = allScopes.filter((scope) => scope !== 'tickets');
+    await using harness = await makeHubSpotHarness({ scopes });
+    harness.edit(() => [headings, anna, bert]);
+    expect(
+      await harness
+        .target()
+        .write([remove('id-b', bertCells), update('id-a', annaCells, { city: 'Rome' })], never()),
+    ).toMatchObject([
+      { status: 'held', code: 'target.forbidden', message: expect.stringContaining('lacks the scope tickets') },
+      { status: 'done' },
+    ]);
+    expect(harness.show()?.map(([id]) => id)).toEqual(['Lead ID', 'id-a', 'id-b']);
+  });
+
   test.each<[string, (harness: HubSpotHarness, id: string) => void]>([
     ['what HubSpot fills by itself', ({ sandbox }, id) => sandbox.person.associate(id, 0, 0)],
-    ['a stage of its life', ({ sandbox }, id) => sandbox.person.edit(id, { lifecyclestage: 'customer' })],
+    ['the stage with which it began', ({ sandbox }, id) => sandbox.person.edit(id, { lifecyclestage: 'lead' })],
     ['the wish for a lead', ({ sandbox }, id) => sandbox.person.edit(id, { lead_sync: 'true' })],
   ])('archives one with %s', async (_, act) => {
     await using harness = await makeHubSpotHarness();

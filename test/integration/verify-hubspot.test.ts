@@ -87,7 +87,7 @@ test('what the key may not do could not be tried, and why', async () => {
   const { code, stdout } = await verify(portal);
   const untried = lines(stdout, 'not tried');
   expect(untried.length).toBeGreaterThan(0);
-  expect(untried[0]).toMatch(/the list of archived companies.*403.*crm\.objects\.companies\.read/);
+  expect(untried[0]).toMatch(/the list of archived companies.*crm\.objects\.companies\.read \(403/);
   expect(untried.at(-1)).toMatch(/the adapter .*403/);
   expect(lines(stdout, 'otherwise')).toEqual([]);
   expect(code).toBe(1);

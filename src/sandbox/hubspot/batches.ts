@@ -123,7 +123,8 @@ function prepare(
   };
 }
 
-function checkInputs(inputs: readonly { readonly id?: string }[]): void {
+/** Refuses a batch without inputs, with too many, and with one twice. */
+export function checkInputs(inputs: readonly { readonly id?: string }[]): void {
   if (inputs.length === 0) throw badRequest('The batch has no inputs.');
   if (inputs.length > mostInputs) throw badRequest(`The batch has more than ${mostInputs} inputs.`);
   const ids = inputs.flatMap(({ id }) => id ?? []);
@@ -155,7 +156,8 @@ function inRecycleBin(portal: Portal, id: string, property: string | undefined):
   return all.find(({ values, archivedAt }) => archivedAt !== null && values.get(property) === id);
 }
 
-function batchReply(call: ApiCall, status: number, results: object[], errors: readonly object[]): Reply {
+/** What a batch comes to; some of it may have failed. */
+export function batchReply(call: ApiCall, status: number, results: object[], errors: readonly object[]): Reply {
   const { portal, behaviour } = call;
   const now = new Date(portal.now()).toISOString();
   const partly = errors.length > 0;

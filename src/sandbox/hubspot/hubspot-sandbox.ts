@@ -29,11 +29,11 @@ export type { HubSpotFault };
  * - Numbers are returned as they were sent. Property values that are no strings are refused, null too.
  * - Requests that are refused with 429 do not count; those 429 have the headers of the limits. 401: neither.
  * - Unique values and ids are compared exactly. Query parameters that are not known are refused, as are members.
- * - A new property can be used at once; the recycle bin keeps for ever; cursors never expire.
+ * - A new property can be used at once, or after `propertyLagMs` (measured: 250 to 700 ms); the recycle bin keeps for ever; cursors never expire.
  */
 export interface HubSpotSandboxOptions {
   readonly token?: string;
-  /** What the token may do; all four that are used here unless given, such as `crm.objects.companies.read`. */
+  /** What the token may do; all that are used here unless given, such as `crm.objects.companies.read`. */
   readonly scopes?: readonly string[];
   /** Requests; null: as many as come, without headers. Those of the free plan (100, 250,000) unless given. */
   readonly limits?: Limits | null;
@@ -52,6 +52,8 @@ export interface HubSpotSandboxOptions {
   readonly trim?: boolean;
   /** How old what the search sees is; 10 s unless given. */
   readonly searchLagMs?: number;
+  /** How long a property that was made through the API cannot be seen or used; at once unless given. */
+  readonly propertyLagMs?: number;
   /** What comes of a merge; a new record unless given. */
   readonly merge?: 'new-record' | 'primary';
   /** true: what was merged away is listed as archived. */
@@ -107,9 +109,13 @@ export async function startHubSpotSandbox(options: HubSpotSandboxOptions = {}): 
     trim: options.trim ?? false,
     merge: options.merge ?? 'new-record',
     mergedInBin: options.mergedInBin ?? false,
+    timeZone: options.timeZone ?? 'UTC',
     random: () => clock.random(),
   };
-  const portal = new Portal(clock, options.searchLagMs ?? 10_000);
+  const portal = new Portal(clock, {
+    searchMs: options.searchLagMs ?? 10_000,
+    propertyMs: options.propertyLagMs ?? 0,
+  });
   const service = new HubSpotService({
     portal,
     token,

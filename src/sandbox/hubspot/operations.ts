@@ -1,3 +1,5 @@
+import { showAccount } from './account.ts';
+import { readTickets } from './associations.ts';
 import { batchArchive, batchRead, batchWrite } from './batches.ts';
 import { listCompanies } from './list-companies.ts';
 import { mergeCompanies } from './merge-companies.ts';
@@ -14,6 +16,8 @@ export interface PortalBehaviour {
   readonly trim: boolean;
   readonly merge: 'new-record' | 'primary';
   readonly mergedInBin: boolean;
+  /** IANA name, as the account shows it. */
+  readonly timeZone: string;
   /** From 0 (included) to 1 (not included). */
   readonly random: () => number;
 }
@@ -37,24 +41,28 @@ export type RequestKind =
   | 'create'
   | 'archive'
   | 'properties'
+  | 'associations'
+  | 'account'
   | 'search'
   | 'other';
 
 /** Something the API can be asked. Its function throws ApiFault. */
 export interface Operation {
   readonly kind: RequestKind;
-  readonly scope: string;
+  /** null: none. */
+  readonly scope: string | null;
   readonly act: (call: ApiCall) => Reply;
 }
 
 const companies = '/crm/objects/2026-09/companies';
+const associations = '/crm/associations/2026-09/companies';
 const definitions = '/crm/properties/2026-09/companies';
 
 const records = { read: 'crm.objects.companies.read', write: 'crm.objects.companies.write' };
 const schemas = { read: 'crm.schemas.companies.read', write: 'crm.schemas.companies.write' };
 
 /** The scopes that a token can have here. */
-export const allScopes: readonly string[] = [...Object.values(records), ...Object.values(schemas)];
+export const allScopes: readonly string[] = [...Object.values(records), ...Object.values(schemas), 'tickets'];
 
 const operations = new Map<string, Operation>([
   [`GET ${companies}`, { kind: 'list', scope: records.read, act: listCompanies }],
@@ -65,6 +73,12 @@ const operations = new Map<string, Operation>([
     { kind: verb, scope: records.write, act: (call) => batchWrite(call, verb) },
   ]),
   [`POST ${companies}/search`, { kind: 'search', scope: records.read, act: searchCompanies }],
+  [
+    `POST ${associations}/tickets/batch/read`,
+    { kind: 'associations', scope: 'tickets', act: readTickets },
+  ],
+  // Any token may ask whose it is.
+  ['GET /account-info/2026-09/details', { kind: 'account', scope: null, act: showAccount }],
   [`POST ${companies}/merge`, { kind: 'other', scope: records.write, act: mergeCompanies }],
   [`GET ${definitions}`, { kind: 'properties', scope: schemas.read, act: properties.listProperties }],
   [`POST ${definitions}`, { kind: 'properties', scope: schemas.write, act: properties.createProperty }],

@@ -46,8 +46,8 @@ export interface HubSpotPerson {
   setOptions(property: string, options: readonly string[]): void;
   /** A validation rule of the portal: writes of other values ('' too) are refused, each with this message. */
   addRule(property: string, allows: (value: string) => boolean, message: string): void;
-  /** How many contacts, deals and notes a company has. */
-  associate(id: string, contacts: number, deals: number, notes?: number): void;
+  /** How many contacts, deals, notes and tickets a company has. Of the tickets no property tells. */
+  associate(id: string, contacts: number, deals: number, notes?: number, tickets?: number): void;
 }
 
 /** A person at work in `portal`. */
@@ -129,13 +129,13 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
     addRule: (property, allows, message) => {
       portal.rules.push({ property, allows, message });
     },
-    associate: (id, contacts, deals, notes = 0) => {
+    associate: (id, contacts, deals, notes = 0, tickets = 0) => {
       const counts = new Map([
         ['num_associated_contacts', String(contacts)],
         ['num_associated_deals', String(deals)],
         ['num_notes', String(notes)],
       ]);
-      portal.change(liveCompany(id), counts);
+      portal.tickets.set(portal.change(liveCompany(id), counts).id, tickets);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { defineProperty, type Property, usualProperties } from './property.ts';
+import { companyPipeline, defineProperty, type Property, usualProperties } from './property.ts';
 
 /** A company. `values` holds what is filled; of archived properties too. */
 export interface Company {
@@ -29,21 +29,27 @@ export class Portal {
   /** Label by name. */
   readonly groups = new Map([['companyinformation', 'Company information']]);
   readonly rules: Rule[] = [];
+  /** How many tickets hang on a company, by its id. */
+  readonly tickets = new Map<string, number>();
   /** By id, ascending; the recycle bin's too. */
   readonly companies = new Map<string, Company>();
   readonly #clock: { now(): number };
   readonly #searchLagMs: number;
+  readonly #propertyLagMs: number;
   /** Ids of live companies by the value of a unique property. */
   readonly #unique = new Map<string, Map<string, string>>();
   /** New ids by the ids of companies that were merged. */
   readonly #heirs = new Map<string, string>();
+  /** Epoch ms from which on a property can be used, by its name. */
+  readonly #coming = new Map<string, number>();
   readonly #versions = new Map<string, Version[]>();
   /** Above what 32 bits hold. */
   #lastId = 41_000_000_000;
 
-  constructor(clock: { now(): number }, searchLagMs: number) {
+  constructor(clock: { now(): number }, lags: { readonly searchMs: number; readonly propertyMs: number }) {
     this.#clock = clock;
-    this.#searchLagMs = searchLagMs;
+    this.#searchLagMs = lags.searchMs;
+    this.#propertyLagMs = lags.propertyMs;
     for (const property of usualProperties(clock.now())) this.properties.set(property.name, property);
   }
 
@@ -51,10 +57,21 @@ export class Portal {
     return this.#clock.now();
   }
 
-  /** A property that is in use. */
+  /** A property that is in use; one that was just made through the API is not yet. */
   property(name: string): Property | undefined {
     const property = this.properties.get(name);
-    return property?.archived === true ? undefined : property;
+    return property === undefined || property.archived || this.isComing(property) ? undefined : property;
+  }
+
+  /** Whether a property was made through the API a moment ago, and cannot be seen or used yet. */
+  isComing({ name }: Property): boolean {
+    return this.now() < (this.#coming.get(name) ?? 0);
+  }
+
+  /** Makes or restores a property for the API: it takes a moment until it is there. */
+  addProperty(given: Parameters<typeof defineProperty>[0]): Property {
+    this.#coming.set(given.name, this.now() + this.#propertyLagMs);
+    return this.putProperty(given);
   }
 
   /** Makes or replaces a property. */
@@ -83,6 +100,7 @@ export class Portal {
     const id = String(++this.#lastId);
     const own = new Map([
       ['lifecyclestage', 'lead'],
+      ['hs_pipeline', companyPipeline],
       ['hs_object_id', id],
       ['hs_object_source', source],
       ['createdate', new Date(this.now()).toISOString()],
@@ -124,6 +142,8 @@ export class Portal {
     for (const name of ['hs_object_id', 'createdate']) values.delete(name);
     values.set('hs_merged_object_ids', merged.filter((id) => id !== undefined).join(';'));
     const heir = options.keepWinner ? this.change(winner, values) : this.create(values, 'CRM_UI');
+    const tickets = (this.tickets.get(winner.id) ?? 0) + (this.tickets.get(loser.id) ?? 0);
+    if (tickets > 0) this.tickets.set(heir.id, tickets);
     for (const { id } of [winner, loser]) if (id !== heir.id) this.#heirs.set(id, heir.id);
     return heir;
   }

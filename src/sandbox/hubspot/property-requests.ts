@@ -52,7 +52,9 @@ const listQuery = z.strictObject({ archived: z.enum(['true', 'false']).default('
 /** `GET …/properties/…/companies`. */
 export function listProperties({ portal, query }: ApiCall): Reply {
   const archived = checkInput(listQuery, query).archived === 'true';
-  const shown = [...portal.properties.values()].filter((property) => property.archived === archived);
+  const shown = [...portal.properties.values()].filter(
+    (property) => property.archived === archived && !portal.isComing(property),
+  );
   return { status: 200, body: { results: shown.map(showProperty) } };
 }
 
@@ -66,7 +68,7 @@ export function createProperty({ portal, body }: ApiCall): Reply {
   const given = checkInput(createSchema, body);
   const before = portal.properties.get(given.name);
   if (before?.archived === true) {
-    const restored = portal.putProperty({ ...before, archived: false, updatedAt: portal.now() });
+    const restored = portal.addProperty({ ...before, archived: false, updatedAt: portal.now() });
     return { status: 201, body: showProperty(restored) };
   }
   if (before !== undefined) {
@@ -85,7 +87,7 @@ export function createProperty({ portal, body }: ApiCall): Reply {
       throw badRequest(`A property of the type ${given.type} cannot be unique.`);
     }
   }
-  return { status: 201, body: showProperty(portal.putProperty({ ...given, createdAt: portal.now() })) };
+  return { status: 201, body: showProperty(portal.addProperty({ ...given, createdAt: portal.now() })) };
 }
 
 /** `PATCH …/companies/{name}`: `options` replaces the whole list. */

@@ -89,6 +89,9 @@ export function plainOptions(values: readonly string[]): PropertyOption[] {
   return values.map((value) => ({ label: value, value }));
 }
 
+/** The pipeline in which HubSpot puts every company. */
+export const companyPipeline = 'companies-lifecycle-pipeline';
+
 /** The properties of every portal's companies that are of use here: not nearly all there are. */
 export function usualProperties(createdAt: number): Property[] {
   const text = [
@@ -112,7 +115,16 @@ export function usualProperties(createdAt: number): Property[] {
     'opportunity',
     'customer',
   ];
-  const counts = ['num_associated_contacts', 'num_associated_deals', 'num_notes'];
+  const statuses = ['NEW', 'OPEN', 'IN_PROGRESS', 'OPEN_DEAL', 'UNQUALIFIED', 'CONNECTED', 'BAD_TIMING'];
+  const counts = [
+    'num_associated_contacts',
+    'num_associated_deals',
+    'hs_num_open_deals',
+    'hs_num_child_companies',
+    'num_contacted_notes',
+    'num_notes',
+  ];
+  const select = { type: 'enumeration', fieldType: 'select', hubspotDefined: true } as const;
   return [
     ...text.map((name) => ({ name, type: 'string', fieldType: 'text', hubspotDefined: true }) as const),
     { name: 'numberofemployees', type: 'number', fieldType: 'number', hubspotDefined: true } as const,
@@ -123,6 +135,10 @@ export function usualProperties(createdAt: number): Property[] {
       hubspotDefined: true,
       options: plainOptions([...stages, 'evangelist', 'other']),
     } as const,
+    { ...select, name: 'hs_lead_status', options: plainOptions(statuses) } as const,
+    // Its options are the portal's users, whom no property lists.
+    { ...select, name: 'hubspot_owner_id' } as const,
+    { ...select, name: 'hs_pipeline', options: plainOptions([companyPipeline]) } as const,
     { name: 'createdate', type: 'datetime', fieldType: 'date', ...readOnly } as const,
     { name: 'hs_lastmodifieddate', type: 'datetime', fieldType: 'date', ...readOnly } as const,
     { name: 'hs_object_id', type: 'number', fieldType: 'number', ...readOnly } as const,

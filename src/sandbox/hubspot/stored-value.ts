@@ -28,7 +28,7 @@ export function storedValue(property: Property, text: string, trim: boolean): st
     case 'enumeration': {
       const known = property.options.map(({ value }) => value);
       const values = property.fieldType === 'checkbox' ? text.split(';') : [text];
-      const unknown = values.find((value) => !known.includes(value));
+      const unknown = known.length === 0 ? undefined : values.find((value) => !known.includes(value));
       if (unknown === undefined) return text;
       return refuse('INVALID_OPTION', `${unknown} was not one of the allowed options: [${known.join(', ')}]`);
     }

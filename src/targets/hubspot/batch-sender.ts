@@ -31,7 +31,7 @@ export class BatchSender {
   }
 
   /**
-   * As many fates as inputs. Throws the fault of a request that does not concern single inputs, and `target.changed` when
+   * As many fates as inputs, also when the key may not write. Throws the fault of a request that does not concern single inputs, and `target.changed` when
    * a property is not there any more.
    */
   async send(
@@ -45,9 +45,15 @@ export class BatchSender {
       if (known !== undefined) fates.set(input, known);
       return known === undefined;
     });
-    for (const kind of ['update', 'create', 'archive'] as const) {
-      const ofKind = fresh.filter((input) => input.kind === kind);
-      for (const batch of batchesOf(ofKind)) await this.#sendBatch(batch, table, fates, signal);
+    const batches = (['update', 'create', 'archive'] as const).flatMap((kind) =>
+      batchesOf(fresh.filter((input) => input.kind === kind)),
+    );
+    try {
+      for (const batch of batches) await this.#sendBatch(batch, table, fates, signal);
+    } catch (error) {
+      if (!(error instanceof HubSpotFault) || error.code !== 'target.forbidden') throw error;
+      // What reading needs was given: only what is written waits for the key.
+      for (const input of fresh) if (!fates.has(input)) fates.set(input, { kind: 'forbidden', fault: error });
     }
     return fates;
   }
@@ -71,7 +77,7 @@ export class BatchSender {
       if (said === null || only === undefined) throw error;
       if (isAboutProperties(said)) throw propertyGone();
       if (others.length === 0) {
-        if (isTaken(said)) await this.#readAgain(inputs, said, table, settle, signal);
+        if (only.kind === 'create' && isTaken(said)) await this.#readAgain(inputs, said, table, settle, signal);
         else settle(only, fateOfError(said, only));
         return;
       }

@@ -1,20 +1,24 @@
-import { notRead } from './hubspot-fault.ts';
+import { HubSpotFault, notRead } from './hubspot-fault.ts';
 import { HubSpotHttp } from './hubspot-http.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import {
   type BatchReply,
   type CompanyPage,
   type PropertyDefinition,
+  readAssociations,
   readBatch,
   readNames,
   readPage,
   readProperties,
   readProperty,
+  readTimeZone,
+  type SaidFault,
 } from './hubspot-replies.ts';
 
 /** HubSpot's dated API; each is supported for 18 months. */
 const apiVersion = '2026-09';
 const companiesPath = `/crm/objects/${apiVersion}/companies`;
+const associationsPath = `/crm/associations/${apiVersion}/companies`;
 const propertiesPath = `/crm/properties/${apiVersion}/companies`;
 
 /** HubSpot takes no more inputs in one batch, and gives no more records in one page. */
@@ -54,6 +58,20 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.requests;
   }
 
+  /** Asks once for the portal's time zone, at whose midnight its daily limit ends. Without a reply it stays unknown. */
+  async learnTimeZone(signal: AbortSignal): Promise<void> {
+    const { limits } = this.#http;
+    if (limits.zone !== null) return;
+    const path = `/account-info/${apiVersion}/details`;
+    const call = { kind: 'read', method: 'GET', path, read: readTimeZone, wanted: 'an account' } as const;
+    try {
+      limits.setZone(await this.#http.ask(call, signal));
+    } catch (error) {
+      // It is a comfort: nothing that a sync does depends on it.
+      if (!(error instanceof HubSpotFault)) throw error;
+    }
+  }
+
   /** One page of all companies, or of those in the recycle bin. */
   list(
     properties: readonly string[],
@@ -90,8 +108,7 @@ export class HubSpotApi implements AsyncDisposable {
       ...(idProperty !== null && { idProperty }),
     };
     const reply = await this.#batch('read', 'read', json, signal);
-    const unread = reply.errors.find(({ category }) => category !== null && !absences.has(category));
-    if (unread !== undefined) throw notRead(unread);
+    assertRead(reply.errors);
     return reply;
   }
 
@@ -119,6 +136,22 @@ export class HubSpotApi implements AsyncDisposable {
       },
       signal,
     );
+  }
+
+  /** Those of at most 100 companies that have something of another kind, such as `tickets`. */
+  async withAssociations(
+    kind: string,
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const json = { inputs: ids.map((id) => ({ id })) };
+    const path = `${associationsPath}/${kind}/batch/read`;
+    const { associated, errors } = await this.#http.ask(
+      { kind: 'read', method: 'POST', path, json, read: readAssociations, wanted: 'a list of associations' },
+      signal,
+    );
+    assertRead(errors);
+    return associated;
   }
 
   properties(signal: AbortSignal): Promise<readonly PropertyDefinition[]> {
@@ -190,4 +223,10 @@ export class HubSpotApi implements AsyncDisposable {
       signal,
     );
   }
+}
+
+/** Throws when a batch left out anything that may be there. */
+function assertRead(errors: readonly SaidFault[]): void {
+  const unread = errors.find(({ category }) => category !== null && !absences.has(category));
+  if (unread !== undefined) throw notRead(unread);
 }

@@ -94,9 +94,18 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     });
   }
   if (status === 403) {
-    return new HubSpotFault('target.forbidden', `The access token may not do this in HubSpot ${named}`, {
+    const missing = scopesOf(said);
+    const [scope, ...more] = missing;
+    if (scope === undefined) {
+      return new HubSpotFault('target.forbidden', `The access token may not do this in HubSpot ${named}`, {
+        ...reply,
+        help: `Give the key these scopes: ${scopes}.`,
+      });
+    }
+    const what = more.length === 0 ? `the scope ${scope}` : `each of the scopes ${missing.join(', ')}`;
+    return new HubSpotFault('target.forbidden', `The access token lacks ${what} (${status}${number}).`, {
       ...reply,
-      help: `Give the key these scopes: ${scopes}.`,
+      help: `Give the key ${more.length === 0 ? 'it' : 'one of them'} in HubSpot: Development, Keys, Service keys.`,
     });
   }
   if (status === 404) {
@@ -147,6 +156,14 @@ export function wordsOf(said: SaidFault): string | null {
   const messages = said.details.flatMap(({ message }) => message ?? []);
   const text = messages.length > 0 ? messages.join(' ') : (said.message ?? said.category ?? '');
   return text.trim() === '' ? null : visibleText(text, 300);
+}
+
+/** The scopes any of which would do, of the context of the reply or of its details. */
+function scopesOf({ context, details }: SaidFault): string[] {
+  const names = ['requiredGranularScopes', 'missingScopes', 'requiredScopes'];
+  const own = names.flatMap((name) => context[name] ?? []).flatMap((text) => text.split(/[\s,]+/));
+  const all = [...own, ...details.flatMap(scopesOf)].filter((scope) => /^[\w.-]{1,100}$/.test(scope));
+  return [...new Set(all)];
 }
 
 function again(kind: RequestKind, askedMs: number | null): LeadsyncErrorOptions {

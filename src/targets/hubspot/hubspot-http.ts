@@ -56,6 +56,11 @@ export class HubSpotHttp implements AsyncDisposable {
     this.#limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
   }
 
+  /** What the token may send, shared by all that use it. */
+  get limits(): RateLimits {
+    return this.#limits;
+  }
+
   ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
     return this.#limits.turns.run(signal, async () => {
       if (this.#isClosed)
@@ -76,7 +81,7 @@ export class HubSpotHttp implements AsyncDisposable {
   }
 
   async #attempt<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    const { clock, timeZone, onReply } = this.#options;
+    const { clock, onReply } = this.#options;
     this.#client ??= openClient(this.#address.origin, connectMs);
     const path = this.#address.pathPrefix + call.path;
     const request = jsonRequest(call.method, path, this.#token, call.json);
@@ -90,7 +95,7 @@ export class HubSpotHttp implements AsyncDisposable {
       },
     });
     const head = await exchange.head;
-    this.#limits.note(head, timeZone);
+    this.#limits.note(head);
     const encoding = head.headers['content-encoding'];
     const body = await decodeBody(
       await exchange.body,
@@ -105,7 +110,7 @@ export class HubSpotHttp implements AsyncDisposable {
       return reply;
     }
     const said = readError(json);
-    if (status === 429) throw this.#limits.refused(head, said.policyName, timeZone);
+    if (status === 429) throw this.#limits.refused(head, said.policyName);
     const date = head.headers['date'];
     const waitMs = retryAfterMs(
       head.headers['retry-after'],

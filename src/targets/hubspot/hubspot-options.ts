@@ -9,7 +9,7 @@ export interface HubSpotOptions extends ColumnMapping {
   readonly apiUrl: string;
   /** Of a service key or a private app. */
   readonly accessToken: Secret;
-  /** IANA name of the portal's zone: that of `date` properties and of the midnight at which the daily limit ends. */
+  /** IANA name of the zone in which `date` properties are meant. */
   readonly timeZone: string;
   readonly clock: Clock;
   /** Told of each request. */

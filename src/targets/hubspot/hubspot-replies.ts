@@ -37,6 +37,10 @@ const batch = z.object({
   results: z.array(company).nullish(),
   errors: z.array(fault).nullish(),
 });
+const associations = z.object({
+  results: z.array(z.object({ from: z.object({ id }), to: z.array(z.unknown()) })),
+  errors: z.array(fault).nullish(),
+});
 const errorBody = fault.extend({
   correlationId: z.string().nullish().catch(null),
   policyName: z.string().nullish().catch(null),
@@ -105,6 +109,17 @@ export function readBatch(json: unknown): BatchReply | null {
   return { results: (found.data.results ?? []).map(shown), errors: (found.data.errors ?? []).map(said) };
 }
 
+/** Ids of the companies that have any association, and what was said of others; null when it is no such list. */
+export function readAssociations(
+  json: unknown,
+): { readonly associated: ReadonlySet<string>; readonly errors: readonly SaidFault[] } | null {
+  const found = associations.safeParse(json);
+  if (!found.success) return null;
+  const { results, errors } = found.data;
+  const associated = results.flatMap(({ from, to }) => (to.length > 0 ? from.id : []));
+  return { associated: new Set(associated), errors: (errors ?? []).map(said) };
+}
+
 /** Of any body, also of one that is no JSON. */
 export function readError(json: unknown): ErrorReply {
   const { data = {} } = errorBody.safeParse(json);
@@ -123,6 +138,11 @@ export function readProperties(json: unknown): readonly PropertyDefinition[] | n
 
 export function readProperty(json: unknown): PropertyDefinition | null {
   return property.safeParse(json).data ?? null;
+}
+
+/** Of an account; null when it is none. */
+export function readTimeZone(json: unknown): string | null {
+  return z.object({ timeZone: z.string().min(1) }).safeParse(json).data?.timeZone ?? null;
 }
 
 /** Names of a list of things; null when it is none. */

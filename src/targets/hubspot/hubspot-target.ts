@@ -18,17 +18,10 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
 import { isMerged, mergedCompanies } from './merged-companies.ts';
+import { keptCompanies } from './own-content.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
-import { inRecycleBin, notThere, outcomesOf, type Verdict, withOwnCells } from './write-outcomes.ts';
-import {
-  countProperties,
-  decideChanges,
-  hasOwn,
-  inputsOf,
-  ownProperties,
-  type PlannedInput,
-  putBack,
-} from './write-plan.ts';
+import { inRecycleBin, outcomesOf, type Verdict } from './write-outcomes.ts';
+import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
 
 export type { HubSpotOptions };
 export type HubSpotTarget = Target & Required<Pick<Target, 'fix'>> & AsyncDisposable;
@@ -79,6 +72,7 @@ class CompaniesTarget implements HubSpotTarget {
     this.#binned = null;
     if (create) this.#sender.forget();
     const found = await this.#api.properties(signal);
+    await this.#api.learnTimeZone(signal);
     const known = locateProperties(found, this.#options);
     if (known === null) await this.#assertNew(signal);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
@@ -100,9 +94,10 @@ class CompaniesTarget implements HubSpotTarget {
       const table = await this.#knownTable(signal);
       const decisions = decideChanges(changes, await this.#look(changes, table, signal), table);
       const inputs = inputsOf(decisions, table);
+      const removed = inputs.filter(({ kind }) => kind === 'archive');
       const left = new Map<PlannedInput, Verdict>([
         ...(await this.#inBin(inputs, table, signal)),
-        ...(await this.#withOwn(inputs, table, signal)),
+        ...(await keptCompanies(this.#api, removed, table, signal)),
       ]);
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
@@ -238,27 +233,6 @@ class CompaniesTarget implements HubSpotTarget {
     const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
     const archived = await this.#binListing.read('bin', [table.idProperty], hasId, signal);
     return new Set([...archived.values()].flatMap((company) => leadIdOf(company, table) ?? []));
-  }
-
-  /** Those to be removed that have more than what is ours. */
-  async #withOwn(
-    inputs: readonly PlannedInput[],
-    table: CompanyTable,
-    signal: AbortSignal,
-  ): Promise<[PlannedInput, Verdict][]> {
-    const removed = inputs.filter(({ kind }) => kind === 'archive');
-    const own = ownProperties(table);
-    const shown = new Map<string, ShownCompany>();
-    for (const batch of batchesOf(removed)) {
-      const ids = batch.map(({ id }) => id);
-      const { results } = await this.#api.batchRead(ids, [...own, ...countProperties], null, signal);
-      for (const company of results) shown.set(company.id, company);
-    }
-    return removed.flatMap((input): [PlannedInput, Verdict][] => {
-      const company = shown.get(input.id);
-      if (company === undefined) return [[input, notThere]];
-      return hasOwn(company, own) ? [[input, withOwnCells]] : [];
-    });
   }
 }
 

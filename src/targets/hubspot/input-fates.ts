@@ -1,6 +1,6 @@
 import { type Cell, sameButSpelling, sameCell } from '../../lead/value.ts';
 import type { CompanyTable } from './company-table.ts';
-import { wordsOf } from './hubspot-fault.ts';
+import { type HubSpotFault, wordsOf } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
 import { cellOf } from './property-values.ts';
 import type { PlannedInput } from './write-plan.ts';
@@ -8,7 +8,7 @@ import type { PlannedInput } from './write-plan.ts';
 /**
  * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property; another spelling of
  * it (case, spaces) counts as stored, and travels to the lead like an edit, unless it is what was there before. `missed`: it does
- * not show what was sent, and nobody said why. `taken`: another company has the id of a new one. `words`: HubSpot's, shortened.
+ * not show what was sent, and nobody said why. `taken`: another company has the id of a new one. `forbidden`: the key may not write. `words`: HubSpot's, shortened.
  * `id`: the record's, of a company.
  */
 export type Fate =
@@ -16,6 +16,7 @@ export type Fate =
   | { readonly kind: 'altered'; readonly shown: ReadonlyMap<string, Cell> }
   | { readonly kind: 'refused'; readonly words: string | null }
   | { readonly kind: 'taken'; readonly id: string }
+  | { readonly kind: 'forbidden'; readonly fault: HubSpotFault }
   | { readonly kind: 'gone' }
   | { readonly kind: 'missed' };
 
@@ -37,7 +38,7 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
     const concerned = inputs.filter((input, index) => isAbout(error, input, String(index)));
     if (concerned.length === 0) unattributed.push(error);
     for (const input of concerned) {
-      if (isTaken(error)) taken.set(input, error);
+      if (input.kind === 'create' && isTaken(error)) taken.set(input, error);
       else known.set(input, fateOfError(error, input));
     }
   }
@@ -79,7 +80,7 @@ export function rereadFate(
   const shown = { ...company, properties: { ...empty, ...company.properties } };
   const fate = shownFate(shown, input, table);
   if (fate?.kind === 'stored') return fate;
-  if (unattributed !== null && isTaken(unattributed)) return { kind: 'taken', id: company.id };
+  if (input.kind === 'create' && unattributed !== null && isTaken(unattributed)) return { kind: 'taken', id: company.id };
   return refused ?? { kind: 'missed' };
 }
 

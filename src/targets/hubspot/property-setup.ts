@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { LeadsyncError } from '../../errors.ts';
 import type { FieldMapping } from '../../lead/mapping.ts';
 import { optInProperty } from '../../lead/opt-in-property.ts';
@@ -7,6 +8,9 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
 const groupName = 'leadsync';
+
+/** Between the looks for new properties, which usually are there after 250 to 700 ms. */
+const waitsMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 
 /**
  * The properties that the mapping needs, as they are made when they are not there. That of the id comes last: until it is
@@ -29,7 +33,10 @@ function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): N
   return [...new Map(wanted.map((property) => [property.name, property])).values()];
 }
 
-/** Creates what is missing, group included, and gives it back. What others create meanwhile is as good. */
+/**
+ * Creates what is missing, group included, and gives it back when HubSpot shows it. What others create meanwhile is as good.
+ * `target.unavailable` (later) when it does not for long.
+ */
 export async function createMissing(
   api: HubSpotApi,
   options: HubSpotOptions,
@@ -39,22 +46,24 @@ export async function createMissing(
   const there = new Set(found.map(({ name }) => name));
   const missing = wantedProperties(options).filter(({ name }) => !there.has(name));
   if (missing.length === 0) return [];
-  if (!(await api.groups(signal)).includes(groupName)) {
-    await unlessThere(
-      () => api.createGroup(groupName, 'leadsync', signal),
-      () => Promise.resolve(null),
-    );
+  if (!(await api.groups(signal)).includes(groupName))
+    await unlessThere(() => api.createGroup(groupName, 'leadsync', signal));
+  for (const property of missing) await unlessThere(() => api.createProperty(property, signal));
+  return untilShown(api, new Set(missing.map(({ name }) => name)), signal);
+}
+
+/** A new property cannot be used in any request until HubSpot's list shows it. */
+async function untilShown(
+  api: HubSpotApi,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<readonly PropertyDefinition[]> {
+  for (const waitMs of waitsMs) {
+    await setTimeout(waitMs, undefined, { signal });
+    const shown = (await api.properties(signal)).filter(({ name }) => names.has(name));
+    if (shown.length === names.size) return shown;
   }
-  const created: PropertyDefinition[] = [];
-  for (const property of missing) {
-    // What the reply shows counts: for some moments a list of properties need not show a new one.
-    const made = await unlessThere(
-      () => api.createProperty(property, signal),
-      () => api.property(property.name, signal),
-    );
-    created.push(made);
-  }
-  return created;
+  throw notShown([...names]);
 }
 
 /**
@@ -104,14 +113,18 @@ function option(value: string, label: string, displayOrder: number) {
   return { value, label, displayOrder, hidden: false };
 }
 
-async function unlessThere<T>(create: () => Promise<T>, existing: () => Promise<T>): Promise<T> {
+async function unlessThere(create: () => Promise<unknown>): Promise<void> {
   try {
-    return await create();
+    await create();
   } catch (error) {
     // OBJECT_ALREADY_EXISTS comes with 409.
-    if (error instanceof HubSpotFault && error.status === 409) return existing();
-    throw error;
+    if (!(error instanceof HubSpotFault) || error.status !== 409) throw error;
   }
+}
+
+function notShown(names: readonly string[]): LeadsyncError {
+  const message = `HubSpot does not show the properties that were made for it yet (${names.join(', ')}). No company was written.`;
+  return new LeadsyncError('target.unavailable', message, { retry: 'later', retryAfterMs: 60_000 });
 }
 
 function notAdded(name: string): LeadsyncError {

@@ -2,6 +2,7 @@ import { showCell } from '../../lead/value.ts';
 import { withoutStop } from '../../errors.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CompanyTable } from './company-table.ts';
+import type { HubSpotFault } from './hubspot-fault.ts';
 import type { Fate } from './input-fates.ts';
 import type { PlannedInput } from './write-plan.ts';
 
@@ -15,17 +16,42 @@ export const inRecycleBin: Verdict = {
   message:
     "The company of this lead lies in HubSpot's recycle bin since somebody deleted or merged it: restore it there, or delete it for good. It is not created again.",
 };
-export const withOwnCells: Verdict = {
-  status: 'held',
-  code: 'row.has-own-cells',
-  message:
-    'The company has values of its own in HubSpot, or contacts, deals or notes. It was left as it is; delete it there if nobody needs it.',
-};
 export const notThere: Verdict = {
   status: 'put-off',
   code: 'row.gone',
   message: 'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
 };
+
+/** `what`: names of properties, or of what hangs on the company. */
+export function withOwnContent(what: string): Verdict {
+  return {
+    status: 'held',
+    code: 'row.has-own-cells',
+    message: `The company has more in HubSpot than leadsync put there: ${what}. It was left as it is; delete it there if nobody needs it.`,
+  };
+}
+
+/** HubSpot does not show what hangs on a company that is to be taken away. */
+export function notSeen(fault: HubSpotFault): Verdict {
+  return {
+    status: 'held',
+    code: fault.code,
+    message: `Nobody can see whether the company has tickets, so it was left as it is. ${sentence(fault)}`,
+  };
+}
+
+/** What was not sent, or not done, because the key may not do it. */
+export function notAllowed(fault: HubSpotFault): Verdict {
+  return {
+    status: 'held',
+    code: fault.code,
+    message: `The company was left as it is. ${sentence(fault)}`,
+  };
+}
+
+function sentence({ message, help }: HubSpotFault): string {
+  return help === null || help === undefined ? message : `${withoutStop(message)}. ${help}`;
+}
 
 /**
  * The outcomes of a plan by what became of its inputs. A change of the status of a company without id is done whatever
@@ -97,6 +123,8 @@ function verdictOf(
         code: 'row.exists',
         message: `The company ${fate.id} has the id of this lead already and shows something else. It was left as it is, and no other was made.`,
       };
+    case 'forbidden':
+      return notAllowed(fate.fault);
     case 'gone':
       return notThere;
     case 'missed':

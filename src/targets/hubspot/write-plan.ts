@@ -1,5 +1,4 @@
 import { sameCell } from '../../lead/value.ts';
-import { optInProperty } from '../../lead/opt-in-property.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
 import type { RowChange } from '../target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
@@ -77,31 +76,6 @@ export function putBack(fates: ReadonlyMap<PlannedInput, Fate>, table: CompanyTa
     });
     return properties.length === 0 ? [] : [{ ...input, properties: Object.fromEntries(properties) }];
   });
-}
-
-/** Names of what a person can fill in a company besides what is ours. */
-export function ownProperties({ properties, wanted }: CompanyTable): string[] {
-  const ours = new Set([...wanted, optInProperty, 'lifecyclestage']);
-  return [...properties.values()].flatMap((property) =>
-    ours.has(property.name) || /^(hs|hubspot)_/.test(property.name) || isReadOnly(property)
-      ? []
-      : property.name,
-  );
-}
-
-/** Counts that HubSpot keeps of what hangs on a company. */
-export const countProperties: readonly string[] = [
-  'num_associated_contacts',
-  'num_associated_deals',
-  'num_notes',
-];
-
-/** Whether a company that was read with `ownProperties` and `countProperties` has anything of its own. */
-export function hasOwn({ properties }: ShownCompany, own: readonly string[]): boolean {
-  return (
-    own.some((name) => (properties[name] ?? '') !== '') ||
-    countProperties.some((name) => Number(properties[name] ?? 0) > 0)
-  );
 }
 
 function changedProperties(write: RowWrite<ShownCompany>, table: CompanyTable): Record<string, string> {
