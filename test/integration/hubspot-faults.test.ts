@@ -19,6 +19,7 @@ import {
   update,
   verdict,
 } from '../contract/target-harness.ts';
+import { scriptedPortal } from './hubspot-scripted.ts';
 
 const table = [headings, anna, bert, loose];
 const changes = [
@@ -27,8 +28,11 @@ const changes = [
   append('id-n', { name: 'New' }),
   link('id-l', looseCells),
 ];
-/** Properties, the look by id, the list and the look at those that ask, the bin, own values, and three kinds of write. */
-const requests = 9;
+/**
+ * Properties, the look by id, the list and the look at those that ask, the bin, own values, tickets, and three kinds of
+ * write.
+ */
+const requests = 10;
 const wanted = [headings, anna.with(3, 'Rome'), loose.with(0, 'id-l'), ['id-n', 'New', '', '', '', '']];
 
 const faults: [name: string, fault: HubSpotFault, code: string][] = [
@@ -80,7 +84,7 @@ describe('a fault of any request of a write', () => {
         'done',
         'done',
       ]);
-      expect(log.slice(before).filter(({ kind }) => ['update', 'upsert', 'archive'].includes(kind))).toEqual(
+      expect(log.slice(before).filter(({ kind }) => ['update', 'create', 'archive'].includes(kind))).toEqual(
         [],
       );
     }
@@ -105,8 +109,8 @@ test.each<[string, HubSpotFault, string, string, number | undefined, number | un
     3_000,
     1,
   ],
-  // 10:00 in Berlin, where it is an hour later than UTC; half of five minutes on top.
-  ['the day', { status: 429, policy: 'DAILY' }, 'target.rate-limited', 'later', 14 * 3_600_000 + 150_000, 1],
+  // When the day ends was never said: it is asked again in an hour.
+  ['the day', { status: 429, policy: 'DAILY' }, 'target.rate-limited', 'later', 3_600_000, 1],
   ['the token', { status: 401 }, 'target.unauthenticated', 'never', undefined, 1],
   ['the scopes', { status: 403 }, 'target.forbidden', 'never', undefined, 1],
   ['the address', { status: 404 }, 'target.not-found', 'never', undefined, 3],
@@ -126,14 +130,57 @@ test.each<[string, HubSpotFault, string, string, number | undefined, number | un
   expect(n).toBe(at);
 });
 
-test('a fault of rights names the scopes, and HubSpot can be asked about it', async () => {
+test('a fault of rights names the scope that is missing, and HubSpot can be asked about it', async () => {
   await using harness = await makeHubSpotHarness({ scopes: ['crm.schemas.companies.read'] });
   harness.edit(() => [headings, anna]);
   await expect(readAll(harness.target())).rejects.toMatchObject({
     code: 'target.forbidden',
-    message: expect.stringMatching(/correlation id .*scopes are required/),
-    help: expect.stringContaining('crm.objects.companies.write'),
+    message: expect.stringMatching(/lacks the scope crm\.objects\.companies\.read .*correlation id/),
+    help: expect.stringContaining('Service keys'),
   });
+});
+
+describe('a fault of rights that says in another way what is missing', () => {
+  test.each<[string, object, RegExp]>([
+    ['in its context', { context: { missingScopes: ['a.read'] } }, /lacks the scope a\.read /],
+    [
+      'as one text',
+      { context: { requiredScopes: 'a.read, b.read' } },
+      /lacks each of the scopes a\.read, b\.read /,
+    ],
+    [
+      'in its details',
+      { errors: [{ context: { requiredGranularScopes: ['a.read'] } }, { context: 'odd' }] },
+      /lacks the scope a\.read /,
+    ],
+    ['not at all', { message: 'You shall not.' }, /may not do this in HubSpot \(403\): You shall not\./],
+    ['with nothing', {}, /may not do this in HubSpot \(403\)/],
+  ])('%s', async (_, body, message) => {
+    await using portal = await scriptedPortal(() => ({ status: 403, body }));
+    await expect(portal.target.open({ create: true }, never())).rejects.toMatchObject({
+      code: 'target.forbidden',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+test('a key that may only read: what is written is held and names the scope, and nothing is sent twice', async () => {
+  const scopes = ['crm.objects.companies.read', 'crm.schemas.companies.read', 'tickets'];
+  await using harness = await makeHubSpotHarness({ scopes });
+  harness.edit(() => table);
+  const target = harness.target();
+  expect(await readAll(target)).toHaveLength(3);
+  const outcomes = await target.write(changes, never());
+  expect(outcomes).toMatchObject(
+    changes.map(({ key }) => ({
+      key,
+      status: 'held',
+      code: 'target.forbidden',
+      message: expect.stringMatching(/left as it is\..*lacks the scope crm\.objects\.companies\.write/),
+    })),
+  );
+  expect(harness.show()).toEqual(table);
+  expect(harness.sandbox.requests.filter(({ status }) => status === 403)).toHaveLength(1);
 });
 
 test('a token that HubSpot does not know, and one that no header can carry', async () => {

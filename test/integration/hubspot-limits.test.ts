@@ -106,21 +106,72 @@ test('when the day is used up, nothing is sent until the midnight of the portal'
   expect(harness.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
+test.each(['America/Los_Angeles', 'US/Eastern', 'Asia/Kolkata'])(
+  'the message says until when, in the time zone of the portal: %s',
+  async (timeZone) => {
+    const clock = stillClock();
+    await using harness = await makeHubSpotHarness({
+      clock,
+      limits: { tenSeconds: 100, daily: 4 },
+      timeZone,
+    });
+    harness.edit(() => [headings, ...companies(150)]);
+    const target = harness.target({ timeZone: 'Europe/Berlin' });
+    expect(await readAll(target)).toHaveLength(150);
+    const error: unknown = await readAll(target).catch((thrown: unknown) => thrown);
+    // It is the 21st everywhere.
+    expect(error).toMatchObject({
+      code: 'target.rate-limited',
+      message: expect.stringContaining(
+        `the daily limit of HubSpot is used up until 2026-11-22 00:00 in the portal's time zone (${timeZone})`,
+      ),
+    });
+    clock.at += (error as LeadsyncError).retryAfterMs ?? 0;
+    expect(await readAll(target)).toHaveLength(150);
+    expect(harness.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
+  },
+);
+
+test('a day that is used up before anything was heard: it is asked each hour, and the portal’s midnight counts', async () => {
+  const clock = stillClock();
+  const portal = { clock, limits: { tenSeconds: 100, daily: 4 }, timeZone: 'America/Los_Angeles' };
+  await using harness = await makeHubSpotHarness(portal);
+  harness.edit(() => [headings, ...companies(150)]);
+  // Another app has used it up.
+  const get = () =>
+    fetch(`${harness.sandbox.url}/`, { headers: { authorization: `Bearer ${harness.sandbox.token}` } });
+  for (let n = 0; n < 4; n++) await get();
+  const { result, waits } = await untilDone(clock, () => readAll(harness.target()));
+  expect(result).toHaveLength(150);
+  // 2:00 in Los Angeles.
+  expect(waits).toEqual(Array.from({ length: 22 }, () => 3_600_000));
+});
+
+test.each([403, 404, 500] as const)(
+  'an account that HubSpot does not show (%i) keeps nothing from being done',
+  async (status) => {
+    await using harness = await makeHubSpotHarness();
+    harness.edit(() => [headings, ...companies(3)]);
+    harness.sandbox.before = ({ kind }) => (kind === 'account' ? { status } : undefined);
+    expect(await readAll(harness.target())).toHaveLength(3);
+  },
+);
+
 test('all connections with one token wait together', async () => {
   const clock = stillClock();
-  await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 2, daily: 10_000 } });
+  await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 3, daily: 10_000 } });
   harness.edit(() => [headings, ...companies(50)]);
   expect(await readAll(harness.target())).toHaveLength(50);
   await expect(readAll(harness.target())).rejects.toMatchObject({
     code: 'target.rate-limited',
     retryAfterMs: 10_000,
   });
-  expect(harness.sandbox.requests).toHaveLength(2);
+  expect(harness.sandbox.requests).toHaveLength(3);
 });
 
 test('a clock that is put back does not make a wait longer', async () => {
   const clock = stillClock();
-  await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 2, daily: 10_000 } });
+  await using harness = await makeHubSpotHarness({ clock, limits: { tenSeconds: 3, daily: 10_000 } });
   harness.edit(() => [headings, ...companies(50)]);
   await readAll(harness.target());
   clock.at -= 3_600_000;

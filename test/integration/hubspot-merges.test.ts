@@ -63,7 +63,10 @@ describe.each(ways)('two companies of leads that a person merges %s', (_, option
       // The one that stayed goes on, and an edit of the other lead makes no company either.
       portal.person.edit(stayed, { city: 'Rome' });
       workspace.sandbox.leads.edit(two.id, { city: 'Oslo' });
-      expect(await workspace.sync({ patience: 3 })).toMatchObject({ updated: { leads: 1, rows: 0 }, held: 1 });
+      expect(await workspace.sync({ patience: 3 })).toMatchObject({
+        updated: { leads: 1, rows: 0 },
+        held: 1,
+      });
       expect(workspace.sandbox.leads.get(one.id)).toMatchObject({ city: 'Rome' });
       expect(leadIds(portal)).toHaveLength(2);
     },
@@ -123,7 +126,8 @@ test('a new lead whose id another company got meanwhile never writes over that c
     const { person } = harness.sandbox;
     let typed = '';
     harness.sandbox.before = ({ kind }) => {
-      if (kind === 'create' && typed === '') typed = person.create({ lead_id: 'id-n', name: 'Typed by hand' });
+      if (kind === 'create' && typed === '')
+        typed = person.create({ lead_id: 'id-n', name: 'Typed by hand' });
     };
     const outcomes = await harness
       .target()

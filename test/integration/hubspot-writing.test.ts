@@ -171,7 +171,11 @@ describe('removing', () => {
         .target()
         .write([remove('id-b', bertCells), update('id-a', annaCells, { city: 'Rome' })], never()),
     ).toMatchObject([
-      { status: 'held', code: 'target.forbidden', message: expect.stringContaining('lacks the scope tickets') },
+      {
+        status: 'held',
+        code: 'target.forbidden',
+        message: expect.stringContaining('lacks the scope tickets'),
+      },
       { status: 'done' },
     ]);
     expect(harness.show()?.map(([id]) => id)).toEqual(['Lead ID', 'id-a', 'id-b']);
@@ -179,7 +183,10 @@ describe('removing', () => {
 
   test.each<[string, (harness: HubSpotHarness, id: string) => void]>([
     ['what HubSpot fills by itself', ({ sandbox }, id) => sandbox.person.associate(id, 0, 0)],
-    ['the stage with which it began', ({ sandbox }, id) => sandbox.person.edit(id, { lifecyclestage: 'lead' })],
+    [
+      'the stage with which it began',
+      ({ sandbox }, id) => sandbox.person.edit(id, { lifecyclestage: 'lead' }),
+    ],
     ['the wish for a lead', ({ sandbox }, id) => sandbox.person.edit(id, { lead_sync: 'true' })],
   ])('archives one with %s', async (_, act) => {
     await using harness = await makeHubSpotHarness();

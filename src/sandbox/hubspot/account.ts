@@ -4,7 +4,6 @@ import { checkInput } from './check-input.ts';
 import type { ApiCall } from './operations.ts';
 import type { Reply } from './send-reply.ts';
 
-
 /** `GET /account-info/…/details`. */
 export function showAccount({ portal, behaviour, query }: ApiCall): Reply {
   checkInput(z.strictObject({}), query);

@@ -157,7 +157,12 @@ function inRecycleBin(portal: Portal, id: string, property: string | undefined):
 }
 
 /** What a batch comes to; some of it may have failed. */
-export function batchReply(call: ApiCall, status: number, results: object[], errors: readonly object[]): Reply {
+export function batchReply(
+  call: ApiCall,
+  status: number,
+  results: object[],
+  errors: readonly object[],
+): Reply {
   const { portal, behaviour } = call;
   const now = new Date(portal.now()).toISOString();
   const partly = errors.length > 0;

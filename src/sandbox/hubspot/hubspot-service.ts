@@ -58,7 +58,8 @@ export class HubSpotService {
       if (taken !== undefined && taken.reached !== null) throw rateLimited(taken.reached);
       if (found === null) throw notFound('resource not found');
       const { operation, name } = found;
-      if (operation.scope !== null && !scopes.includes(operation.scope)) throw missingScopes([operation.scope]);
+      if (operation.scope !== null && !scopes.includes(operation.scope))
+        throw missingScopes([operation.scope]);
       const query = Object.fromEntries(url.searchParams);
       const call = { portal, behaviour, query, name, body: parseBody(method, body) };
       return { ...operation.act(call), headers };

@@ -73,10 +73,7 @@ const operations = new Map<string, Operation>([
     { kind: verb, scope: records.write, act: (call) => batchWrite(call, verb) },
   ]),
   [`POST ${companies}/search`, { kind: 'search', scope: records.read, act: searchCompanies }],
-  [
-    `POST ${associations}/tickets/batch/read`,
-    { kind: 'associations', scope: 'tickets', act: readTickets },
-  ],
+  [`POST ${associations}/tickets/batch/read`, { kind: 'associations', scope: 'tickets', act: readTickets }],
   // Any token may ask whose it is.
   ['GET /account-info/2026-09/details', { kind: 'account', scope: null, act: showAccount }],
   [`POST ${companies}/merge`, { kind: 'other', scope: records.write, act: mergeCompanies }],

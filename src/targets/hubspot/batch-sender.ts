@@ -77,7 +77,8 @@ export class BatchSender {
       if (said === null || only === undefined) throw error;
       if (isAboutProperties(said)) throw propertyGone();
       if (others.length === 0) {
-        if (only.kind === 'create' && isTaken(said)) await this.#readAgain(inputs, said, table, settle, signal);
+        if (only.kind === 'create' && isTaken(said))
+          await this.#readAgain(inputs, said, table, settle, signal);
         else settle(only, fateOfError(said, only));
         return;
       }
@@ -94,10 +95,7 @@ export class BatchSender {
     if (unknown.length > 0) await this.#readAgain(unknown, unattributed, table, settle, signal);
   }
 
-  #request(
-    inputs: readonly PlannedInput[],
-    signal: AbortSignal,
-  ): Promise<BatchReply> {
+  #request(inputs: readonly PlannedInput[], signal: AbortSignal): Promise<BatchReply> {
     const traced = inputs.map(({ id, properties }, index) => ({
       id,
       properties,

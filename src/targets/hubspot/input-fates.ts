@@ -80,7 +80,8 @@ export function rereadFate(
   const shown = { ...company, properties: { ...empty, ...company.properties } };
   const fate = shownFate(shown, input, table);
   if (fate?.kind === 'stored') return fate;
-  if (input.kind === 'create' && unattributed !== null && isTaken(unattributed)) return { kind: 'taken', id: company.id };
+  if (input.kind === 'create' && unattributed !== null && isTaken(unattributed))
+    return { kind: 'taken', id: company.id };
   return refused ?? { kind: 'missed' };
 }
 

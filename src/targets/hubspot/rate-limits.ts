@@ -70,8 +70,7 @@ export class RateLimits {
     );
     if (asked !== null) this.#shutFor(asked, head.receivedAt);
     else if (policy === 'DAILY') this.#shutForDay(head.receivedAt);
-    else
-      this.#shutFor(policy === 'SECONDLY' ? secondMs : (intervalMs(head) ?? windowMs), head.receivedAt);
+    else this.#shutFor(policy === 'SECONDLY' ? secondMs : (intervalMs(head) ?? windowMs), head.receivedAt);
     const remains = Math.max(1, this.#shut.until - this.#clock.now());
     const named = policy === null ? '429' : `429, ${policy}`;
     return this.#rateLimited(`HubSpot did not act on the request (${named})`, remains);
