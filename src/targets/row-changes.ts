@@ -8,6 +8,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { RowChange, RowOutcome } from './target.ts';
+import { tableWords, type TargetWords, type Verdict, verdicts } from './row-verdicts.ts';
 import { WantedRows } from './wanted-rows.ts';
 
 /** A row as it stands now, with whatever its file format needs to write to it. */
@@ -53,41 +54,8 @@ export interface RowRules<Place> {
   readonly notStorable: (text: string, field: string) => string | null;
   /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
   readonly notWritable?: (write: RowWrite<Place>) => string | null;
+  readonly words?: TargetWords;
 }
-
-type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'> | 'done';
-
-const changed: Verdict = {
-  status: 'put-off',
-  code: 'row.changed',
-  message: 'The row no longer shows what the plan saw. It was left as it is; the next run looks again.',
-};
-const gone: Verdict = {
-  status: 'put-off',
-  code: 'row.gone',
-  message: 'No row has this id any more. Nothing was written; the next run looks again.',
-};
-const exists: Verdict = {
-  status: 'put-off',
-  code: 'row.exists',
-  message: 'A row with this id is there already and shows something else. It was left as it is.',
-};
-const duplicated: Verdict = {
-  status: 'put-off',
-  code: 'row.duplicated',
-  message: 'More than one row has this id, so none of them was changed. Remove the copies by hand.',
-};
-const ownCells: Verdict = {
-  status: 'held',
-  code: 'row.has-own-cells',
-  message:
-    'Somebody has written into other columns of this row. It was left as it is; delete it by hand if nobody needs it.',
-};
-const noStatusColumn: Verdict = {
-  status: 'held',
-  code: 'target.no-status-column',
-  message: 'There is no single status column to mark the row in. The row was left as it is.',
-};
 
 /**
  * Decides what becomes of a batch of changes, in any format of file: show it all present rows with `see`, in their
@@ -97,6 +65,8 @@ const noStatusColumn: Verdict = {
 export class RowChanges<Place> {
   readonly #changes: readonly RowChange[];
   readonly #rules: RowRules<Place>;
+  readonly #words: TargetWords;
+  readonly #verdicts: ReturnType<typeof verdicts>;
   readonly #byId = new Map<string, KnownRow<Place>>();
   /** Rows without id, by their content. */
   readonly #byContent = new WantedRows<PresentRow<Place>>();
@@ -109,6 +79,8 @@ export class RowChanges<Place> {
   constructor(changes: readonly RowChange[], rules: RowRules<Place>) {
     this.#changes = changes;
     this.#rules = rules;
+    this.#words = rules.words ?? tableWords;
+    this.#verdicts = verdicts(this.#words);
     for (const change of changes) {
       if (change.leadId !== null) {
         const known = this.#knownRow(change.leadId);
@@ -141,14 +113,14 @@ export class RowChanges<Place> {
     return { outcomes, writes: [...this.#writes.values()], appends: this.#appends };
   }
 
-  #verdict(change: RowChange): Verdict {
+  #verdict(change: RowChange): Verdict | 'done' {
     if (change.kind === 'status') return this.#status(change);
     const { row, count } = this.#knownRow(change.leadId);
     switch (change.kind) {
       case 'append':
         return this.#notWritable(change.values) ?? this.#append(change, row);
       case 'update':
-        if (row === null) return gone;
+        if (row === null) return this.#verdicts.gone;
         if (shows(row.cells, change.values)) return 'done';
         return (
           this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
@@ -158,19 +130,19 @@ export class RowChanges<Place> {
         if ((row !== null && !isBlank(row.cells)) || this.#added.has(change.leadId.trim())) return 'done';
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
-        if (!this.#rules.hasStatus) return noStatusColumn;
-        if (row === null) return gone;
+        if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
+        if (row === null) return this.#verdicts.gone;
         if (sameCell(row.status, change.text)) return 'done';
         return this.#ifExpected(row, change.expect, { status: change.text });
       case 'remove':
         if (row === null) return 'done';
         // Removing one and leaving its copy would let a repeated call remove the copy too.
-        if (count > 1) return duplicated;
-        if (change.bare === true && this.#rules.hasOwnCells(row.place)) return ownCells;
+        if (count > 1) return this.#verdicts.duplicated;
+        if (change.bare === true && this.#rules.hasOwnCells(row.place)) return this.#verdicts.ownCells;
         return this.#ifExpected(row, change.expect, { remove: true });
       case 'unlink':
         if (row === null) return 'done';
-        if (count > 1) return duplicated;
+        if (count > 1) return this.#verdicts.duplicated;
         return (
           this.#notWritable(change.values) ??
           this.#ifExpected(row, change.expect, { values: change.values, unlink: true })
@@ -180,17 +152,17 @@ export class RowChanges<Place> {
     }
   }
 
-  #append({ leadId, values, status }: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict {
+  #append({ leadId, values, status }: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
     const present = row?.cells ?? this.#added.get(leadId.trim());
-    if (present !== undefined) return shows(present, values) ? 'done' : exists;
+    if (present !== undefined) return shows(present, values) ? 'done' : this.#verdicts.exists;
     this.#added.set(leadId.trim(), values);
     this.#appends.push({ leadId, values, status: status ?? null });
     return 'done';
   }
 
-  #link({ leadId, expect, values, status }: ChangeOf<'link'>): Verdict {
+  #link({ leadId, expect, values, status }: ChangeOf<'link'>): Verdict | 'done' {
     const row = this.#byContent.take(this.#contentKey(expect));
-    if (row === undefined) return changed;
+    if (row === undefined) return this.#verdicts.changed;
     const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
     const both = differs ? this.#write(row, { leadId, values, status }) : null;
     // The id matters more: a status cell that holds a formula does not stand in its way.
@@ -199,7 +171,7 @@ export class RowChanges<Place> {
     return verdict;
   }
 
-  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict {
+  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict | 'done' {
     if (!this.#rules.hasStatus) return 'done';
     const known = leadId === null ? null : this.#knownRow(leadId);
     const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
@@ -211,12 +183,12 @@ export class RowChanges<Place> {
     return verdicts.find((verdict) => verdict !== 'done') ?? 'done';
   }
 
-  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict {
-    if (!shows(row.cells, expect)) return changed;
+  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict | 'done' {
+    if (!shows(row.cells, expect)) return this.#verdicts.changed;
     return this.#write(row, write);
   }
 
-  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict {
+  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict | 'done' {
     const before = this.#writes.get(row.place);
     const differing = Object.entries(write.values ?? {}).filter(
       ([field, value]) => !sameCell(cellOf(row.cells, field), value),
@@ -231,7 +203,7 @@ export class RowChanges<Place> {
     };
     const reason = this.#rules.notWritable?.(whole) ?? null;
     if (reason !== null) {
-      const message = `${reason} The row was left as it is.`;
+      const message = `${reason} The ${this.#words.row} was left as it is.`;
       return { status: 'held', code: 'target.cell-not-writable', message };
     }
     this.#writes.set(row.place, whole);
@@ -249,7 +221,7 @@ export class RowChanges<Place> {
     for (const [field, value] of Object.entries(values)) {
       if (value === null || value === '') continue;
       if (!this.#rules.fields.has(field)) {
-        const message = `The column of the field ${field} is missing or there twice. Nothing was written.`;
+        const message = `The ${this.#words.column} of the field ${field} is missing or there twice. Nothing was written.`;
         return { status: 'put-off', code: 'target.column-missing', message };
       }
       const reason = this.#rules.notStorable(value, field);
@@ -257,7 +229,7 @@ export class RowChanges<Place> {
         return {
           status: 'held',
           code: 'target.value-not-storable',
-          message: `${field}: ${reason} The row was left as it is.`,
+          message: `${field}: ${reason} The ${this.#words.row} was left as it is.`,
         };
       }
     }

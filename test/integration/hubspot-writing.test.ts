@@ -338,3 +338,35 @@ test('two companies with blanks around one id are two of one id', async () => {
   ]);
   expect(harness.show()?.map((row) => row[3])).toEqual(['City', 'Rome', 'Bonn']);
 });
+
+test('what is said of a company speaks of companies and properties, not of a table', async () => {
+  await using harness = await makeHubSpotHarness();
+  harness.edit(() => [headings, anna, [' id-b', ...bert.slice(1)], ['id-b ', ...bert.slice(1)]]);
+  const target = harness.target();
+  await readAll(target);
+  const outcomes = await target.write(
+    [
+      update('id-a', { city: 'Other' }, { city: 'Rome' }),
+      update('id-x', {}, { city: 'Rome' }),
+      append('id-a', { name: 'Other' }),
+      append('id-y', { stage: 'new' }),
+      append('id-z', { name: 'x'.repeat(70_000) }),
+      remove('id-b', bertCells),
+      link('id-l', looseCells),
+      { kind: 'mark', key: 'm', leadId: 'id-a', expect: annaCells, text: 'gone' },
+    ],
+    never(),
+  );
+  expect(outcomes.map(verdict)).toEqual([
+    'row.changed',
+    'row.gone',
+    'row.exists',
+    'target.column-missing',
+    'target.value-not-storable',
+    'row.duplicated',
+    'row.changed',
+    'target.no-status-column',
+  ]);
+  for (const outcome of outcomes)
+    expect(outcome.status === 'done' ? '' : outcome.message).not.toMatch(/\b(?:row|column|cell|table|sheet)s?\b/i);
+});

@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { Verdict } from '../row-verdicts.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {
@@ -20,7 +21,7 @@ import type { Fate } from './input-fates.ts';
 import { isMerged, mergedCompanies } from './merged-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
-import { inRecycleBin, outcomesOf, type Verdict } from './write-outcomes.ts';
+import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
 
 export type { HubSpotOptions };

@@ -1,11 +1,12 @@
 import { optInProperty } from '../../lead/opt-in-property.ts';
+import type { Verdict } from '../row-verdicts.ts';
 import { batchesOf } from './batch-sender.ts';
 import { type CompanyTable, mergedProperty } from './company-table.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { isReadOnly } from './property-values.ts';
-import { notSeen, notThere, type Verdict, withOwnContent } from './write-outcomes.ts';
+import { notSeen, notThere, withOwnContent } from './write-outcomes.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /** Writable properties that HubSpot fills by itself in any company. */

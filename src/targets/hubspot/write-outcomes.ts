@@ -1,13 +1,11 @@
 import { showCell } from '../../lead/value.ts';
 import { withoutStop } from '../../errors.ts';
+import type { Verdict } from '../row-verdicts.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
 import type { Fate } from './input-fates.ts';
 import type { PlannedInput } from './write-plan.ts';
-
-/** Why a change is not done. */
-export type Verdict = Omit<Exclude<RowOutcome, { status: 'done' }>, 'key'>;
 
 /** Instead of an input that was not sent at all. */
 export const inRecycleBin: Verdict = {

@@ -27,6 +27,7 @@ export function decideChanges(
   const plan = new RowChanges<ShownCompany>(changes, {
     fields: new Set(fields.keys()),
     hasStatus: table.statusProperty !== null,
+    words: { row: 'company', column: 'property' },
     // Looked at later, and only of those that would be removed.
     hasOwnCells: () => false,
     notStorable: (value, field) => {
