@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { allScopes } from '../../src/sandbox/hubspot/operations.ts';
 import type { FieldMapping } from '../../src/lead/mapping.ts';
 import { type HubSpotHarness, makeHubSpotHarness } from '../contract/hubspot-harness.ts';
 import {
@@ -123,6 +124,18 @@ test('an id property that may be there twice is refused', async () => {
   await expect(harness.target().write([append('id-n', {})], never())).rejects.toMatchObject(refused);
   await expect(harness.target().fix(never())).rejects.toMatchObject(refused);
   expect(asked(harness).map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+});
+
+test('a field that was added to the mapping gets its property, unless the key may not make one', async () => {
+  const mayRead = allScopes.filter((scope) => scope !== 'crm.schemas.companies.write');
+  for (const scopes of [allScopes, mayRead]) {
+    await using harness = await makeHubSpotHarness({ scopes, propertyLagMs: 300 });
+    harness.edit(() => [headings, anna]);
+    const { missing } = await harness
+      .target({ fields })
+      .open({ create: true, newFields: ['stage'] }, never());
+    expect(missing.map(({ field }) => field)).toEqual(scopes === mayRead ? ['stage'] : []);
+  }
 });
 
 describe('check --fix', () => {

@@ -368,5 +368,7 @@ test('what is said of a company speaks of companies and properties, not of a tab
     'target.no-status-column',
   ]);
   for (const outcome of outcomes)
-    expect(outcome.status === 'done' ? '' : outcome.message).not.toMatch(/\b(?:row|column|cell|table|sheet)s?\b/i);
+    expect(outcome.status === 'done' ? '' : outcome.message).not.toMatch(
+      /\b(?:row|column|cell|table|sheet)s?\b/i,
+    );
 });

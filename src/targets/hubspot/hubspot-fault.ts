@@ -105,7 +105,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     const what = more.length === 0 ? `the scope ${scope}` : `each of the scopes ${missing.join(', ')}`;
     return new HubSpotFault('target.forbidden', `The access token lacks ${what} (${status}${number}).`, {
       ...reply,
-      help: `Give the key ${more.length === 0 ? 'it' : 'one of them'} in HubSpot: Development, Keys, Service keys.`,
+      help: `Add ${more.length === 0 ? 'it' : 'one of them'} to the key in HubSpot: Development, Keys, Service keys.`,
     });
   }
   if (status === 404) {

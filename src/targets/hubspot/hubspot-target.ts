@@ -66,7 +66,7 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   async open(
-    { create, purpose }: Parameters<Target['open']>[0],
+    { create, purpose, newFields = [] }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     this.#table = null;
@@ -77,7 +77,8 @@ class CompaniesTarget implements HubSpotTarget {
     const known = locateProperties(found, this.#options);
     if (known === null) await this.#assertNew(signal);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
-    const table = known ?? (await this.#create(found, signal));
+    const added = create && known !== null ? await this.#addNew(known, newFields, signal) : known;
+    const table = added ?? (await this.#create(found, signal));
     const { rows, merged } = await this.#readRows(table, purpose ?? null, signal);
     this.#table = table;
     return {
@@ -142,6 +143,25 @@ class CompaniesTarget implements HubSpotTarget {
     const table = locateProperties([...found, ...created], this.#options);
     if (table === null) throw changed(`HubSpot did not create the property ${this.#options.idColumn}.`);
     return table;
+  }
+
+  /** Gives fields that never had a property theirs, unless the key may not make any: then they are left out. */
+  async #addNew(
+    table: CompanyTable,
+    newFields: readonly string[],
+    signal: AbortSignal,
+  ): Promise<CompanyTable | null> {
+    const fields = this.#options.fields.filter(({ field }) => newFields.includes(field));
+    const lacking = new Set(fields.flatMap(({ column }) => (table.properties.has(column) ? [] : column)));
+    if (lacking.size === 0) return table;
+    const found = [...table.properties.values()];
+    try {
+      const created = await createMissing(this.#api, this.#options, found, signal, lacking);
+      return locateProperties([...found, ...created], this.#options);
+    } catch (error) {
+      if (error instanceof LeadsyncError && error.code === 'target.forbidden') return table;
+      throw error;
+    }
   }
 
   async #knownTable(signal: AbortSignal): Promise<CompanyTable> {

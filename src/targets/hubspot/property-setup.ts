@@ -35,16 +35,19 @@ function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): N
 
 /**
  * Creates what is missing, group included, and gives it back when HubSpot shows it. What others create meanwhile is as good.
- * `target.unavailable` (later) when it does not for long.
+ * `target.unavailable` (later) when it does not for long. `only`: these, by name.
  */
 export async function createMissing(
   api: HubSpotApi,
   options: HubSpotOptions,
   found: readonly PropertyDefinition[],
   signal: AbortSignal,
+  only?: ReadonlySet<string>,
 ): Promise<readonly PropertyDefinition[]> {
   const there = new Set(found.map(({ name }) => name));
-  const missing = wantedProperties(options).filter(({ name }) => !there.has(name));
+  const missing = wantedProperties(options).filter(
+    ({ name }) => !there.has(name) && (only?.has(name) ?? true),
+  );
   if (missing.length === 0) return [];
   if (!(await api.groups(signal)).includes(groupName))
     await unlessThere(() => api.createGroup(groupName, 'leadsync', signal));

@@ -39,12 +39,9 @@ export function notSeen(fault: HubSpotFault): Verdict {
 }
 
 /** What was not sent, or not done, because the key may not do it. */
-export function notAllowed(fault: HubSpotFault): Verdict {
-  return {
-    status: 'held',
-    code: fault.code,
-    message: `The company was left as it is. ${sentence(fault)}`,
-  };
+function notAllowed(fault: HubSpotFault, kind: PlannedInput['kind']): Verdict {
+  const what = kind === 'create' ? 'No company was made' : 'The company was left as it is';
+  return { status: 'held', code: fault.code, message: `${what}. ${sentence(fault)}` };
 }
 
 function sentence({ message, help }: HubSpotFault): string {
@@ -122,7 +119,7 @@ function verdictOf(
         message: `The company ${fate.id} has the id of this lead already and shows something else. It was left as it is, and no other was made.`,
       };
     case 'forbidden':
-      return notAllowed(fate.fault);
+      return notAllowed(fate.fault, kind);
     case 'gone':
       return notThere;
     case 'missed':
