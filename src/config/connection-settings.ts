@@ -112,7 +112,7 @@ export const connectionSettings = [
     path: 'connections.NAME.target.timeZone',
     only: ['workbook', 'hubspot', 'postgres-table'],
     meaning:
-      "IANA time zone of dates without an offset, for reading and writing; for hubspot the portal's, at whose midnight its daily limit ends. Default: that of sync.timeZone. Required for a postgres-table with a column of type timestamp (without time zone): UTC for NocoDB and most grids. A Google spreadsheet has its own.",
+      'IANA time zone of dates without an offset, for reading and writing. Default: that of sync.timeZone. Required for a postgres-table with a column of type timestamp (without time zone): UTC for NocoDB and most grids. A Google spreadsheet has its own.',
   },
   {
     path: 'connections.NAME.fields.FIELD',
