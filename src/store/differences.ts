@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
-import type { MergedRow } from '../targets/target.ts';
+import type { MergedPlace } from './met-pairs.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -28,7 +28,7 @@ export interface Difference {
   readonly leadAbsences: number;
   readonly rowAbsences: number;
   readonly deletionDone: boolean;
-  readonly merged: MergedRow | null;
+  readonly merged: MergedPlace | null;
   readonly memo: Readonly<Record<string, HeldMemo>> | null;
 }
 

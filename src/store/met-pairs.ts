@@ -1,10 +1,15 @@
 import type pg from 'pg';
-import type { MergedRow } from '../targets/target.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
 /** On which side a pair was met. */
 export type Side = 'lead' | 'row';
+
+/** Where the row stands into which another was merged, and what to tell of it. */
+export interface MergedPlace {
+  readonly row: number;
+  readonly message: string;
+}
 
 const idsInChunk = 65_536;
 
@@ -76,7 +81,7 @@ export async function noteMissed(
 export async function noteMerged(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
-  merged: ReadonlyMap<number, MergedRow>,
+  merged: ReadonlyMap<number, MergedPlace>,
 ): Promise<void> {
   if (merged.size === 0) return;
   const json = JSON.stringify([...merged].map(([was, { row, message }]) => ({ was, row, message })));

@@ -11,6 +11,8 @@ import type { RowChange, RowOutcome } from './target.ts';
 import { tableWords, type TargetWords, type Verdict, verdicts } from './row-verdicts.ts';
 import { WantedRows } from './wanted-rows.ts';
 
+export type { Verdict };
+
 /** A row as it stands now, with whatever its file format needs to write to it. */
 export interface PresentRow<Place> {
   readonly leadId: string | null;

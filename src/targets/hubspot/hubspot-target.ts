@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import type { Verdict } from '../row-verdicts.ts';
+import type { Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {

@@ -1,6 +1,6 @@
 import { showCell } from '../../lead/value.ts';
 import { withoutStop } from '../../errors.ts';
-import type { Verdict } from '../row-verdicts.ts';
+import type { Verdict } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
