@@ -180,7 +180,7 @@ export const connectionSettings = [
     path: 'connections.NAME.sync.limits.maxDeletes',
     default: '10%',
     meaning:
-      'A run with more deletes stops before it writes: rows (10) or a share (10%), which always allows 10 rows.',
+      'A run with more deletes stops before it writes: rows (10) or a share (10%), which always allows 10 rows, but not more than a quarter of them (one at least).',
   },
   {
     path: 'connections.NAME.sync.limits.maxChanges',

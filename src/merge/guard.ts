@@ -14,7 +14,7 @@ export interface PlanCounts {
   /** The service that the baselines come from, when this run asks another one. */
   readonly otherService: string | null;
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
-  /** Known pairs whose row would be written again; 0 where a row that lost its id is still seen. */
+  /** Known pairs whose row is gone and would be written again. */
   readonly rewritten: number;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
@@ -71,7 +71,7 @@ export function guard(
     refuse('empty-scan', `the service returned no lead at all, but ${knownPairs} are known`);
   }
   const deletes = sum(byKind, ['delete-lead', 'remove-row', 'mark-row']);
-  const maxDeletes = allowed(limits.maxDeletes, knownPairs);
+  const maxDeletes = allowed(limits.maxDeletes, knownPairs, fewDeletes(knownPairs));
   if (deletes > maxDeletes) {
     refuse(
       'max-deletes',
@@ -80,12 +80,12 @@ export function guard(
   }
   const { rewritten } = counts;
   const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']) + rewritten;
-  const maxChanges = allowed(limits.maxChanges, knownPairs);
+  const maxChanges = allowed(limits.maxChanges, knownPairs, smallNumber);
   if (changes > maxChanges) {
     const why =
       rewritten === 0
         ? ''
-        : `; ${rewritten} of them are rows that are gone and would be written again: did they lose their ids?`;
+        : `; ${rewritten} of them are rows that are gone and would be written again: is the table cut off or an older copy, or did they lose their ids?`;
     refuse(
       'max-changes',
       `${changes} changes for ${knownPairs} known pairs; the limit is ${maxChanges}${why}`,
@@ -126,8 +126,14 @@ export function guard(
   return refusals;
 }
 
-function allowed(limit: Limit, known: number): number {
-  return limit.percent ? Math.max(smallNumber, Math.floor((known * limit.amount) / 100)) : limit.amount;
+/** A number of rows is what the user typed; a share always lets `few` pass. */
+function allowed(limit: Limit, known: number, few: number): number {
+  return limit.percent ? Math.max(few, Math.floor((known * limit.amount) / 100)) : limit.amount;
+}
+
+/** Deletes that no share forbids: one or two a day are ordinary in a small team, most of its leads are not. */
+function fewDeletes(known: number): number {
+  return Math.min(smallNumber, Math.max(1, Math.floor(known / 4)));
 }
 
 function sum(byKind: PlanCounts['byKind'], kinds: readonly ActionKind[]): number {

@@ -170,8 +170,6 @@ export type RowOutcome =
 export interface Target {
   /** For messages: a path, a sheet's name. */
   readonly name: string;
-  /** Rows without an id are not all shown: one that lost its id looks as if it were gone. Absent: they are. */
-  readonly isPartial?: boolean;
   /** How many changes are best given to one call of `write`, as things stand. */
   readonly batchSize: number;
   /** Requests to the target so far (for a file: times it was read or written). */

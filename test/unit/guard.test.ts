@@ -49,10 +49,16 @@ describe('another service', () => {
 
 describe('deletes', () => {
   test.each<[string, number, PlanCounts['byKind'], Limit, readonly string[]]>([
-    // The default: the larger of 10 rows and 10 %.
-    ['ten of few', 12, { 'mark-row': 10 }, share(10), []],
-    ['eleven of few', 12, { 'mark-row': 11 }, share(10), ['max-deletes']],
-    ['all of ten', 10, { 'mark-row': 10 }, share(10), []],
+    // The default: the larger of 10 % and 10 rows, of which a small team is allowed a quarter of its leads.
+    ['a few rows that a team of twelve deletes in a day', 12, { 'delete-lead': 3 }, share(10), []],
+    ['more than a quarter of twelve', 12, { 'delete-lead': 4 }, share(10), ['max-deletes']],
+    ['most of twelve: an older or a cut file', 12, { 'delete-lead': 8 }, share(10), ['max-deletes']],
+    ['one of one', 1, { 'delete-lead': 1 }, share(10), []],
+    ['one of three', 3, { 'delete-lead': 1 }, share(10), []],
+    ['two of seven', 7, { 'delete-lead': 2 }, share(10), ['max-deletes']],
+    ['a share above a quarter is what the user chose', 12, { 'delete-lead': 6 }, share(50), []],
+    ['ten of forty', 40, { 'mark-row': 10 }, share(10), []],
+    ['ten of thirty-nine', 39, { 'mark-row': 10 }, share(10), ['max-deletes']],
     ['ten of a hundred', 100, { 'remove-row': 10 }, share(10), []],
     ['eleven of a hundred', 100, { 'remove-row': 11 }, share(10), ['max-deletes']],
     ['the share of many', 1000, { 'delete-lead': 100 }, share(10), []],

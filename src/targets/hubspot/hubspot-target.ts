@@ -38,7 +38,6 @@ const rowsPerBatch = 1_000;
 class CompaniesTarget implements HubSpotTarget {
   readonly name = 'hubspot:companies';
   readonly batchSize = 1_000;
-  readonly isPartial = true;
   readonly #options: HubSpotOptions;
   readonly #api: HubSpotApi;
   readonly #listing: CompanyListing;
