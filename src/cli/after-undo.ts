@@ -2,6 +2,6 @@
 export const whatFollows = [
   'What is put back is an edit like any other: the next sync carries it to the other side, as far as the direction lets it.',
   'What a setting or a person had decided is open again: the next sync holds it, or decides it as the settings say.',
-  'A row that is taken away is made again by the next sync as long as its lead is there. A row whose lead is taken away',
-  'becomes a new lead again, unless it is deleted before that.',
+  'A row or a lead that is taken away is not made again by itself: the lead without a row, or the row without a lead, is held',
+  '(leadsync conflicts) until it changes, or until leadsync resolve ID has it made.',
 ].join('\n');

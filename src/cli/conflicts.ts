@@ -48,7 +48,7 @@ function describeHeld(item: Held): string {
   const decided =
     item.resolution === null
       ? ''
-      : `\n    decided: the ${item.resolution}'s value; leadsync sync carries it out`;
+      : `\n    decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}; leadsync sync carries it out`;
   const values =
     item.field === ''
       ? ''

@@ -10,7 +10,6 @@ import { leadCells } from '../lead/lead.ts';
 import { defaultFields } from '../lead/mapping.ts';
 import { composeReminder } from '../reminders/compose-reminder.ts';
 import { openTemplates } from '../reminders/templates.ts';
-import { visibleActions } from '../store/actions.ts';
 import { decideHeld, listHeld } from '../store/held.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
@@ -18,6 +17,7 @@ import { googleSheetsTarget } from './demo-google-sheets.ts';
 import { type DemoTarget, shownPath, workbookTarget } from './demo-target.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
+import { lookAtPlan } from './plan.ts';
 import { describePlan } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
@@ -79,7 +79,7 @@ export async function demo(options: DemoOptions): Promise<void> {
         mode === 'plan' ? { job: 'plan' } : { job: 'sync', allow: [] },
         stop,
       );
-      if (mode === 'plan') return tell(describePlan(finished, await visibleActions(app.pool, finished)));
+      if (mode === 'plan') return tell(describePlan(await lookAtPlan(app.pool, finished)));
       const report = finished.report as SyncReport;
       reports.push(report);
       tell(describeReport(report));

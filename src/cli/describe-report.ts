@@ -1,7 +1,8 @@
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem } from './output.ts';
 
-const problemsShown = 20;
+/** Those that text lists one by one. */
+export const problemsShown = 20;
 
 /** The command that syncs the same connection. */
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;

@@ -64,7 +64,10 @@ function describeField(
 
 function describeHeld(item: Held, mappings: readonly FieldMapping[]): string {
   const sides = decidableSides(item, mappings);
-  const decided = item.resolution === null ? '' : `; decided: the ${item.resolution}'s value`;
+  const decided =
+    item.resolution === null
+      ? ''
+      : `; decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
   const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
   return `held (${item.id}) since ${when(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${decided || help}`;

@@ -66,7 +66,7 @@ export async function writePlanFile(
   actions: readonly Action[],
   connection: ConnectionConfig,
 ): Promise<void> {
-  const plan = planJson(run, actions);
+  const plan = planJson({ run, actions, problems: [] });
   const lines = plan.actions.map((line, index) => ({
     ...line,
     precondition: actions[index]?.precondition ?? '',

@@ -4,6 +4,7 @@ import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { SyncReport } from '../sync/report.ts';
+import { problemsShown } from './describe-report.ts';
 import { describeProblem } from './output.ts';
 
 /** One action of a plan to the letter of the contract (DESIGN 8). */
@@ -16,7 +17,10 @@ interface PlanLine {
   readonly reason: string;
 }
 
-/** A plan to the letter of the contract (DESIGN 8, `plan --json`); `problems` only when the scan failed. */
+/**
+ * A plan to the letter of the contract (DESIGN 8, `plan --json`). `problems` only when there are any: why the scan failed, a
+ * column that could not be looked at, what is told without anything to be done now.
+ */
 export interface PlanOutput {
   readonly planId: string;
   readonly connection: string;
@@ -29,14 +33,21 @@ export interface PlanOutput {
   readonly forecast?: Forecast;
 }
 
-export function planJson(run: Run, actions: readonly Action[]): PlanOutput {
+/** A plan with what is told beside its lines. */
+interface ShownPlan {
+  readonly run: Run;
+  readonly actions: readonly Action[];
+  readonly problems: SyncReport['problems'];
+}
+
+export function planJson({ run, actions, problems }: ShownPlan): PlanOutput {
   return {
     planId: String(run.id),
     connection: run.connection,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     actions: actions.map(planLine),
     guard: { ok: run.refusals.length === 0, refusals: run.refusals },
-    ...(run.status === 'failed' && { problems: (run.report as SyncReport).problems }),
+    ...(problems.length > 0 && { problems }),
     ...forecastOf(run),
   };
 }
@@ -65,11 +76,12 @@ function plain(cell: Action['changes'][string]['from']): string | null {
 }
 
 /** Each change field by field, for people. `goesOn`: it is carried out at once. */
-export function describePlan(run: Run, actions: readonly Action[], { goesOn = false } = {}): string {
+export function describePlan({ run, actions, problems }: ShownPlan, { goesOn = false } = {}): string {
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
+  const said = problems.slice(0, problemsShown).map((problem) => `  ! ${describeProblem(problem)}`);
+  const more = problems.length - problemsShown;
+  if (more > 0) said.push(`  ! and ${more} more (--json lists them)`);
   if (run.status === 'failed') {
-    const { problems } = run.report as SyncReport;
-    const said = problems.map((problem) => `  ! ${describeProblem(problem)}`);
     return [`${run.connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
   }
   const lines = [
@@ -94,7 +106,11 @@ export function describePlan(run: Run, actions: readonly Action[], { goesOn = fa
       );
     }
   }
-  if (actions.length === 0) lines.push('  nothing to do');
+  lines.push(...said);
+  if (actions.length + problems.length + run.refusals.length === 0)
+    lines.push(
+      run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to put back`,
+    );
   for (const refusal of run.refusals)
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
   const { forecast } = forecastOf(run);

@@ -1,7 +1,10 @@
+import type pg from 'pg';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, type Problem } from '../errors.ts';
+import { silentKinds } from '../merge/action.ts';
 import { type Action, visibleActions } from '../store/actions.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
+import { planProblems } from '../sync/report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
@@ -33,8 +36,8 @@ export function plan(options: PlanOptions): Promise<void> {
     for (const name of app.contexts.keys()) {
       const made = await makePlanNow(app, name, {}, stop);
       statuses.push(made.status);
-      plans.push(planJson(made.run, made.actions));
-      if (!options.json) print(describePlan(made.run, made.actions));
+      plans.push(planJson(made));
+      if (!options.json) print(describePlan(made));
       if (out !== undefined) await keepPlan(app, made, out, options);
     }
     const [only] = plans;
@@ -46,7 +49,8 @@ export function plan(options: PlanOptions): Promise<void> {
 export interface MadePlan {
   readonly run: Run;
   readonly actions: readonly Action[];
-  /** For the exit code: a plan that holds something back is `partial`. */
+  readonly problems: readonly Problem[];
+  /** For the exit code: a plan that holds something back, could not look at a field, or finds nothing to undo is `partial`. */
   readonly status: RunStatus;
 }
 
@@ -57,11 +61,17 @@ export async function makePlanNow(
   request: { readonly undoOf?: number },
   stop: AbortSignal,
 ): Promise<MadePlan> {
-  const run = await runJob(app, connection, { job: 'plan', ...request }, stop);
-  const actions = await visibleActions(app.pool, run);
+  return lookAtPlan(app.pool, await runJob(app, connection, { job: 'plan', ...request }, stop));
+}
+
+/** What a finished plan says. */
+export async function lookAtPlan(pool: pg.Pool, run: Run): Promise<MadePlan> {
+  const actions = await visibleActions(pool, run);
+  const problems = await planProblems(pool, run);
   const ended = run.status === 'stopped' || run.status === 'failed';
-  const held = actions.some((action) => action.kind === 'hold');
-  return { run, actions, status: ended ? run.status : held ? 'partial' : 'succeeded' };
+  const isIdle = run.undoOf !== null && !actions.some(({ kind }) => !silentKinds.includes(kind));
+  const isPartial = isIdle || run.problems.length > 0 || actions.some(({ kind }) => kind === 'hold');
+  return { run, actions, problems, status: ended ? run.status : isPartial ? 'partial' : 'succeeded' };
 }
 
 /** Writes the plan into a file and says how it is carried out; of a scan that failed there is none. */

@@ -13,7 +13,11 @@ export function resolve(id: string, { use, ...options }: ResolveOptions): Promis
     const fieldsOf = (name: string) => connections.find((one) => one.name === name)?.fields;
     const { connection, field, leadId } = await decide(pool, id, use, fieldsOf);
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
-    print(`${field} of ${leadId}: the ${use}'s value is kept.`);
+    print(
+      field === ''
+        ? `A ${use === 'lead' ? `row is written for ${leadId}` : 'lead is made of the row'} again.`
+        : `${field} of ${leadId}: the ${use}'s value is kept.`,
+    );
     print(`Nothing has been written yet; leadsync sync --connection ${connection} carries it out.`);
   });
 }

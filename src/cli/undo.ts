@@ -31,9 +31,9 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     const made = await makePlanNow(app, connection, { undoOf: undone.id }, stop);
     const { run, actions } = made;
     if (out !== undefined) await keepPlan(app, made, out, { json: true });
-    if (!options.json) print(describePlan(run, actions, { goesOn: options.yes === true }));
+    if (!options.json) print(describePlan(made, { goesOn: options.yes === true }));
     if (!options.yes || run.status === 'failed') {
-      if (options.json) printJson(planJson(run, actions));
+      if (options.json) printJson(planJson(made));
       else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
       process.exitCode = exitCodeFor([made.status]);
       return;

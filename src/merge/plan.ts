@@ -10,6 +10,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { ActionKind, Change, PlannedAction } from './action.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
 import { type FieldMemo, type HoldCode, mergeField } from './merge-field.ts';
 import type { Policy } from './policy.ts';
 
@@ -29,6 +30,8 @@ export interface PairState {
   readonly deletionDone: boolean;
   /** A person merged the row, which is not there any more, into another. Absent or null: nobody did. */
   readonly merged?: { readonly row: number; readonly message: string } | null;
+  /** What the lead shows (its fingerprint) and showed when an undo took its row away; absent: none did, or it changed. */
+  readonly undone?: string | null;
 }
 
 /** How many complete scans in different runs must miss an id before it counts as gone (DESIGN, promise 4). */
@@ -42,17 +45,17 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
     const { row: place, message } = state.merged;
     return [{ ...action('hold', state, { reason: 'row.merged', message }), row: place }];
   }
-  if (lead)
-    return base === null
-      ? planNewLead(state, lead, policy, 'new-lead')
-      : planRowGone(state, base, lead, policy);
+  if (lead) {
+    if (base !== null) return planRowGone(state, base, lead, policy);
+    return state.undone ? [undoneRow(state, state.undone)] : planNewLead(state, lead, policy, 'new-lead');
+  }
   if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
   const isRowGone = state.merged || state.rowAbsences >= absencesThatProve;
   const bothGone = state.leadAbsences >= absencesThatProve && isRowGone;
   return bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
 }
 
-/** A lead that has no row yet. In direction `to-leads` rows are never created. */
+/** A lead that has no row yet. In direction `to-leads` rows are never created. What cannot be written is held at once. */
 function planNewLead(
   state: PairState,
   lead: Cells,
@@ -61,11 +64,25 @@ function planNewLead(
 ): readonly PlannedAction[] {
   if (policy.direction === 'to-leads') return [];
   const changes: Record<string, Change> = {};
-  for (const { field } of policy.fields) {
+  const holds: PlannedAction[] = [];
+  for (const mapping of policy.fields) {
+    const { field } = mapping;
     const value = lead[field] ?? null;
-    if (!isUnreadable(value)) changes[field] = { from: null, to: value };
+    if (isUnreadable(value)) {
+      const message = holdMessage('lead.unreadable', mapping, value, null);
+      const held = { [field]: { from: value, to: null } };
+      holds.push(action('hold', state, { changes: held, reason: 'lead.unreadable', message }));
+    } else changes[field] = { from: null, to: value };
   }
-  return [action('create-row', state, { changes, reason })];
+  return [action('create-row', state, { changes, reason }), ...holds];
+}
+
+/** An undo took the row of this lead away: it does not come back by itself. */
+function undoneRow(state: PairState, rowKey: string): PlannedAction {
+  return {
+    ...action('hold', state, { reason: 'lead.undone', message: undoneMessages['lead.undone'] }),
+    rowKey,
+  };
 }
 
 function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
@@ -74,7 +91,9 @@ function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy
   if (policy.onRowDeleted === 'restore' || policy.direction === 'to-target') {
     return planNewLead(state, lead, policy, 'row-deleted');
   }
-  if (state.rowAbsences < absencesThatProve) return [];
+  if (state.rowAbsences < absencesThatProve) {
+    return state.rowAbsences > 0 ? [waitingDelete(state, base, 'row', 'the lead')] : [];
+  }
   return [action('delete-lead', state, { expect: lead, reason: 'row-deleted' })];
 }
 
@@ -84,8 +103,13 @@ function planLeadGone(
   row: NonNullable<PairState['row']>,
   policy: Policy,
 ): readonly PlannedAction[] {
-  if (state.leadAbsences < absencesThatProve) return [];
-  if (!sameRecord(row.cells, base, policy)) {
+  const isEdited = !sameRecord(row.cells, base, policy);
+  if (state.leadAbsences < absencesThatProve) {
+    const isRemoved = policy.onLeadDeleted === 'remove' && policy.direction !== 'to-leads';
+    const isWaiting = isRemoved && !isEdited && !state.deletionDone && state.leadAbsences > 0;
+    return isWaiting ? [waitingDelete(state, base, 'lead', 'the row')] : [];
+  }
+  if (isEdited) {
     const changes: Record<string, Change> = {};
     for (const { field } of policy.fields) {
       if (!(field in row.cells)) continue;
@@ -100,6 +124,18 @@ function planLeadGone(
   if (policy.onLeadDeleted === 'keep' || policy.direction === 'to-leads' || state.deletionDone) return [];
   const kind = policy.onLeadDeleted === 'mark' ? 'mark-row' : 'remove-row';
   return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
+}
+
+/** The next complete scan is the one that proves it: told now, while it can still be put right. */
+function waitingDelete(
+  state: PairState,
+  base: Values,
+  missing: 'lead' | 'row',
+  deleted: 'the lead' | 'the row',
+): PlannedAction {
+  const company = showCell(base['companyName'] ?? null);
+  const message = `the ${missing} of ${company} is missing; when the next complete scan does not show it either, the next sync deletes ${deleted}. Nothing was deleted so far. Put the ${missing} back if that is not what you want`;
+  return action('report', state, { reason: 'delete.waiting', message });
 }
 
 /** Both sides are there: the second table of DESIGN 5 for each field. */
@@ -140,7 +176,7 @@ function planBoth(
         break;
       case 'hold': {
         const changes = { [field]: { from: leadCell, to: rowCell, ...known } };
-        const message = holdMessage(decision.code, field, leadCell, rowCell);
+        const message = holdMessage(decision.code, mapping, leadCell, rowCell);
         holds.push(action('hold', state, { changes, reason: decision.code, message }));
         break;
       }
@@ -169,34 +205,60 @@ export function planDuplicateRow(leadId: string, row: number): PlannedAction {
   };
 }
 
+/** Why no lead is made of a row of exactly this content. */
+export interface Refused {
+  readonly code: 'lead.create-refused' | 'row.undone';
+  readonly message: string;
+}
+
+/** What an undo took away does not come back by itself; as it is told. */
+export const undoneMessages = {
+  'row.undone':
+    'an undo took away the lead that was made of this row, so none is made of it again. Change the row to have one made, or choose it: leadsync conflicts names the id for leadsync resolve ID --use target',
+  'lead.undone':
+    'an undo took away the row of this lead, so none is written again. Change the lead to have one written, or choose it: leadsync conflicts names the id for leadsync resolve ID --use lead',
+} as const;
+
 /**
- * A row without id that no intent explains. `refused`: the service refused exactly this content before. A lead without
- * a name is not sent, also when the column of the names is missing in this run.
+ * A row without id that no intent explains. `refused`: why exactly this content is not sent. A lead without a name is not
+ * sent, also when the column of the names is missing in this run. What cannot be sent with the others is held at once.
  */
-export function planNewRow(row: number, cells: Cells, refused: string | null, policy: Policy): PlannedAction {
+export function planNewRow(
+  row: number,
+  cells: Cells,
+  refused: Refused | null,
+  policy: Policy,
+): readonly PlannedAction[] {
   const changes: Record<string, Change> = {};
-  for (const { field, direction } of policy.fields) {
-    const cell = cells[field] ?? null;
-    if (direction === 'to-target' || isUnreadable(cell) || sameCell(cell, null)) continue;
-    changes[field] = { from: null, to: cell, rule: 'row-edited' };
-  }
   const rowKey = fingerprint(cells, policy.fields);
   const common = { leadId: null, row, rowKey, changes: {}, expect: cells };
+  const holds: PlannedAction[] = [];
+  for (const mapping of policy.fields) {
+    const { field } = mapping;
+    const cell = cells[field] ?? null;
+    if (isUnreadable(cell)) {
+      const held = { [field]: { from: null, to: cell } };
+      const message = holdMessage('row.unreadable', mapping, null, cell);
+      holds.push({ ...common, kind: 'hold', changes: held, reason: 'row.unreadable', message });
+    } else if (mapping.direction !== 'to-target' && !sameCell(cell, null)) {
+      changes[field] = { from: null, to: cell, rule: 'row-edited' };
+    }
+  }
   if (policy.direction === 'to-target') {
     const message = `row ${row} has no id; direction is to-target, so no lead is made of it`;
-    return { ...common, kind: 'report', reason: 'row.without-id', message };
+    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
   }
   const name = policy.fields.find(({ field }) => field === 'companyName');
   if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
     const message = `row ${row} has no id; nothing that a lead is made of travels to the service, so no lead is made of it`;
-    return { ...common, kind: 'report', reason: 'row.without-id', message };
+    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
   }
   if (name !== undefined && !('companyName' in changes)) {
     const message = `row ${row} is new but has no company name: no lead was made of it. Fill in the name, or empty the row`;
-    return { ...common, kind: 'hold', reason: 'row.company-name-empty', message };
+    return [{ ...common, kind: 'hold', reason: 'row.company-name-empty', message }];
   }
-  if (refused !== null) return { ...common, kind: 'hold', reason: 'lead.create-refused', message: refused };
-  return { ...common, kind: 'create-lead', changes, reason: 'new-row' };
+  if (refused !== null) return [{ ...common, kind: 'hold', reason: refused.code, message: refused.message }];
+  return [...holds, { ...common, kind: 'create-lead', changes, reason: 'new-row' }];
 }
 
 /**
@@ -288,7 +350,12 @@ function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
 }
 
 /** Why a field is held, as a sentence. */
-export function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell): string {
+export function holdMessage(
+  code: HoldCode,
+  { field, type }: Pick<FieldMapping, 'field' | 'type'>,
+  lead: Cell,
+  row: Cell,
+): string {
   const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
   switch (code) {
     case 'conflict.both-edited':
@@ -296,7 +363,7 @@ export function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell
     case 'conflict.first-sight':
       return `${field} differs and was never in step: ${both}. Both were kept`;
     case 'row.unreadable':
-      return `${field} cannot be read in the row: ${unreadableAdvice(row)}; the lead keeps ${showCell(lead)}`;
+      return `${field} cannot be read in the row: ${unreadableAdvice(row, type)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
       return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
@@ -306,7 +373,7 @@ export function holdMessage(code: HoldCode, field: string, lead: Cell, row: Cell
   }
 }
 
-function unreadableAdvice(row: Cell): string {
+function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
   switch (isUnreadable(row) ? row.why : undefined) {
     case 'formula':
       return `${showCell(row)} is a formula, which is not carried over. Type the value in its place`;
@@ -315,6 +382,8 @@ function unreadableAdvice(row: Cell): string {
     case 'merged':
       return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
     case undefined:
-      return `${showCell(row)}. Type a date such as 2026-11-21 09:30`;
+      return type === 'instant'
+        ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
+        : `${showCell(row)} is no text. Type it as text`;
   }
 }

@@ -71,6 +71,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'row.duplicate-id': 'this id stands in an earlier row',
   'row.without-id': 'new rows do not become leads here',
   'lead.create-refused': 'the service does not take this row as a lead',
+  'row.undone': 'an undo took the lead of this row away',
   'create.in-doubt': 'it is not known which lead was made of this row',
   'leads.forbidden': 'leadsync is not allowed to change this in the service',
   'target.value-not-storable': 'a value of the lead does not fit into this table',

@@ -1,3 +1,4 @@
+import { type Cell, showCell } from '../lead/value.ts';
 import type { PlannedAction } from './action.ts';
 
 /** What an undo leaves alone, and why. */
@@ -27,4 +28,13 @@ export function writtenSince(leadId: string, run: number, then: string, field?: 
 
 export function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
   return report(leadId, 'undo.gone', `the ${side} is not there any more; there is nothing to put back`);
+}
+
+/** What stood there was a formula, or could not be understood. */
+export function notWritable(leadId: string, side: 'lead' | 'row', field: string, was: Cell): PlannedAction {
+  return report(
+    leadId,
+    'undo.not-writable',
+    `${field} of the ${side} was ${showCell(was)}, which is no value that can be written: type it again if you want it`,
+  );
 }

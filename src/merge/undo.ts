@@ -10,7 +10,7 @@ import {
 } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 import { isPutBack, putBack } from './put-back.ts';
-import { editedSince, gone, report, writtenSince } from './undo-reports.ts';
+import { editedSince, gone, notWritable, report, writtenSince } from './undo-reports.ts';
 
 /** One field that a run wrote on one side. */
 export interface FieldDeed {
@@ -73,7 +73,7 @@ function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction
     report(
       leadId,
       'undo.lead-deleted',
-      `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. A row with these and without an id becomes a new lead at the next sync`,
+      `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. Type them into a new row, without an id, to have a new lead made`,
     ),
   ];
 }
@@ -123,13 +123,17 @@ function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present):
       report(leadId, 'undo.row-exists', `row ${row.row} carries this id again; no second one was added`),
     ];
   if (later !== null) return [writtenSince(leadId, later, 'the row was not brought back')];
-  const readable = Object.entries(rowRemoved).filter(
-    ([, cell]) => !isUnreadable(cell) && !sameCell(cell, null),
-  );
+  const filled = Object.entries(rowRemoved).filter(([, cell]) => !sameCell(cell, null));
   const changes = Object.fromEntries(
-    readable.map(([field, to]) => [field, { from: null, to, rule: 'undone' as const }]),
+    filled
+      .filter(([, cell]) => !isUnreadable(cell))
+      .map(([field, to]) => [field, { from: null, to, rule: 'undone' as const }]),
   );
-  return [action('create-row', leadId, null, changes, {})];
+  const unwritable = filled.filter(([, cell]) => isUnreadable(cell));
+  return [
+    action('create-row', leadId, null, changes, {}),
+    ...unwritable.map(([field, cell]) => notWritable(leadId, 'row', field, cell)),
+  ];
 }
 
 function undoRowMarked({ leadId, rowMarked, later }: Deeds, { row }: Present): readonly PlannedAction[] {
@@ -176,13 +180,7 @@ function undoSide(
     else if (sides[other] && !sameCell(sides[other][field] ?? null, leftOnOther(deeds, deed, other)))
       edited[other].push(field);
     else if (isUnreadable(before)) {
-      reports.push(
-        report(
-          leadId,
-          'undo.not-writable',
-          `${field} of the ${side} was ${showCell(before)}, which is no value that can be written: type it again if you want it`,
-        ),
-      );
+      reports.push(notWritable(leadId, side, field, before));
     } else changes[field] = putBack(deed, now, before);
   }
   for (const where of [side, other] as const) {

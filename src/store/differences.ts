@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { MergedPlace } from './met-pairs.ts';
+import type { Refused } from '../merge/plan.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -30,6 +31,8 @@ export interface Difference {
   readonly deletionDone: boolean;
   readonly merged: MergedPlace | null;
   readonly memo: Readonly<Record<string, HeldMemo>> | null;
+  /** What the lead showed when an undo took its row away, unless a person has decided since. */
+  readonly undone: string | null;
 }
 
 /**
@@ -50,7 +53,7 @@ export async function* differences(
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when shown.row is not null then 0
          else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
-       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo
+       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo, h.undone
      from (
        select lead_id from staged_leads where run_id = $1
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
@@ -64,8 +67,9 @@ export async function* differences(
        coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
      left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
-         'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) as memo
-       from held where connection = $2 and field <> '' group by lead_id) h on h.lead_id = w.lead_id
+         'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
+         max(row_key) filter (where code = 'lead.undone' and resolution is null) as undone
+       from held where connection = $2 and (field <> '' or code = 'lead.undone') group by lead_id) h on h.lead_id = w.lead_id
      where (l.hash = t.hash) is not true
        -- A lead that was met twice is staged, also as it was.
        and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
@@ -74,22 +78,30 @@ export async function* differences(
   );
 }
 
-/** A row that no lead id names. `refused`: why the service did not take exactly this content before. */
+/** A row that no lead id names. `refused`: why no lead was made of exactly this content before. */
 interface LooseRow {
   readonly row: number;
   readonly leadId: string | null;
   readonly cells: Cells;
-  readonly refused: string | null;
+  readonly refused: Refused | null;
 }
 
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
 export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<LooseRow> {
   yield* streamRows<LooseRow>(
     pool,
-    `select r.row_number as row, r.lead_id as "leadId", r.cells, h.message as refused
-     from staged_rows r
-     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.code = 'lead.create-refused'
-     where r.run_id = $1 and (r.lead_id is null or duplicate) order by ordinal`,
+    // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
+    `select r.row_number as row, r.lead_id as "leadId", r.cells,
+       case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused
+     from (
+       select *, row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
+       from staged_rows where run_id = $1 and (lead_id is null or duplicate)
+       window alike as (partition by lead_id, row_key order by ordinal)) r
+     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.field = ''
+       and h.code in ('lead.create-refused', 'row.undone')
+     left join held own on own.connection = $2 and own.row_key = r.own_key and own.lead_id = '' and own.field = ''
+       and own.resolution is not null
+     order by r.ordinal`,
     [run.id, run.connection],
   );
 }

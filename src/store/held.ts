@@ -42,7 +42,8 @@ export interface NewHeld {
 
 /**
  * Holds items; of several for one thing the last. One that is held already keeps its id and date; a person's decision
- * on it is dropped when either side shows another value than the one decided on.
+ * on it is dropped when either side shows another value than the one decided on. One on a whole record was carried out by not
+ * holding it: what is held under its key now is another row that is alike.
  */
 export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewHeld[]): Promise<void> {
   if (newItems.length === 0) return;
@@ -54,7 +55,7 @@ export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewH
      on conflict (connection, lead_id, row_key, field) do update set
        last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
        code = excluded.code, message = excluded.message, base = excluded.base,
-       resolution = case when held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
+       resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
          then held.resolution end,
        lead_value = excluded.lead_value, row_value = excluded.row_value`,
     [
@@ -71,6 +72,19 @@ export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewH
       items.map((item) => JSON.stringify(item.lead)),
       items.map((item) => JSON.stringify(item.rowValue)),
     ],
+  );
+}
+
+/** What was held of a row without id: it has a lead now, of which the same is held. */
+export async function releaseRow(
+  db: Queryable,
+  { connection }: Pick<RoundRef, 'connection'>,
+  rowKey: string,
+  row: number | null,
+): Promise<void> {
+  await db.query(
+    `delete from held where connection = $1 and lead_id = '' and row_number = $3 and split_part(row_key, '#', 1) = $2`,
+    [connection, rowKey, row],
   );
 }
 

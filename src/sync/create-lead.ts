@@ -12,7 +12,7 @@ import {
 import type { Change, Changes } from '../merge/action.ts';
 import { holdMessage } from '../merge/plan.ts';
 import { type Action, insertActions, settleActions } from '../store/actions.ts';
-import { hold, type NewHeld } from '../store/held.ts';
+import { hold, type NewHeld, releaseRow } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import {
   abandonIntents,
@@ -134,20 +134,14 @@ function commit(
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
+  const { fields } = context.connection;
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored[field] ?? null;
-    if (isUnreadable(lead)) continue;
-    if (isUnreadable(row)) {
-      const code = 'row.unreadable';
-      held.push({
-        ...heldRecord(action),
-        leadId,
-        field,
-        code,
-        message: holdMessage(code, field, lead, row),
-        lead,
-        rowValue: row,
-      });
+    if (isUnreadable(row) || isUnreadable(lead)) {
+      const code = isUnreadable(row) ? 'row.unreadable' : 'lead.unreadable';
+      const { type } = fields.find((mapping) => mapping.field === field) ?? { type: 'text' };
+      const message = holdMessage(code, { field, type }, lead, row);
+      held.push({ ...heldRecord(action), leadId, field, code, message, lead, rowValue: row });
       continue;
     }
     if (sameCell(lead, row)) {
@@ -174,6 +168,7 @@ function commit(
     await intentCreated(db, intentId, leadId);
     await settleActions(db, [{ actionId: action.id, state: 'done' }]);
     await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+    await releaseRow(db, run, action.rowKey, action.row);
     await hold(db, run, held);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: asStored(action.changes, stored) }]);
     await insertActions(db, run, [

@@ -13,12 +13,14 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'row.company-name-empty': ['lead'],
   'lead.field-refused': ['lead'],
   'lead.unreadable': ['target'],
+  'row.undone': ['target'],
+  'lead.undone': ['lead'],
 };
 
 /** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
 export function decidableSides(item: Held, fields: readonly FieldMapping[]): readonly Side[] {
   // A new row has no lead yet whose value could be taken.
-  if (item.leadId === '') return [];
+  if (item.leadId === '' && item.code !== 'row.undone') return [];
   const sides = sidesByCode[item.code] ?? [];
   const mapping = fields.find(({ field }) => field === item.field);
   return mapping?.direction === 'to-target' ? sides.filter((side) => side === 'lead') : sides;

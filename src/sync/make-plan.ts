@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { fingerprint } from '../lead/fingerprint.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
 import type { Change, PlannedAction } from '../merge/action.ts';
 import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
@@ -50,7 +52,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const creates = await settleCreates(db, run, policy, scan);
     await plan.add(...creates.actions);
     const moved = await movedFields(db, run.connection, policy.fields);
-    const { leftAlone, shuffled } = await planPairs(context.pool, policy, run, plan, creates, isProof, moved);
+    const { leftAlone, shuffled } = await planPairs(context, policy, run, plan, creates, isProof, moved);
     await planLooseRows(context.pool, policy, run, plan, creates);
     await plan.end();
     written = plan.written;
@@ -116,7 +118,7 @@ function readablePolicy(context: StepContext, run: Run): Policy {
  * `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard.
  */
 async function planPairs(
-  pool: pg.Pool,
+  { pool, connection }: StepContext,
   policy: Policy,
   run: Run,
   plan: PlanWriter,
@@ -140,6 +142,7 @@ async function planPairs(
       rowAbsences,
       deletionDone,
       merged,
+      undone: undoneAsIs(difference, connection.fields),
     };
     const actions = planPair(state, policy);
     if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
@@ -158,7 +161,8 @@ async function planLooseRows(
 ): Promise<void> {
   for await (const row of looseRows(pool, run)) {
     if (row.leadId !== null) await plan.add(planDuplicateRow(row.leadId, row.row));
-    else if (!creates.rows.has(row.row)) await plan.add(planNewRow(row.row, row.cells, row.refused, policy));
+    else if (!creates.rows.has(row.row))
+      await plan.add(...planNewRow(row.row, row.cells, row.refused, policy));
   }
 }
 
@@ -170,6 +174,11 @@ function validMemo(difference: Difference): Record<string, FieldMemo> {
       sameCell(memo.row, difference.row?.[field] ?? null),
   );
   return Object.fromEntries(entries);
+}
+
+/** The fingerprint of a lead whose row an undo took away, while it is still the same; by all fields, also when a column is missing. */
+function undoneAsIs({ undone, lead }: Difference, fields: readonly FieldMapping[]): string | null {
+  return undone !== null && lead !== null && fingerprint(lead, fields) === undone ? undone : null;
 }
 
 /** Stores actions in batches and keeps aside what only moves the baseline. */
@@ -245,8 +254,7 @@ async function countPlan(
   for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
     if (round !== run.round || state === 'left-out') continue;
     byKind[kind] = (byKind[kind] ?? 0) + count;
-    const isRewritten = kind === 'create-row' && goneRow.has(reason);
-    if (isRewritten && context.target.isPartial === true) rewritten += count;
+    if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
   }
   return {
     knownPairs: await countKnownPairs(db, run.connection),

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { fingerprint } from '../lead/fingerprint.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
+import { undoneMessages } from '../merge/plan.ts';
 import { reopenedBases } from '../merge/put-back.ts';
 import { deletedText } from '../merge/row-status.ts';
 import {
@@ -10,7 +12,8 @@ import {
   settleActions,
   writtenCells,
 } from '../store/actions.ts';
-import { hold } from '../store/held.ts';
+import { scannedLeadCells } from '../store/differences.ts';
+import { hold, type NewHeld } from '../store/held.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
 import {
@@ -188,7 +191,7 @@ function commit(
         run.connection,
         deleted.map((action) => action.leadId ?? ''),
       );
-    } else await undone(db, run, done);
+    } else await undone(context, db, run, run.undoOf, done);
     await updateRun(db, run.id, { tries: 0 });
   });
 }
@@ -197,16 +200,49 @@ function commit(
  * What an undo puts back is an edit like any other, but for what the run had decided: that is open again. A row that was
  * taken away was never there; one whose lead was taken away never had it.
  */
-async function undone(db: pg.PoolClient, { connection }: Run, done: readonly Action[]): Promise<void> {
+async function undone(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  undoOf: number,
+  done: readonly Action[],
+): Promise<void> {
+  const { connection } = run;
   const leadIds = (kind: Action['kind']): readonly string[] =>
     done.flatMap((action) => (action.kind === kind && action.leadId !== null ? [action.leadId] : []));
   for (const { kind, leadId, changes } of done) {
     if (kind === 'update-row' && leadId !== null)
       await restoreBase(db, connection, leadId, reopenedBases(changes));
   }
+  // Held in the name of the run that is put back: this one has done what it was asked for.
+  await hold(db, { id: undoOf, connection, round: 0 }, await takenAway(context, db, run, done));
   await neverInStep(db, connection, leadIds('remove-row'));
   await forgetPairs(db, connection, leadIds('unlink'));
   await abandonIntentsOf(db, connection, leadIds('unlink'));
+}
+
+/** What the next sync would make again of what an undo has left: held until that shows something else. */
+async function takenAway(
+  { connection: { fields } }: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  done: readonly Action[],
+): Promise<readonly NewHeld[]> {
+  const taken = done.filter(({ kind }) => kind === 'unlink' || kind === 'remove-row');
+  const leads = await scannedLeadCells(
+    db,
+    run.id,
+    taken.flatMap(({ kind, leadId }) => (kind === 'remove-row' && leadId !== null ? [leadId] : [])),
+  );
+  return taken.flatMap(({ kind, leadId, row, expect, changes }): NewHeld[] => {
+    const isRow = kind === 'unlink';
+    const code = isRow ? 'row.undone' : 'lead.undone';
+    const cells = isRow ? { ...expect, ...writtenCells(changes) } : leads.get(leadId ?? '');
+    if (cells === undefined) return [];
+    const place = isRow ? { leadId: null, row } : { leadId, row: null };
+    const rowKey = fingerprint(cells, fields);
+    return [{ ...place, rowKey, field: '', code, message: undoneMessages[code], lead: null, rowValue: null }];
+  });
 }
 
 /** A removed row is kept in the history cell by cell. */

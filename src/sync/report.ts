@@ -103,8 +103,14 @@ export async function buildReport(
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
   const putOff = putOffActions + inDoubt + changed + stale.refused.length;
+  const isIdle = !counts.some(({ state }) => state === 'done') && putOff + held + stale.doneBefore === 0;
+  const idle =
+    run.undoOf !== null && failure === null && run.refusals.length === 0 && isIdle
+      ? [nothingPutBack(run.undoOf)]
+      : [];
   const problems = [
     ...(failure === null ? [] : [failure]),
+    ...idle,
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
     ...strange.map(strangeProblem),
@@ -112,7 +118,7 @@ export async function buildReport(
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
-  const incomplete = held + putOff + run.problems.length > 0;
+  const incomplete = held + putOff + run.problems.length + idle.length > 0;
   return {
     runId: String(run.id),
     connection: run.connection,
@@ -139,6 +145,18 @@ export async function buildReport(
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
+}
+
+function nothingPutBack(undoOf: number): Problem {
+  const message = `nothing of run ${undoOf} was put back: it wrote nothing, what it wrote is as it was before already, or it was edited or written again since and was left alone`;
+  return { code: 'undo.nothing', message };
+}
+
+/** What a plan tells beside its lines: what it could not look at, and what it only tells of. */
+export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Problem[]> {
+  if (run.status === 'failed') return (run.report as SyncReport).problems;
+  // What an undo leaves alone is among its lines.
+  return run.undoOf === null ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
 }
 
 function receiptOf(run: Run, { held, putOff, unexplained, left }: RecordCounts): RunReceipt {

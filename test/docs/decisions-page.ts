@@ -27,7 +27,8 @@ what was edited meanwhile is put off to the next run. A row is marked or removed
 
 "Missed once" and "missed twice" count complete scans of different runs, one after the other. A scan that was filtered,
 torn or empty does not count, so nothing follows from it. "Told before": the row was marked in an earlier run. "Edited":
-at least one field is not as agreed; a cell that cannot be read counts as edited.
+at least one field is not as agreed; a cell that cannot be read counts as edited. "delete.waiting": nothing is done, and the
+run tells what the next one deletes.
 
 ${pairTable()}
 Of several rows with one id the first is taken; each of the others is held (row.duplicate-id) and never written.
@@ -64,6 +65,14 @@ ${exceptionsTable({ field: 'stage', memo: { refused: true } })}
 It becomes a lead when there is a name to send, and gets the id of that lead. "report": it is only told of.
 
 ${newRowTable()}
+A cell of the row that cannot be read is held (row.unreadable) beside the create; so is one of a new lead (lead.unreadable).
+
+## What an undo took away
+
+It does not come back by itself. A row whose lead an undo deleted is held (row.undone), a lead whose row it took away too
+(lead.undone), until that record changes or \`leadsync resolve ID\` has it made (\`--use target\`: the lead, of the row; \`--use lead\`:
+the row, of the lead). Limits: a row that one scan did not show, or shows without one of its columns, is a new row again.
+
 ## A create whose reply did not say which lead it made
 
 The reply to a POST was lost, or it confirmed a new lead and not its id ("confirmed"). The row is left alone until later

@@ -111,6 +111,57 @@ describe('exit codes and --json', () => {
     expect(oneObject(conflicts)).toEqual({ conflicts: [] });
   });
 
+  test('plan: 3 when a mapped column is missing or there twice, and it says so instead of "nothing to do"', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+    await workspace.sync();
+    const [first = [], ...records] = workspace.sheet.grid();
+    for (const twice of [false, true]) {
+      const renamed = first.map((heading) => (heading === 'City' ? (twice ? 'Region' : 'Town') : heading));
+      workspace.sheet.write([renamed, ...records]);
+      const text = await workspace.cli('plan');
+      expect(text.stdout).toContain('[target.column-missing]');
+      expect(text.stdout).not.toContain('nothing to do');
+      expect(text.code).toBe(3);
+      const plan = await workspace.cli('plan', '--json');
+      const { problems = [], actions } = oneObject(plan) as unknown as PlanJson;
+      expect(actions).toEqual([]);
+      expect(problems.map(({ code }) => code)).toEqual(
+        Array.from({ length: problems.length }, () => 'target.column-missing'),
+      );
+      expect(problems.length).toBeGreaterThan(0);
+      expect(plan.code).toBe(3);
+    }
+  });
+
+  test('plan and sync list what the next sync would delete, by name, and are not incomplete for it', async () => {
+    await using workspace = await Workspace.open({
+      sandbox: { leads: 8 },
+      connection: { sync: { onRowDeleted: 'delete-lead' } },
+    });
+    await workspace.sync();
+    const [lead] = workspace.sandbox.leads.list();
+    workspace.sheet.remove((row) => row['Lead ID'] === lead?.id);
+    const told = {
+      code: 'delete.waiting',
+      leadId: lead?.id,
+      message: expect.stringContaining(`the row of ${JSON.stringify(lead?.companyName)} is missing`),
+    };
+    const plan = await workspace.cli('plan', '--json');
+    expect({ code: plan.code, ...oneObject(plan) }).toMatchObject({ code: 0, actions: [], problems: [told] });
+    expect((await workspace.cli('plan')).stdout).toContain('the next sync deletes the lead');
+    const sync = await workspace.cli('sync', '--json');
+    expect({ code: sync.code, ...oneObject(sync) }).toMatchObject({
+      code: 0,
+      status: 'succeeded',
+      deleted: none,
+      held: 0,
+      putOff: 0,
+      problems: [told],
+      receipt: { records: 8, equal: 7, left: 1 },
+    });
+    expect((await workspace.cli('sync')).stdout).toContain('deleted  1 leads, 0 rows');
+  });
+
   test('plan and sync with held items: 3; conflicts lists both values; resolve settles', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
     await workspace.sync();

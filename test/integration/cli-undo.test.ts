@@ -188,10 +188,42 @@ test('what is told before and after an undo is so', async () => {
   expect(planned.stdout).toContain(`To carry it out: leadsync undo ${runId}`);
   const carriedOut = await workspace.cli('undo', runId, '--yes');
   expect(carriedOut.stdout).not.toContain('nothing was written');
-  expect(carriedOut.stdout).toContain('A row whose lead is taken away\nbecomes a new lead again');
+  expect(carriedOut.stdout).toContain('is not made again by itself');
   const again = await workspace.cli('undo', runId);
   expect(again.stdout).toContain('left alone');
   expect(again.stdout).not.toContain('To carry it out');
+  expect(again.code).toBe(3);
+});
+
+test('an undo that puts back nothing does not say that it succeeded: 3, with why', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  await workspace.sync();
+  const [lead] = workspace.sandbox.leads.list();
+  workspace.sheet.edit((row) => row['Lead ID'] === lead?.id, { Stage: 'won' });
+  const { runId } = await workspace.sync();
+  workspace.sandbox.leads.edit(lead?.id ?? '', { stage: 'lost' });
+  const untouched = state(workspace);
+
+  expect(await json<SyncReport>(workspace, 'undo', runId, '--yes')).toMatchObject({
+    code: 3,
+    status: 'partial',
+    updated: { leads: 0, rows: 0 },
+    problems: [
+      { code: 'undo.nothing', message: expect.stringContaining(`nothing of run ${runId} was put back`) },
+      { code: 'undo.edited-since', leadId: lead?.id },
+    ],
+  });
+  expect(state(workspace)).toEqual(untouched);
+
+  // A run that wrote nothing leaves nothing to be put back.
+  await workspace.sync();
+  const idle = await workspace.sync();
+  const shown = await workspace.cli('undo', idle.runId);
+  expect(shown).toMatchObject({ code: 3, stdout: expect.stringContaining('is left to put back') });
+  expect(await workspace.cli('undo', idle.runId, '--yes')).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('undo.nothing'),
+  });
 });
 
 test.each([

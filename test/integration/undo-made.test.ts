@@ -21,7 +21,7 @@ const made = ({ sandbox }: Workspace, name: string) =>
 const rowsOf = ({ sheet }: Workspace, name: string) => sheet.rows().filter((row) => row['Company'] === name);
 
 test.each(['restore', 'delete-lead', 'ignore'])(
-  'promise 4: the lead of a row that an undo took away is not deleted (onRowDeleted: %s)',
+  'promise 4: the lead of a row that an undo took away is not deleted, and its row is held until the lead changes (onRowDeleted: %s)',
   async (onRowDeleted) => {
     await using workspace = await open({ onRowDeleted });
     workspace.sandbox.leads.add(fresh);
@@ -30,9 +30,21 @@ test.each(['restore', 'delete-lead', 'ignore'])(
     expect(await undo(workspace, runId)).toMatchObject({ status: 'succeeded', deleted: { rows: 1 } });
 
     expect(rowsOf(workspace, 'Weser GmbH')).toEqual([]);
-    for (let night = 0; night < 3; night++) await workspace.sync();
-    expect(made(workspace, 'Weser GmbH')).toHaveLength(1);
-    expect(rowsOf(workspace, 'Weser GmbH')).toHaveLength(1);
+    for (let night = 0; night < 3; night++) {
+      expect(await workspace.sync()).toMatchObject({
+        status: 'partial',
+        held: 1,
+        created: { rows: 0 },
+        problems: [{ code: 'lead.undone', message: expect.stringContaining('leadsync resolve') }],
+        receipt: { records: 4, equal: 3, held: 1 },
+      });
+      expect(rowsOf(workspace, 'Weser GmbH')).toEqual([]);
+    }
+    const [lead] = made(workspace, 'Weser GmbH');
+    workspace.sandbox.leads.edit(lead?.id ?? '', { stage: 'won' });
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { rows: 1 } });
+    expect(rowsOf(workspace, 'Weser GmbH')).toMatchObject([{ Stage: 'won' }]);
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', held: 0 });
   },
 );
 
@@ -58,7 +70,7 @@ test('a row in which its user has put something is not taken away; the line says
 });
 
 for (const [name, service] of Object.entries(services)) {
-  test(`the row of a made lead is as its user typed it, and becomes a lead again: ${name}`, async () => {
+  test(`the row of a made lead is as its user typed it, and no lead is made of it until it changes: ${name}`, async () => {
     await using workspace = await open({ onLeadDeleted: 'remove' }, service);
     workspace.sheet.add({ Company: 'Ems GmbH', Stage: 'new' });
     const [typed] = rowsOf(workspace, 'Ems GmbH');
@@ -71,7 +83,17 @@ for (const [name, service] of Object.entries(services)) {
     expect(report).toMatchObject({ status: 'succeeded', deleted: { leads: 1 }, updated: { rows: 1 } });
     expect(made(workspace, 'Ems GmbH')).toEqual([]);
     expect(rowsOf(workspace, 'Ems GmbH')).toEqual([typed]);
-    for (let night = 0; night < 3; night++) await workspace.sync();
+    for (let night = 0; night < 3; night++) {
+      expect(await workspace.sync()).toMatchObject({
+        status: 'partial',
+        held: 1,
+        created: { leads: 0 },
+        problems: [{ code: 'row.undone', message: expect.stringContaining('leadsync resolve') }],
+      });
+      expect(made(workspace, 'Ems GmbH')).toEqual([]);
+    }
+    workspace.sheet.edit((row) => row['Company'] === 'Ems GmbH', { Stage: 'won' });
+    expect(await workspace.sync()).toMatchObject({ held: 0, created: { leads: 1 } });
     const [again] = made(workspace, 'Ems GmbH');
     expect(again?.id).not.toBe(first?.id);
     expect(rowsOf(workspace, 'Ems GmbH')).toMatchObject([{ 'Lead ID': again?.id }]);
@@ -107,4 +129,33 @@ test('an undo whose deletes were forbidden is finished by another one', async ()
 
   expect(made(workspace, 'Ems GmbH')).toEqual([]);
   expect(rowsOf(workspace, 'Ems GmbH')).toMatchObject([{ 'Lead ID': '' }]);
+});
+
+test('what an undo took away is made again when a person says so, of two rows alike only the one that was chosen', async () => {
+  await using workspace = await open();
+  for (let count = 0; count < 2; count++) workspace.sheet.add({ Company: 'Ems GmbH', Stage: 'new' });
+  workspace.sandbox.leads.add(fresh);
+  const { runId } = await workspace.sync();
+  expect(await undo(workspace, runId)).toMatchObject({ status: 'succeeded', deleted: { leads: 2, rows: 1 } });
+  expect(await workspace.sync()).toMatchObject({ held: 3, created: { leads: 0, rows: 0 } });
+  const listed = await workspace.cli('conflicts', '--json');
+  const { conflicts } = JSON.parse(listed.stdout) as { conflicts: { id: string; code: string }[] };
+  expect(conflicts.map(({ code }) => code).toSorted()).toEqual(['lead.undone', 'row.undone', 'row.undone']);
+  const ids = (code: string) => conflicts.filter((one) => one.code === code).map(({ id }) => id);
+
+  const wrong = await workspace.cli('resolve', ids('row.undone')[0] ?? '', '--use', 'lead');
+  expect(wrong.code).toBe(2);
+  const chosen = await workspace.cli('resolve', ids('row.undone')[0] ?? '', '--use', 'target');
+  expect(chosen).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('A lead is made of the row again'),
+  });
+  expect((await workspace.cli('resolve', ids('lead.undone')[0] ?? '', '--use', 'lead')).code).toBe(0);
+
+  expect(await workspace.sync()).toMatchObject({ held: 1, created: { leads: 1, rows: 1 } });
+  for (let night = 0; night < 2; night++) {
+    expect(await workspace.sync()).toMatchObject({ held: 1, created: { leads: 0, rows: 0 } });
+  }
+  expect(made(workspace, 'Ems GmbH')).toHaveLength(1);
+  expect(rowsOf(workspace, 'Weser GmbH')).toHaveLength(1);
 });

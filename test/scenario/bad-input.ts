@@ -162,7 +162,17 @@ export const badInputScenarios: readonly Scenario[] = [
     title: '"next Tuesday" in a new row: the lead is made without a date, and that is told at once',
     steps: [
       { addRow: ' | Dorn AG | Linz | new | next Tuesday | ' },
-      { sync: { exit: 3, did: 'created 1 leads', problems: ['row.unreadable new1 nextFollowUpAt'] } },
+      {
+        sync: {
+          exit: 3,
+          plan: [
+            'hold row 5 nextFollowUpAt: (empty) ≠ next Tuesday (row.unreadable)',
+            'create-lead row 5 (new-row)',
+          ],
+          did: 'created 1 leads',
+          problems: ['row.unreadable new1 nextFollowUpAt'],
+        },
+      },
       { row: 'new1', set: { 'Next follow-up': '24.12.2031' } },
       { sync: { exit: 0, did: 'updated 1 leads' } },
     ],
@@ -187,6 +197,32 @@ export const badInputScenarios: readonly Scenario[] = [
         boltRow,
         cordRow,
       ],
+    },
+  },
+  {
+    title:
+      'a new lead with a date that cannot be read: its row is written without it, and that is held at once',
+    given: { leads: [acme, change(bolt, { 4: '2026-06-30T23:59:60Z' })], rows: null },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          plan: [
+            'create-row acme (new-lead)',
+            'create-row bolt (new-lead)',
+            'hold bolt nextFollowUpAt: 2026-06-30T23:59:60Z ≠ (empty) (lead.unreadable)',
+          ],
+          did: 'created 2 rows',
+          problems: ['lead.unreadable bolt nextFollowUpAt'],
+        },
+      },
+      { sync: { exit: 3, did: 'nothing', problems: ['lead.unreadable bolt nextFollowUpAt'] } },
+      { lead: 'bolt', set: { nextFollowUpAt: '2031-06-30T23:59:59Z' } },
+      { sync: { exit: 0, did: 'updated 1 rows' } },
+    ],
+    end: {
+      leads: [acme, change(bolt, { 4: '2031-06-30T23:59:59Z' })],
+      rows: [acme, change(bolt, { 4: '2031-06-30T23:59:59.000Z' })],
     },
   },
   {
@@ -312,7 +348,7 @@ export const badInputScenarios: readonly Scenario[] = [
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
       { removeRow: 'acme' },
-      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 0, did: 'nothing', problems: ['delete.waiting acme'] } },
       { sync: { exit: 3, did: 'nothing', problems: ['leads.forbidden acme'] } },
     ],
     end: { leads, rows: [boltRow, cordRow] },

@@ -100,6 +100,7 @@ export const decisionScenarios: readonly Scenario[] = [
 ];
 
 const twelve = Array.from({ length: 12 }, (_, index) => `l${index} | Company ${index} | Berlin | new | `);
+const thirty = Array.from({ length: 30 }, (_, index) => `l${index} | Company ${index} | Berlin | new | `);
 const inStep = { leads: twelve, rows: twelve };
 const unlike = twelve.map((_, index) => `l${index} | Company ${index} | City ${index} | stage ${index} | `);
 const first = { sync: { exit: 0, did: 'nothing' } } as const;
@@ -145,6 +146,56 @@ export const guardScenarios: readonly Scenario[] = [
       leads: twelve.slice(3),
       rows: twelve.map((line, index) => (index < 3 ? `${line} |  | deleted today` : line)),
     },
+  },
+  {
+    title:
+      'max-deletes: most rows of a small team are gone, as from an older or a cut file: stopped, no lead is deleted',
+    given: inStep,
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      first,
+      ...[4, 5, 6, 7, 8, 9, 10, 11].map((index) => ({ removeRow: `l${index}` })),
+      {
+        sync: {
+          exit: 0,
+          plan: [],
+          did: 'nothing',
+          problems: [4, 5, 6, 7, 8, 9, 10, 11].map((index) => `delete.waiting l${index}`),
+        },
+      },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.max-deletes'] } },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.max-deletes'] } },
+    ],
+    end: { leads: twelve, rows: twelve.slice(0, 4) },
+  },
+  {
+    title: 'max-deletes: three of twelve rows are an ordinary day',
+    given: inStep,
+    sync: { onRowDeleted: 'delete-lead' },
+    steps: [
+      first,
+      ...[0, 1, 2].map((index) => ({ removeRow: `l${index}` })),
+      {
+        sync: {
+          exit: 0,
+          did: 'nothing',
+          problems: ['l0', 'l1', 'l2'].map((name) => `delete.waiting ${name}`),
+        },
+      },
+      { sync: { exit: 0, did: 'deleted 3 leads' } },
+    ],
+    end: { leads: twelve.slice(3), rows: twelve.slice(3) },
+  },
+  {
+    title: 'max-changes: most rows are gone and would be written again',
+    given: { leads: thirty, rows: thirty },
+    steps: [
+      first,
+      ...thirty.slice(10).map((_, index) => ({ removeRow: `l${index + 10}` })),
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.max-changes'] } },
+      { sync: { exit: 0, did: 'created 20 rows' }, allow: ['max-changes'] },
+    ],
+    end: { leads: thirty, rows: thirty },
   },
   {
     title: 'max-changes: too many rows were edited',

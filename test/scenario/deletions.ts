@@ -5,6 +5,9 @@ const boltRow = row(bolt);
 const cordRow = row(cord, '=1+1');
 const dorn = 'dorn | Dorn AG | Linz | new | ';
 const notListed = 'waiting: the service does not list this lead';
+const waiting = {
+  sync: { exit: 0, plan: [], did: 'nothing', problems: ['delete.waiting acme'] },
+} as const;
 const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
 const others = { leads: [bolt, cord], rows: [boltRow, cordRow] };
 
@@ -27,11 +30,11 @@ export const deletionScenarios: readonly Scenario[] = [
     end: { leads: others.leads, rows: [shows(acmeRow, notListed), boltRow, cordRow] },
   },
   {
-    title: 'onLeadDeleted remove: the row goes after two scans',
+    title: 'onLeadDeleted remove: the row goes after two scans, and the first says so',
     sync: { onLeadDeleted: 'remove' },
     steps: [
       { removeLead: 'acme' },
-      quiet,
+      waiting,
       { sync: { exit: 0, plan: ['remove-row acme (lead-deleted)'], did: 'deleted 1 rows' } },
     ],
     // What people have put into a column of their own stays.
@@ -44,11 +47,11 @@ export const deletionScenarios: readonly Scenario[] = [
     service: {},
     steps: [
       { removeLead: 'acme' },
-      quiet,
+      waiting,
       { addLead: acme },
       { sync: { exit: 0, plan: [], did: 'nothing' } },
       { removeLead: 'acme' },
-      quiet,
+      waiting,
     ],
     end: { leads: others.leads, rows: [shows(acmeRow, notListed), boltRow, cordRow] },
     unsettled: true,
@@ -142,11 +145,11 @@ export const deletionScenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'onRowDeleted delete-lead: only after two scans without the row',
+    title: 'onRowDeleted delete-lead: only after two scans without the row, and the first says so',
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
       { removeRow: 'acme' },
-      quiet,
+      waiting,
       { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
     ],
     end: others,
@@ -158,7 +161,7 @@ export const deletionScenarios: readonly Scenario[] = [
       { addLead: 'dora | Dora AG | Bonn | new | ' },
       { sync: { exit: 0, did: 'created 1 rows' } },
       { removeRow: 'dora' },
-      quiet,
+      { sync: { exit: 0, plan: [], did: 'nothing', problems: ['delete.waiting dora'] } },
       { sync: { exit: 0, plan: ['delete-lead dora (row-deleted)'], did: 'deleted 1 leads' } },
     ],
     end: { leads: [acme, bolt, cord], rows: [acmeRow, boltRow, cordRow] },
@@ -168,7 +171,7 @@ export const deletionScenarios: readonly Scenario[] = [
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
       { removeRow: 'acme' },
-      quiet,
+      waiting,
       { lead: 'acme', set: { stage: 'won' } },
       { sync: { exit: 0, plan: ['create-row acme (row-deleted-but-lead-edited)'], did: 'created 1 rows' } },
     ],

@@ -69,6 +69,8 @@ export function afterPlan(before: PairState, actions: readonly PlannedAction[]):
         for (const [field, { from, to }] of Object.entries(changes))
           held.push({ field, lead: from, row: to });
         break;
+      case 'report':
+        break;
       default:
         throw new Error(`no plan of one lead holds ${kind}`);
     }

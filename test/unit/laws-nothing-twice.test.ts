@@ -121,9 +121,10 @@ describe('promise 3: nothing twice, when replies are lost', () => {
 test('promise 3: nothing is made of a row without a name, and what is sent is what the row shows', () => {
   fc.assert(
     fc.property(recordOf(anyCell, true), anyPolicy, (cells, choices) => {
-      const action = planNewRow(7, cells, null, choices);
-      expect(action.expect).toEqual(cells);
-      if (action.kind !== 'create-lead') return;
+      const actions = planNewRow(7, cells, null, choices);
+      for (const { expect: shown } of actions) expect(shown).toEqual(cells);
+      const action = actions.find(({ kind }) => kind === 'create-lead');
+      if (action === undefined) return;
       expect(Object.keys(action.changes)).toContain('companyName');
       for (const [field, { from, to }] of Object.entries(action.changes)) {
         expect(from).toBeNull();

@@ -49,8 +49,8 @@ describe('what an action asks to be there still just before it is written', () =
   test('a new row: its values, for which the reason stands; a new lead: each value with the rule by which it travels', () => {
     const row = only({ lead: known });
     expect(row?.changes['stage']).toEqual({ from: null, to: 'new' });
-    const { changes } = planNewRow(9, known, null, policy());
-    expect(changes['stage']).toEqual({ from: null, to: 'new', rule: 'row-edited' });
+    const [lead] = planNewRow(9, known, null, policy());
+    expect(lead?.changes['stage']).toEqual({ from: null, to: 'new', rule: 'row-edited' });
   });
 
   test('an edit that meets a deletion: what was edited, and what it was before', () => {

@@ -42,10 +42,10 @@ describe('a lead or a row that is gone: the first table of DESIGN 5', () => {
       ['remove-row (lead-deleted)'],
     ],
     [
-      'lead missed once, remove',
+      'lead missed once, remove: told before it happens',
       { base: known, row: row(known), leadAbsences: 1 },
       { onLeadDeleted: 'remove' },
-      [],
+      ['report (delete.waiting)'],
     ],
     [
       'lead deleted, mark, to-target',
@@ -145,10 +145,10 @@ describe('a lead or a row that is gone: the first table of DESIGN 5', () => {
     ['row deleted, restore', { base: known, lead: known, rowAbsences: 1 }, {}, [create('row-deleted')]],
     ['row deleted, ignore', { base: known, lead: known, rowAbsences: 2 }, { onRowDeleted: 'ignore' }, []],
     [
-      'row deleted, delete-lead, missed once',
+      'row deleted, delete-lead, missed once: told before it happens',
       { base: known, lead: known, rowAbsences: 1 },
       { onRowDeleted: 'delete-lead' },
-      [],
+      ['report (delete.waiting)'],
     ],
     [
       'row deleted, delete-lead',
@@ -228,7 +228,10 @@ describe('a lead or a row that is gone: the first table of DESIGN 5', () => {
       'row deleted, a cell of the lead cannot be read',
       { base: known, lead: { ...known, nextFollowUpAt: soon }, rowAbsences: 2 },
       { onRowDeleted: 'delete-lead' },
-      ['create-row (row-deleted-but-lead-edited); companyName: - > Acme; stage: - > new'],
+      [
+        'create-row (row-deleted-but-lead-edited); companyName: - > Acme; stage: - > new',
+        'hold (lead.unreadable); nextFollowUpAt: ?soon > -',
+      ],
     ],
 
     // yes gone gone

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Direction } from '../../src/lead/mapping.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
-import { planDuplicateRow, planLink, planNewRow } from '../../src/merge/plan.ts';
+import { planDuplicateRow, planLink, planNewRow, type Refused } from '../../src/merge/plan.ts';
 import type { Policy } from '../../src/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';
 const cells: Values = { companyName: 'Acme', stage: 'new', nextFollowUpAt: due };
+const refused: Refused = { code: 'lead.create-refused', message: 'refused: 422' };
+const undone: Refused = { code: 'row.undone', message: 'an undo took it away' };
 const soon = { unreadable: 'soon' };
 const whole = `companyName: - > Acme; stage: - > new; nextFollowUpAt: - > ${due}`;
 
@@ -18,7 +20,7 @@ function oneWay(field: string, direction: Direction): Partial<Policy> {
 
 describe('a row without id', () => {
   const withoutName: Cells = { stage: 'new', nextFollowUpAt: due };
-  test.each<[string, Cells, string | null, Partial<Policy>, string]>([
+  test.each<[string, Cells, Refused | null, Partial<Policy>, string]>([
     ['becomes a lead', cells, null, {}, `create-lead (new-row); ${whole}`],
     [
       'becomes a lead in the direction to-leads',
@@ -53,7 +55,7 @@ describe('a row without id', () => {
       { ...cells, nextFollowUpAt: soon },
       null,
       {},
-      'create-lead (new-row); companyName: - > Acme; stage: - > new',
+      'hold (row.unreadable); nextFollowUpAt: - > ?soon | create-lead (new-row); companyName: - > Acme; stage: - > new',
     ],
     [
       'what only travels to the target is not sent',
@@ -105,31 +107,27 @@ describe('a row without id', () => {
       { fields: [{ field: 'stage', column: 'Stage', type: 'text', direction: 'to-target' }] },
       'report (row.without-id)',
     ],
-    ['that the service refused is held', cells, 'refused: 422', {}, 'hold (lead.create-refused)'],
+    ['whose lead an undo took away is held', cells, undone, {}, 'hold (row.undone)'],
+    ['that the service refused is held', cells, refused, {}, 'hold (lead.create-refused)'],
     [
       'without a name, refused before',
       { ...cells, companyName: null },
-      'refused: 422',
+      refused,
       {},
       'hold (row.company-name-empty)',
     ],
-    [
-      'refused before, to-target',
-      cells,
-      'refused: 422',
-      { direction: 'to-target' },
-      'report (row.without-id)',
-    ],
-  ])('%s', (_, given, refused, choices, expected) => {
-    const action = planNewRow(9, given, refused, policy(choices));
-    expect(told(action)).toBe(expected);
-    expect(action).toMatchObject({ leadId: null, row: 9, expect: given });
-    expect(action.rowKey).toBe(fingerprint(given, policy(choices).fields));
+    ['refused before, to-target', cells, refused, { direction: 'to-target' }, 'report (row.without-id)'],
+  ])('%s', (_, given, before, choices, expected) => {
+    const actions = planNewRow(9, given, before, policy(choices));
+    expect(actions.map(told).join(' | ')).toBe(expected);
+    const rowKey = fingerprint(given, policy(choices).fields);
+    for (const action of actions)
+      expect(action).toMatchObject({ leadId: null, row: 9, rowKey, expect: given });
   });
 
   test('what cannot be read is no name, and nothing else to send is no reason to be silent', () => {
-    const action = planNewRow(9, { companyName: null, nextFollowUpAt: soon }, null, policy());
-    expect(told(action)).toBe('hold (row.company-name-empty)');
+    const actions = planNewRow(9, { companyName: null, nextFollowUpAt: soon }, null, policy());
+    expect(actions.map(told).join()).toBe('hold (row.company-name-empty)');
   });
 
   test.each<[string, Cells, Partial<Policy>, RegExp]>([
@@ -142,17 +140,18 @@ describe('a row without id', () => {
     ],
     ['no name', withoutName, {}, /row 9 is new but has no company name.*Fill in the name/],
   ])('a person is told why no lead is made of it: %s', (_, given, choices, sentence) => {
-    expect(planNewRow(9, given, null, policy(choices)).message).toMatch(sentence);
+    expect(planNewRow(9, given, null, policy(choices))[0]?.message).toMatch(sentence);
   });
 
   test('a refusal is told in the words of the service', () => {
-    expect(planNewRow(9, cells, 'the stage "new" is not known', policy()).message).toBe(
-      'the stage "new" is not known',
-    );
+    const message = 'the stage "new" is not known';
+    const told = planNewRow(9, cells, { code: 'lead.create-refused', message }, policy());
+    expect(told[0]?.message).toBe(message);
   });
 
   test('the same content has the same key wherever it stands', () => {
-    expect(planNewRow(2, cells, null, policy()).rowKey).toBe(planNewRow(99, cells, null, policy()).rowKey);
+    const [first, second] = [2, 99].map((row) => planNewRow(row, cells, null, policy())[0]?.rowKey);
+    expect(first).toBe(second);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Cells, Values } from '../../src/lead/value.ts';
+import type { Cell, Cells, Values } from '../../src/lead/value.ts';
 import { type PairState, planPair } from '../../src/merge/plan.ts';
 import type { Policy } from '../../src/merge/policy.ts';
 import { fields, pair, policy, told } from './pair-state.ts';
@@ -29,8 +29,12 @@ describe('one lead id: the first table of DESIGN 5', () => {
       'new lead with a cell that cannot be read',
       { lead: { ...known, nextFollowUpAt: soon } },
       {},
-      ['create-row (new-lead); companyName: - > Acme; stage: - > new'],
+      [
+        'create-row (new-lead); companyName: - > Acme; stage: - > new',
+        'hold (lead.unreadable); nextFollowUpAt: ?soon > -',
+      ],
     ],
+    ['new lead whose row an undo took away', { lead: known, undone: 'key' }, {}, ['hold (lead.undone)']],
 
     // – yes row with its id
     [
@@ -180,4 +184,20 @@ test('a field that is one-way in a two-way connection only travels that way', ()
     `update-lead (row-edited); nextFollowUpAt: ${due} > ${later}`,
     'update-row (one-way); stage: won > new',
   ]);
+});
+
+test.each<[string, Cell, RegExp]>([
+  ['a date', soon, /Type a date such as/],
+  ['a text', soon, /Type it as text/],
+  [
+    'a formula',
+    { unreadable: '=A1', why: 'formula' },
+    /is a formula, which is not carried over. Type the value/,
+  ],
+])('what helps against a cell that cannot be read fits its column: %s', (what, cell, advice) => {
+  const field = what === 'a date' ? 'nextFollowUpAt' : 'stage';
+  const cells = { ...known, [field]: cell };
+  const [hold] = planPair(pair({ base: known, lead: known, row: { row: 7, cells } }), policy());
+  expect(hold?.message).toMatch(advice);
+  if (field === 'stage') expect(hold?.message).not.toMatch(/\bdate\b/);
 });

@@ -154,6 +154,7 @@ describe('what a run took away', () => {
   test('what could not be read in it does not', () => {
     expect(undone({ rowRemoved: { companyName: 'Acme', stage: soon } })).toEqual([
       'create-row (undone); companyName: - > Acme',
+      'report (undo.not-writable)',
     ]);
   });
 

@@ -45,14 +45,16 @@ function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: 
 <h3 id="h-${id}">${what}${company === null ? '' : html` of ${foldedText(company)}`}</h3>
 <p class="hint">${where.filter(Boolean).join(', ')}, held since ${shownTime(Date.parse(item.since), timeZone)}</p>
 <p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
-${field === '' ? '' : valueTable(item, what, sides, back)}
+${field === '' ? sides.map((side) => chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back)) : valueTable(item, what, sides, back)}
 ${decidedLine(item)}
 ${sides.length === 0 ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
 </article>`;
 }
 
-function decidedLine({ resolution }: Held): Html | '' {
+function decidedLine({ resolution, field }: Held): Html | '' {
   if (resolution === null) return '';
+  if (field === '')
+    return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: it is made again. The next sync carries it out.</p>`;
   return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${resolution === 'lead' ? 'the lead’s' : 'the row’s'} value. The next sync carries it out.</p>`;
 }
 
@@ -64,7 +66,7 @@ const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>>
 function valueTable(item: Held, what: string, sides: readonly Side[], back: string): Html {
   const line = (side: Side, value: Html): Html => html`<tr>
 <th scope="row">${sideWords[side][0]}</th>
-<td><div class="choice"><div>${value}</div>${sides.includes(side) ? keepButton(item, side, what, back) : ''}</div></td>
+<td><div class="choice"><div>${value}</div>${sides.includes(side) ? chooseButton(item, side, html`Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${item.leadId}</span>`, back) : ''}</div></td>
 </tr>`;
   return html`<table class="values">
 <caption class="hidden">Both values of ${what}</caption>
@@ -76,11 +78,11 @@ ${line('target', shownValue(item.rowValue))}
 </table>`;
 }
 
-function keepButton(item: Held, side: Side, what: string, back: string): Html {
+function chooseButton(item: Held, side: Side, label: Html | string, back: string): Html {
   return html`<form method="post" action="/conflicts/${item.id}">
 <input type="hidden" name="use" value="${side}">
 <input type="hidden" name="seen" value="${seenHash(item)}">
 <input type="hidden" name="back" value="${back}">
-<button>Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${item.leadId}</span></button>
+<button>${label}</button>
 </form>`;
 }
