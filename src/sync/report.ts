@@ -103,11 +103,14 @@ export async function buildReport(
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
   const putOff = putOffActions + inDoubt + changed + stale.refused.length;
-  const isIdle = !counts.some(({ state }) => state === 'done') && putOff + held + stale.doneBefore === 0;
-  const idle =
-    run.undoOf !== null && failure === null && run.refusals.length === 0 && isIdle
-      ? [nothingPutBack(run.undoOf)]
-      : [];
+  const isIdle =
+    run.undoOf !== null &&
+    failure === null &&
+    run.refusals.length === 0 &&
+    !counts.some(({ state }) => state === 'done') &&
+    stale.doneBefore === 0;
+  // What was left alone says itself why.
+  const idle = isIdle && !counts.some(({ kind }) => kind === 'report') ? [nothingPutBack(run.undoOf)] : [];
   const problems = [
     ...(failure === null ? [] : [failure]),
     ...idle,
@@ -118,7 +121,7 @@ export async function buildReport(
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
-  const incomplete = held + putOff + run.problems.length + idle.length > 0;
+  const incomplete = isIdle || held + putOff + run.problems.length > 0;
   return {
     runId: String(run.id),
     connection: run.connection,
@@ -148,7 +151,7 @@ export async function buildReport(
 }
 
 function nothingPutBack(undoOf: number): Problem {
-  const message = `nothing of run ${undoOf} was put back: it wrote nothing, what it wrote is as it was before already, or it was edited or written again since and was left alone`;
+  const message = `nothing was put back: run ${undoOf} wrote nothing, or what it wrote is as it was before already`;
   return { code: 'undo.nothing', message };
 }
 
