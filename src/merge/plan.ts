@@ -10,8 +10,8 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { ActionKind, Change, PlannedAction } from './action.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type FieldMemo, type HoldCode, mergeField } from './merge-field.ts';
+import { type FieldMemo, mergeField } from './merge-field.ts';
+import { holdMessage, undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
 /** Everything that is known of one lead id when a plan is made. */
@@ -205,62 +205,6 @@ export function planDuplicateRow(leadId: string, row: number): PlannedAction {
   };
 }
 
-/** Why no lead is made of a row of exactly this content. */
-export interface Refused {
-  readonly code: 'lead.create-refused' | 'row.undone';
-  readonly message: string;
-}
-
-/** What an undo took away does not come back by itself; as it is told. */
-export const undoneMessages = {
-  'row.undone':
-    'an undo took away the lead that was made of this row, so none is made of it again. Change the row to have one made, or choose it: leadsync conflicts names the id for leadsync resolve ID --use target',
-  'lead.undone':
-    'an undo took away the row of this lead, so none is written again. Change the lead to have one written, or choose it: leadsync conflicts names the id for leadsync resolve ID --use lead',
-} as const;
-
-/**
- * A row without id that no intent explains. `refused`: why exactly this content is not sent. A lead without a name is not
- * sent, also when the column of the names is missing in this run. What cannot be sent with the others is held at once.
- */
-export function planNewRow(
-  row: number,
-  cells: Cells,
-  refused: Refused | null,
-  policy: Policy,
-): readonly PlannedAction[] {
-  const changes: Record<string, Change> = {};
-  const rowKey = fingerprint(cells, policy.fields);
-  const common = { leadId: null, row, rowKey, changes: {}, expect: cells };
-  const holds: PlannedAction[] = [];
-  for (const mapping of policy.fields) {
-    const { field } = mapping;
-    const cell = cells[field] ?? null;
-    if (isUnreadable(cell)) {
-      const held = { [field]: { from: null, to: cell } };
-      const message = holdMessage('row.unreadable', mapping, null, cell);
-      holds.push({ ...common, kind: 'hold', changes: held, reason: 'row.unreadable', message });
-    } else if (mapping.direction !== 'to-target' && !sameCell(cell, null)) {
-      changes[field] = { from: null, to: cell, rule: 'row-edited' };
-    }
-  }
-  if (policy.direction === 'to-target') {
-    const message = `row ${row} has no id; direction is to-target, so no lead is made of it`;
-    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
-  }
-  const name = policy.fields.find(({ field }) => field === 'companyName');
-  if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
-    const message = `row ${row} has no id; nothing that a lead is made of travels to the service, so no lead is made of it`;
-    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
-  }
-  if (name !== undefined && !('companyName' in changes)) {
-    const message = `row ${row} is new but has no company name: no lead was made of it. Fill in the name, or empty the row`;
-    return [{ ...common, kind: 'hold', reason: 'row.company-name-empty', message }];
-  }
-  if (refused !== null) return [{ ...common, kind: 'hold', reason: refused.code, message: refused.message }];
-  return [...holds, { ...common, kind: 'create-lead', changes, reason: 'new-row' }];
-}
-
 /**
  * The link of a row without id to the lead that was made of it, with whatever changed on either side since. `content`: what
  * was sent. What the service stored in a spelling of its own goes to a row that still shows what was sent; in one that was
@@ -347,43 +291,4 @@ function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
   return policy.fields.every(
     ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),
   );
-}
-
-/** Why a field is held, as a sentence. */
-export function holdMessage(
-  code: HoldCode,
-  { field, type }: Pick<FieldMapping, 'field' | 'type'>,
-  lead: Cell,
-  row: Cell,
-): string {
-  const both = `the lead has ${showCell(lead)}, the row has ${showCell(row)}`;
-  switch (code) {
-    case 'conflict.both-edited':
-      return `${field} was edited on both sides: ${both}. Both were kept`;
-    case 'conflict.first-sight':
-      return `${field} differs and was never in step: ${both}. Both were kept`;
-    case 'row.unreadable':
-      return `${field} cannot be read in the row: ${unreadableAdvice(row, type)}; the lead keeps ${showCell(lead)}`;
-    case 'lead.unreadable':
-      return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
-    case 'row.company-name-empty':
-      return `${field} was emptied in the row; a lead without a name is not sent. The lead keeps ${showCell(lead)}`;
-    case 'lead.field-refused':
-      return `the service does not take this value of ${field}: ${both}. It is not sent again until it changes`;
-  }
-}
-
-function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
-  switch (isUnreadable(row) ? row.why : undefined) {
-    case 'formula':
-      return `${showCell(row)} is a formula, which is not carried over. Type the value in its place`;
-    case 'error':
-      return `the cell shows the error ${showCell(row)}. Mend it, or type the value in its place`;
-    case 'merged':
-      return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
-    case undefined:
-      return type === 'instant'
-        ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
-        : `${showCell(row)} is no text. Type it as text`;
-  }
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { MergedPlace } from './met-pairs.ts';
-import type { Refused } from '../merge/plan.ts';
+import type { Refused } from '../merge/plan-new-row.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
 

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { Change, Changes } from '../merge/action.ts';
-import { holdMessage } from '../merge/plan.ts';
+import { holdMessage } from '../merge/hold-message.ts';
 import { type Action, insertActions, settleActions } from '../store/actions.ts';
 import { hold, type NewHeld, releaseRow } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';

@@ -6,7 +6,8 @@ import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
-import { planDuplicateRow, planNewRow, planPair } from '../merge/plan.ts';
+import { planDuplicateRow, planPair } from '../merge/plan.ts';
+import { planNewRow } from '../merge/plan-new-row.ts';
 import { planUndo } from '../merge/undo.ts';
 import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
 import {

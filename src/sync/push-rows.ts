@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { fingerprint } from '../lead/fingerprint.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
-import { undoneMessages } from '../merge/plan.ts';
+import { undoneMessages } from '../merge/hold-message.ts';
 import { reopenedBases } from '../merge/put-back.ts';
 import { deletedText } from '../merge/row-status.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sameCell, type Values } from '../../src/lead/value.ts';
-import { planNewRow } from '../../src/merge/plan.ts';
+import { planNewRow } from '../../src/merge/plan-new-row.ts';
 import { attemptOverAfter, settle, type UnknownLead } from '../../src/merge/settle.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyPolicy, recordOf } from './any-pair.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Direction } from '../../src/lead/mapping.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
-import { planDuplicateRow, planLink, planNewRow, type Refused } from '../../src/merge/plan.ts';
+import { planDuplicateRow, planLink } from '../../src/merge/plan.ts';
+import { planNewRow, type Refused } from '../../src/merge/plan-new-row.ts';
 import type { Policy } from '../../src/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';
 
