@@ -70,6 +70,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     ),
   );
   const activity = new Activity(config.connections.map(({ name }) => name));
+  const ledger = stack.use(createMailLedger(pool));
   const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
@@ -97,7 +98,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     pool,
     queues,
     mailer,
-    ledger: createMailLedger(pool),
+    ledger,
     pauses: new Pauses(),
     waits: usualWaits,
     templates,
@@ -201,17 +202,24 @@ function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Acti
   };
   let opened: Promise<Mailer> | undefined;
   const open = (): Promise<Mailer> => (opened ??= create());
+  const counted = async (sending: Promise<string>): Promise<string> => {
+    try {
+      const reply = await sending;
+      activity.replied('mail', null, 'sent');
+      return reply;
+    } catch (error) {
+      activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
+      throw error;
+    }
+  };
   return {
-    async send(mail) {
-      const mailer = await open();
-      try {
-        const reply = await mailer.send(mail);
-        activity.replied('mail', null, 'sent');
-        return reply;
-      } catch (error) {
-        activity.replied('mail', null, error instanceof LeadsyncError ? error.code : 'internal');
-        throw error;
-      }
+    send: async (mail) => counted((await open()).send(mail)),
+    async turn(signal) {
+      const turn = await (await open()).turn(signal);
+      return {
+        send: (mail, elapsed) => counted(turn.send(mail, elapsed)),
+        [Symbol.dispose]: () => turn[Symbol.dispose](),
+      };
     },
     verify: async () => (await open()).verify(),
     async [Symbol.asyncDispose]() {

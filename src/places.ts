@@ -12,10 +12,11 @@ export class Places {
     return this.#waiting.length > 0;
   }
 
-  /** Waits for a place; to be given back. */
-  async take(): Promise<Disposable> {
+  /** Waits for a place; to be given back. Rejects with the reason of `signal` when that aborts. */
+  async take(signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await this.#wait(signal);
     return {
       [Symbol.dispose]: () => {
         const next = this.#waiting.shift();
@@ -23,5 +24,20 @@ export class Places {
         else next();
       },
     };
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal?.reason as Error);
+      };
+      const begin = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      this.#waiting.push(begin);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
   }
 }

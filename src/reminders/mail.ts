@@ -1,29 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../config/secret.ts';
 import { mailError } from './mail-error.ts';
+import { connectMs as usualConnectMs, longestSendMs, silenceMs as usualSilenceMs, stopwatch } from './mail-times.ts';
+import { MailTurns } from './mail-turns.ts';
 import { buildMessage, keyHash, type Mail } from './message.ts';
 
 export type { Mail };
 
 /** Sends mails, or writes them as files. Faults are LeadsyncErrors with the codes of mail-error.ts. */
 export interface Mailer extends AsyncDisposable {
-  /** Sends once, without a retry; returns where the mail went, for people: the server's reply, or a path. */
+  /** Waits for its turn and sends once, without a retry; returns where the mail went, for people: the server's reply, or a path. */
   send(mail: Mail): Promise<string>;
+  /** Waits for a turn to send; until then nothing of a mail is begun. Rejects with the reason of `signal` when that aborts. */
+  turn(signal: AbortSignal): Promise<MailTurn>;
   /** Connects and logs in without sending; throws as `send` does. */
   verify(): Promise<void>;
+}
+
+/** The right to send one mail at once. */
+export interface MailTurn extends Disposable {
+  /**
+   * As `Mailer.send`. `elapsed`: ms since it was begun. Nothing of a mail leaves, and none is under way any more, after
+   * `longestSendMs`: whoever waits for that time knows that it has ended.
+   */
+  send(mail: Mail, elapsed: () => number): Promise<string>;
 }
 
 export interface MailLimits {
   /** Mails a second; absent: as fast as the server takes them. */
   readonly rate?: number;
-  /** Ms for a connection and the server's greeting. */
+  /** See mail-times.ts, as the other times; other ones for tests. */
   readonly connectMs?: number;
-  /** Ms without a word from the server. A short time makes unknown outcomes: RFC 5321, 4.5.3.2.6 grants it ten minutes. */
   readonly silenceMs?: number;
+  readonly longestMs?: number;
 }
 
 /**
@@ -39,18 +52,28 @@ export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits
 }
 
 /** As many as Office 365 lets one sender have. */
-const maxConnections = 3;
+const usualConnections = 3;
 
-/** What a mail is given on its way: the moment its stream is made. */
+/** What a mail is given on its way: its body is asked for when the server has said 354 to DATA. */
 interface Watched extends SendMailOptions {
-  readonly watch: (stream: Readable) => void;
+  readonly body: (stream: Readable) => Readable;
 }
 
-function smtpMailer(url: URL, { rate, connectMs = 20_000, silenceMs = 120_000 }: MailLimits): Mailer {
+function smtpMailer(
+  url: URL,
+  {
+    rate,
+    connectMs = usualConnectMs,
+    silenceMs = usualSilenceMs,
+    longestMs = longestSendMs,
+  }: MailLimits,
+): Mailer {
+  const maxConnections = Number(url.searchParams.get('maxConnections')) || usualConnections;
+  const turns = new MailTurns(maxConnections, rate);
   const transport = createTransport({
     url: withoutOurs(url),
     ...encryption(url),
-    ...speed(rate),
+    maxConnections,
     pool: true,
     // The pool would send a mail again by itself when a connection closes, even after the server took it.
     maxRequeues: 0,
@@ -65,35 +88,49 @@ function smtpMailer(url: URL, { rate, connectMs = 20_000, silenceMs = 120_000 }:
     logger: false,
     debug: false,
   });
-  // The stream is read from when the server has said 354 to DATA: what nodemailer itself decides by.
   transport.use('stream', (mail, done) => {
-    mail.message.processFunc((stream) => {
-      (mail.data as Watched).watch(stream);
-      return stream;
-    });
+    mail.message.processFunc((mail.data as Watched).body);
     done();
   });
   const secrets = secretsOf(url);
-  const attempt = async (mail: Mail, isSecond: boolean): Promise<string> => {
-    let stream: Readable | undefined;
+  const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
+    let begun = false;
+    /** A process that was paused, or slept with its machine, finds out here that others have gone on meanwhile. */
+    async function* inTime(stream: Readable): AsyncGenerator<Buffer> {
+      if (elapsed() > longestMs) throw new Error('the mail was begun too long ago');
+      begun = true;
+      yield* stream as AsyncIterable<Buffer>;
+    }
     const watched: Watched = {
       ...buildMessage(mail),
-      watch: (made) => {
-        stream = made;
-      },
+      body: (stream) => Readable.from(inTime(stream), { objectMode: false }),
+      signal: AbortSignal.timeout(Math.max(0, Math.ceil(longestMs - elapsed()))),
     };
     try {
       const info = await transport.sendMail(watched);
       return info.response;
     } catch (error) {
-      const begun = stream?.readableDidRead === true;
       // A connection kept from an earlier mail may be gone: nothing of this one has left, so another is tried.
-      if (!begun && !isSecond && isClosed(error)) return attempt(mail, true);
+      if (!begun && !isSecond && isClosed(error)) return attempt(mail, elapsed, true);
       throw mailError(error, begun, secrets);
     }
   };
+  const takeTurn = async (signal?: AbortSignal): Promise<MailTurn> => {
+    const turn = await turns.take(signal);
+    return {
+      send: (mail, elapsed) => {
+        turn.used();
+        return attempt(mail, elapsed, false);
+      },
+      [Symbol.dispose]: () => turn[Symbol.dispose](),
+    };
+  };
   return {
-    send: (mail) => attempt(mail, false),
+    turn: takeTurn,
+    async send(mail) {
+      using turn = await takeTurn();
+      return await turn.send(mail, stopwatch());
+    },
     async verify() {
       try {
         await transport.verify();
@@ -116,6 +153,9 @@ function isClosed(error: unknown): boolean {
 const notInUrl = [
   'pool',
   'maxRequeues',
+  'maxConnections',
+  'rateLimit',
+  'rateDelta',
   'logger',
   'debug',
   'transactionLog',
@@ -127,17 +167,6 @@ function withoutOurs(url: URL): string {
   const rest = new URL(url);
   for (const name of notInUrl) rest.searchParams.delete(name);
   return rest.href;
-}
-
-/** So many mails at once, and in so many ms: the pool counts when a mail has left, so each connection sends one unasked. */
-function speed(rate: number | undefined): object {
-  if (rate === undefined) return { maxConnections };
-  const rateLimit = Math.max(1, Math.floor(rate));
-  return {
-    maxConnections: Math.min(maxConnections, rateLimit),
-    rateLimit,
-    rateDelta: Math.ceil((1000 * rateLimit) / rate),
-  };
 }
 
 function encryption(url: URL): object {
@@ -162,16 +191,18 @@ function secretsOf(url: URL): readonly string[] {
 /** Only the user of the process reads the outbox: there are customers in it. */
 function fileMailer(outbox: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const send = async (mail: Mail): Promise<string> => {
+    const info = await transport.sendMail(buildMessage(mail));
+    const file = join(outbox, `${keyHash(mail.key)}.eml`);
+    const unfinished = `${file}.${randomUUID()}.tmp`;
+    await mkdir(outbox, { recursive: true, mode: 0o700 });
+    await writeFile(unfinished, info.message as Buffer, { mode: 0o600 });
+    await rename(unfinished, file);
+    return file;
+  };
   return {
-    async send(mail) {
-      const info = await transport.sendMail(buildMessage(mail));
-      const file = join(outbox, `${keyHash(mail.key)}.eml`);
-      const unfinished = `${file}.${randomUUID()}.tmp`;
-      await mkdir(outbox, { recursive: true, mode: 0o700 });
-      await writeFile(unfinished, info.message as Buffer, { mode: 0o600 });
-      await rename(unfinished, file);
-      return file;
-    },
+    send,
+    turn: async () => ({ send, [Symbol.dispose]: () => {} }),
     async verify() {
       await mkdir(outbox, { recursive: true, mode: 0o700 });
     },

@@ -30,7 +30,7 @@ export async function sendDigest(
   const { timeZone } = settings.rules;
   if (localDateOf(now, timeZone) !== localDate) {
     const note = 'it could not be sent on its day';
-    await ledger.end('digests', { id: digestId, state: 'missed', note });
+    await ledger.end('digests', { id: digestId, state: 'missed', note, sender: digest.sender });
     return { state: 'missed' };
   }
   const days = digestDays(localDate, timeZone);
@@ -46,7 +46,12 @@ export async function sendDigest(
     templates: context.templates,
   });
   if (composed === null) {
-    await ledger.end('digests', { id: digestId, state: 'skipped', note: 'nothing was due' });
+    await ledger.end('digests', {
+      id: digestId,
+      state: 'skipped',
+      note: 'nothing was due',
+      sender: digest.sender,
+    });
     return { state: 'skipped' };
   }
   signal.throwIfAborted();
@@ -58,6 +63,6 @@ export async function sendDigest(
     ...composed,
     thread,
   };
-  const outcome = await deliver(context, owed, mail, settings);
+  const outcome = await deliver(context, owed, mail, settings, signal);
   return outcome ?? { state: 'sending' };
 }

@@ -76,7 +76,7 @@ export async function sendReminder(
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
     const note = 'the follow-up is another one in the service now';
-    await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note });
+    await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note, sender: reminder.sender });
     await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
@@ -88,7 +88,7 @@ export async function sendReminder(
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
   };
-  const outcome = await deliver(context, owed, mail, settings);
+  const outcome = await deliver(context, owed, mail, settings, signal);
   // Somebody else has it.
   return outcome ?? { state: 'sending' };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { senderColumns, type SentBy } from './mail-sender.ts';
 import { timestamp } from './timestamp.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -6,7 +7,7 @@ type Queryable = pg.Pool | pg.PoolClient;
 export type DigestState = 'scheduled' | 'sending' | 'sent' | 'skipped' | 'missed' | 'failed';
 
 /** The one mail of a day to a recipient about all that is due. */
-export interface Digest {
+export interface Digest extends SentBy {
   readonly id: number;
   readonly connection: string;
   /** In small letters. */
@@ -42,7 +43,7 @@ interface Day {
 const columns = `id, connection, recipient, local_date::text as "localDate",
   (extract(epoch from send_at) * 1000)::float8 as "sendAt", state, doubts, unknowns, attempts,
   (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt",
-  (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
+  (extract(epoch from updated_at) * 1000)::float8 as "updatedAt", ${senderColumns('digests')}`;
 
 /**
  * Brings the digests that are scheduled in line with the settings: the `last` day's and the `next` one's get their

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { gather } from './gather.ts';
+import { MailSender, type SentBy } from './mail-sender.ts';
 import { getReminders, type Reminder } from './reminders.ts';
 import {
   beginSending,
@@ -10,27 +13,45 @@ import {
   leadBackgrounds,
   type LeadKey,
   type MailTable,
+  noteUnknown,
 } from './sending.ts';
 
 /** What the sending of one mail asks of the store and notes in it; of mails that are sent at once, in one statement. */
-export interface MailLedger {
+export interface MailLedger extends AsyncDisposable {
   reminder(id: number): Promise<Reminder | null>;
   background(lead: LeadKey): Promise<LeadBackground>;
-  /** See `beginSending`. */
-  begin(table: MailTable, claim: Claim): Promise<boolean>;
-  /** See `endSending`. */
-  end(table: MailTable, ending: Ending): Promise<void>;
+  /** See `beginSending`. Returns by what this process is known as the one that sends it; null: it is not. */
+  begin(table: MailTable, claim: Claim): Promise<string | null>;
+  /** See `endSending`. A database that is away is waited for, until `stop`: what became of a mail is known here alone. */
+  end(table: MailTable, ending: Ending, stop?: AbortSignal): Promise<void>;
+  /** See `noteUnknown`. */
+  unknown(table: MailTable, id: number, sender: string, stop: AbortSignal): Promise<void>;
+  /** Whether a living process, this one or another, hands the mail to the server now. */
+  isUnderWay(table: MailTable, mail: SentBy & { readonly id: number }): boolean;
 }
 
-/** A mail waits so long (ms) for others before it is noted that it leaves, and how it ended: each is a commit to the disk. */
+/** A mail waits so long (ms) for others before it is noted how it ended: each is a commit to the disk. */
 const lingerMs = 10;
+
+/** Ms between two tries to note how a mail ended while the database is away. */
+const insistMs = 250;
 
 /** Made once for a process: only what goes through one object is carried out together. */
 export function createMailLedger(pool: pg.Pool): MailLedger {
+  const sender = new MailSender(pool);
+  /** What this process has begun and not ended, by the table, its id and by what the process is known. */
+  const underWay = new Set<string>();
+  const owned = new Set<string>();
+  const keyOf = (table: MailTable, id: number, by: string | null): string => `${table} ${id} ${by}`;
   const writes = (table: MailTable) => ({
     begin: gather(
-      (claims: readonly Claim[]) => afterDeadlock(claims, (some) => beginSending(pool, table, some)),
-      lingerMs,
+      async (claims: readonly Claim[]) => {
+        const token = await sender.token();
+        const begun = await afterDeadlock(claims, (some) => beginSending(pool, table, some, token));
+        return begun.map((isOurs) => (isOurs ? token : null));
+      },
+      // It holds up one of few connections to the mail server.
+      0,
     ),
     end: gather(
       (endings: readonly Ending[]) =>
@@ -45,9 +66,36 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   return {
     reminder: gather((ids: readonly number[]) => getReminders(pool, ids), 0),
     background: gather((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
-    begin: (table, claim) => tables[table].begin(claim),
-    end: (table, ending) => tables[table].end(ending),
+    async begin(table, claim) {
+      const token = await tables[table].begin(claim);
+      if (token === null) return null;
+      owned.add(token);
+      underWay.add(keyOf(table, claim.id, token));
+      return token;
+    },
+    end: (table, ending, stop) =>
+      whenBack(() => tables[table].end(ending), stop).finally(() =>
+        underWay.delete(keyOf(table, ending.id, ending.sender)),
+      ),
+    unknown: (table, id, by, stop) =>
+      whenBack(() => noteUnknown(pool, table, id, by), stop).finally(() =>
+        underWay.delete(keyOf(table, id, by)),
+      ),
+    isUnderWay: (table, { id, sender: by, isSenderThere }) =>
+      underWay.has(keyOf(table, id, by)) || (isSenderThere && by !== null && !owned.has(by)),
+    [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
+}
+
+async function whenBack(write: () => Promise<void>, stop: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseOutage(error) || stop === undefined || stop.aborted) throw error;
+      await sleep(insistMs);
+    }
+  }
 }
 
 /** Postgres's `deadlock_detected`: the statement has had no effect. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { senderColumns, type SentBy } from './mail-sender.ts';
 import { timestamp } from './timestamp.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -6,7 +7,7 @@ type Queryable = pg.Pool | pg.PoolClient;
 export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'cancelled' | 'missed' | 'failed';
 
 /** One mail that is owed to one recipient because of a lead's follow-up. Times are epoch ms. */
-export interface Reminder {
+export interface Reminder extends SentBy {
   readonly id: number;
   readonly connection: string;
   readonly leadId: string;
@@ -53,7 +54,8 @@ export interface WantedForLead {
 
 const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
   offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
-  attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"`;
+  attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt",
+  ${senderColumns('reminders')}`;
 
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was

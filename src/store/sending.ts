@@ -13,6 +13,8 @@ export interface Claim {
   readonly state: string;
   /** How often a mail was begun again though nobody knew what had become of it. */
   readonly doubts: number;
+  /** Epoch ms. */
+  readonly sendAt: number;
   /** When it was tried for the first time (epoch ms), as its Date says. */
   readonly firstTriedAt: number;
 }
@@ -22,54 +24,73 @@ export interface Ending {
   readonly id: number;
   readonly state: 'scheduled' | 'sent' | 'cancelled' | 'skipped' | 'missed' | 'failed';
   readonly note: string | null;
+  /** Who is to be at it for this to count: the process that began it; null when nobody did. */
+  readonly sender: string | null;
 }
 
 /**
- * Notes that mails leave now; to be committed before they do. False: another worker was faster, it was settled meanwhile,
- * or the same claim came before. One that was in `sending` already is begun again, which is counted.
+ * Notes that mails are handed to the server now by the holder of the lease `sender`; to be committed before they are.
+ * False: another worker was faster, it was settled or put off meanwhile, or the same claim came before. One that was in
+ * `sending` already is begun again, which is counted.
  */
 export async function beginSending(
   db: Queryable,
   table: MailTable,
   claims: readonly Claim[],
+  sender: string,
 ): Promise<readonly boolean[]> {
   const { rows } = await db.query<{ id: number }>(
     `with claims as (
-         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[]) as c (id, state, doubts, tried_at)),
+         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[])
+           as c (id, state, doubts, send_at, tried_at)),
        -- In one order everywhere, so that two processes do not wait for each other.
        locked as (select id from ${table} where id = any($1) order by id for update)
      update ${table} m set state = 'sending', attempts = attempts + 1, doubts = m.doubts + (m.state = 'sending')::int,
-       first_tried_at = c.tried_at, updated_at = now()
+       first_tried_at = c.tried_at, sender = $6, updated_at = clock_timestamp()
      from claims c join locked using (id)
-     where m.id = c.id and m.state = c.state and m.doubts = c.doubts returning m.id`,
+     where m.id = c.id and m.state = c.state and m.doubts = c.doubts
+       and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c.send_at) returning m.id`,
     [
       claims.map(({ id }) => id),
       claims.map(({ state }) => state),
       claims.map(({ doubts }) => doubts),
+      claims.map(({ sendAt }) => timestamp(sendAt)),
       claims.map(({ firstTriedAt }) => timestamp(firstTriedAt)),
+      sender,
     ],
   );
   const begun = new Set(rows.map(({ id }) => id));
   return claims.map(({ id }) => begun.delete(id));
 }
 
-/** Notes that the mail server left it open whether it took a mail that is being sent. */
-export async function noteUnknown(db: Queryable, table: MailTable, id: number): Promise<void> {
+/** Notes that the mail server left it open whether it took a mail that is being sent: nobody is at it any more. */
+export async function noteUnknown(
+  db: Queryable,
+  table: MailTable,
+  id: number,
+  sender: string,
+): Promise<void> {
   await db.query(
-    `update ${table} set unknowns = unknowns + 1, updated_at = now() where id = $1 and state = 'sending'`,
-    [id],
+    `update ${table} set unknowns = unknowns + 1, sender = null, updated_at = now()
+     where id = $1 and state = 'sending' and sender = $2`,
+    [id, sender],
   );
 }
 
-/** Settles mails that are scheduled or being sent; what another worker has settled meanwhile stays as it is. */
+/** Settles mails that are scheduled or being sent; what another worker has begun or settled meanwhile stays as it is. */
 export async function endSending(db: Queryable, table: MailTable, endings: readonly Ending[]): Promise<void> {
   await db.query(
-    `with endings as (select * from unnest($1::bigint[], $2::text[], $3::text[]) as e (id, state, note)),
+    `with endings as (select * from unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[]) as e (id, state, note, sender)),
        locked as (select id from ${table} where id = any($1) order by id for update)
-     update ${table} m set state = e.state, note = e.note, updated_at = now()
+     update ${table} m set state = e.state, note = e.note, sender = null, updated_at = now()
      from endings e join locked using (id)
-     where m.id = e.id and m.state in ('scheduled', 'sending')`,
-    [endings.map(({ id }) => id), endings.map(({ state }) => state), endings.map(({ note }) => note)],
+     where m.id = e.id and m.state in ('scheduled', 'sending') and m.sender is not distinct from e.sender`,
+    [
+      endings.map(({ id }) => id),
+      endings.map(({ state }) => state),
+      endings.map(({ note }) => note),
+      endings.map(({ sender }) => sender),
+    ],
   );
 }
 

@@ -39,7 +39,10 @@ async function digestScene(port: number, days: readonly number[]) {
   const owned = stack.move();
   return {
     ...scene,
-    sendDigest: () => sendDigest(scene.sending(), id, new AbortController().signal),
+    sendDigest: async () => {
+      await scene.age();
+      return sendDigest(scene.sending(), id, new AbortController().signal);
+    },
     digest: async () => {
       const found = await scene.pool.query<object>(`select state, doubts, note from digests`);
       return found.rows;

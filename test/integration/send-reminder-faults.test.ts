@@ -203,6 +203,7 @@ describe('found in `sending` after a crash', () => {
     await scene.pool.query(
       `update reminders set state = 'sending', doubts = 3, unknowns = 0, updated_at = now()`,
     );
+    scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('sent 4 times');
     await using held = await dueLead(server.port, { reminders: { onUnknown: 'hold' } });

@@ -51,7 +51,10 @@ describe('before the mail leaves the lead is read again', () => {
     scene.workspace.sandbox.leads.edit(scene.leadId, { nextFollowUpAt: later });
     expect(await scene.send(scene.id)).toEqual({ state: 'cancelled' });
     expect(scene.added).toMatchObject([{ dueAt: Date.parse(later), state: 'scheduled' }]);
-    expect(await scene.plan(), 'another planning before a sync leaves it so').toEqual(scene.added);
+    const again = await scene.plan();
+    expect(again, 'another planning before a sync leaves it so').toMatchObject(
+      scene.added.map(({ id, round, sendAt }) => ({ id, round, sendAt })),
+    );
     scene.pass(20 * minute);
     expect(await scene.send(scene.added[0]?.id ?? 0)).toEqual({ state: 'sent' });
     expect(server.mails).toHaveLength(1);

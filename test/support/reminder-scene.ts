@@ -24,6 +24,8 @@ export async function reminderScene(workspace: Workspace) {
   const log: Told[] = [];
   const added: Reminder[] = [];
   let ahead = 0;
+  /** Ms that have passed for the sending and not yet for what is noted of mails. */
+  let toAge = 0;
   let sending: ReminderContext = {
     ...context,
     templates,
@@ -36,6 +38,15 @@ export async function reminderScene(workspace: Workspace) {
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },
   };
   const { pool } = app;
+  const age = async (): Promise<void> => {
+    const ms = toAge;
+    toAge = 0;
+    for (const table of ['reminders', 'digests'])
+      await pool.query(
+        `update ${table} set updated_at = updated_at - $1 * interval '1 ms' where state = 'sending'`,
+        [ms],
+      );
+  };
   const owned = stack.move();
   return {
     app,
@@ -56,13 +67,16 @@ export async function reminderScene(workspace: Workspace) {
     plan: () => planReminders(pool, context.connection),
     /** Sends one by its id, as its job does. */
     send: async (id: number, requestedAt = 0) => {
+      await age();
       const { rows } = await pool.query<{ round: number }>(`select round from reminders where id = $1`, [id]);
       return sendReminder(sending, { reminderId: id, round: rows[0]?.round ?? 0, requestedAt }, never);
     },
     /** Time passes, for the sending alone. */
     pass: (ms: number) => {
       ahead += ms;
+      toAge += ms;
     },
+    age,
     states: async () => {
       const { rows } = await pool.query<{ state: ReminderState; note: string | null; attempts: number }>(
         `select state, note, attempts from reminders order by send_at, id`,

@@ -21,6 +21,9 @@ const reminder = (id: number, fromNow: number, more: Partial<Reminder> = {}): Re
   firstTriedAt: null,
   round: 0,
   updatedAt: now,
+  sender: null,
+  isSenderThere: false,
+  idleMs: 0,
   ...more,
 });
 const idsOf = (reminders: readonly Reminder[]): number[][] =>

@@ -154,12 +154,12 @@ export class World implements AsyncDisposable {
 
   /**
    * Makes the time pass that mails wait for after a try that failed: each that is owed gets a job that is due now. Returns how
-   * many are owed. `isShort`: the minute passes, too, for which a mail is left alone whose worker died.
+   * many are owed. `isShort`: the minutes pass, too, for which a mail is left alone whose worker died.
    */
   async hurryMails(isShort: boolean): Promise<number> {
     if (isShort)
       await this.pool.query(
-        `update reminders set updated_at = updated_at - interval '1 minute'
+        `update reminders set updated_at = updated_at - interval '10 minutes'
          where state = 'sending' and updated_at < now() - interval '5 s'`,
       );
     const { rows } = await this.pool.query<{ id: number; connection: string; round: number }>(
