@@ -6,7 +6,7 @@ import { batchesOf } from '../src/reminders/batches.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
 import { planReminders as plan } from '../src/reminders/plan-reminders.ts';
 import { forgetRead } from '../src/store/follow-ups.ts';
-import { batchPayload, reminderQueue, singleJob } from './reminder-jobs.ts';
+import { batchPayload, digestJobId, reminderQueue, singleJob } from './reminder-jobs.ts';
 
 /** A queue of its own, so that planning goes on while no mail can be sent. */
 export const planQueue = 'reminders';
@@ -68,10 +68,10 @@ async function planConnection(
     })),
   );
   const digests = await planDigests(app.pool, connection);
-  const jobs = digests.map(({ id, sendAt }) => ({
-    payload: { connection: name, digestId: id },
-    id: `digest-${id}-${sendAt}`,
-    delayMs: Math.max(0, sendAt - Date.now()),
+  const jobs = digests.map((digest) => ({
+    payload: { connection: name, digestId: digest.id },
+    id: digestJobId(digest),
+    delayMs: Math.max(0, digest.sendAt - Date.now()),
   }));
   await queue.addAll('send-digest', jobs);
   return { scheduled: reminders.length, digests: digests.length };

@@ -18,5 +18,9 @@ export function singleJob(
   };
 }
 
+/** Of the job of `sendDigest`. */
+export const digestJobId = ({ id, sendAt }: { readonly id: number; readonly sendAt: number }): string =>
+  `digest-${id}-${sendAt}`;
+
 /** The payload of `sendReminders`, which holds ids and moments alone. */
 export const batchPayload = (connection: string, batch: Batch): object => ({ connection, reminders: batch });

@@ -1,4 +1,5 @@
 import { sendDigest } from '../../jobs/send-digest.ts';
+import { endMailPause } from '../../jobs/end-mail-pause.ts';
 import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { sendReminder } from '../../jobs/send-reminder.ts';
 import { sendReminders } from '../../jobs/send-reminders.ts';
@@ -11,8 +12,14 @@ const concurrency = 8;
 /** Mails of all its batches that are made and sent at once; the leads are read one after the other all the same. */
 const mailsAtOnce = 16;
 
-/** Sends the reminders and digests of all connections as they fall due, until it is disposed. */
+/** Sends the reminders and digests of all connections as they fall due, until it is disposed. Ends their pauses first. */
 export function workReminders(app: App): AsyncDisposable {
+  const stop = new AbortController();
+  const ending = [...app.contexts].map(([connection, { log }]) =>
+    endMailPause(app, connection, stop.signal).catch((error: unknown) => {
+      log.warn({ err: error }, 'a pause of the mails could not be ended: they go on when it is over');
+    }),
+  );
   const working = [...app.contexts.keys()].map((connection) => {
     const lanes = { turn: new Places(1), mails: new Places(mailsAtOnce), pausedUntil: 0 };
     return app.queues.queue(reminderQueue(connection)).work(
@@ -27,7 +34,8 @@ export function workReminders(app: App): AsyncDisposable {
   return {
     // All at once: each may need some seconds for what is under way.
     async [Symbol.asyncDispose]() {
-      await Promise.all(working.map((one) => one[Symbol.asyncDispose]()));
+      stop.abort();
+      await Promise.all([...ending, ...working.map((one) => one[Symbol.asyncDispose]())]);
     },
   };
 }

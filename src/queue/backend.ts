@@ -11,6 +11,7 @@ export type BullQueue = Pick<
   | 'getJobCounts'
   | 'getJobScheduler'
   | 'rateLimit'
+  | 'removeRateLimitKey'
   | 'upsertJobScheduler'
   | 'waitUntilReady'
 >;

@@ -43,6 +43,8 @@ export interface JobQueue {
   /** The next time a schedule is due, epoch ms; null when there is none. */
   nextRun(name: string): Promise<number | null>;
   counts(): Promise<JobCounts>;
+  /** Ends the pause in which all jobs wait (see `wholeQueue`), and lets these jobs begin that wait for their next try. */
+  endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
 interface JobCounts {
@@ -218,6 +220,15 @@ function jobQueue(
       const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
       const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting, active, delayed, failed };
+    },
+    async endPause(ids, stop) {
+      await ask((queue) => queue.removeRateLimitKey());
+      for (const id of ids) {
+        if (stop.aborted) return;
+        const job = await ask((queue) => queue.getJob(id));
+        // It may have begun meanwhile.
+        if (await job?.isDelayed()) await job?.promote().catch(() => {});
+      }
     },
   };
 }

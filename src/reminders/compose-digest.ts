@@ -5,6 +5,7 @@ import { leadLink, leadView } from './lead-view.ts';
 import type { DigestDays } from './digest-time.ts';
 import { localTime } from './local-time.ts';
 import type { FollowUp } from './wanted.ts';
+import type { DueCounts } from '../store/follow-ups.ts';
 import { oneLine } from './shown-text.ts';
 import type { Templates } from './templates.ts';
 
@@ -23,7 +24,7 @@ export interface DigestGroups {
 /** What the daily mail to one recipient is made of. Times are epoch ms. */
 export interface DigestContent extends DigestGroups {
   /** All follow-ups up to the end of the seven days, also those that are in none of the lists because there are too many. */
-  readonly total: number;
+  readonly counts: DueCounts;
   readonly recipient: string;
   /** The mapped fields, in the order in which they are shown. */
   readonly fields: readonly FieldMapping[];
@@ -34,7 +35,8 @@ export interface DigestContent extends DigestGroups {
   readonly templates: Templates;
 }
 
-const maxItems = 50;
+/** So many follow-ups are shown in one mail. */
+export const maxItems = 50;
 
 /** However much is overdue, so many of today's and of the coming ones are shown. */
 const kept = { today: 20, week: 10 };
@@ -65,7 +67,8 @@ export function composeDigest(content: DigestContent): Composed | null {
 export function digestView(content: Omit<DigestContent, 'templates'>) {
   const { overdue, today, week, timeZone, now } = content;
   const room = shares(overdue.length, today.length, week.length);
-  const total = Math.max(content.total, overdue.length + today.length + week.length);
+  const { counts } = content;
+  const total = counts.overdue + counts.today + counts.week;
   const groups = [
     group('overdue', 'Overdue', overdue, room.overdue, content),
     group('today', 'Today', today, room.today, content),
@@ -91,8 +94,8 @@ function group(
   return {
     state,
     title,
-    count: items.length,
-    more: Math.max(0, items.length - room),
+    count: content.counts[state],
+    more: content.counts[state] - Math.min(room, items.length),
     items: items.slice(0, room).map((item) => shownItem(item, content)),
   };
 }

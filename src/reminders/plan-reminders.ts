@@ -87,7 +87,7 @@ export async function planFromRead(
     const now = await beginPlanning(client, name);
     const planned = await plannedFollowUp(client, name, leadId);
     const { plan, wanted } = planLead({ leadId, seen: planned?.seen ?? seenNothing, cells, planned }, rules);
-    await replaceReminders(client, name, [wanted]);
+    await replaceReminders(client, name, [wanted], rules.graceMs);
     const isWanted = wanted.reminders.length > 0;
     await saveFollowUps(client, name, [isWanted ? plan : { ...plan, seen: seenNothing }], isWanted);
     if (reminders.calendar) await scheduleNotices(client, name, nextAllowed(now, rules), leadId);
@@ -120,6 +120,7 @@ async function planBatch(
       client,
       connection,
       plans.map(({ wanted }) => wanted),
+      rules.graceMs,
     );
     await saveFollowUps(
       client,

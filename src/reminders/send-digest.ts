@@ -1,12 +1,9 @@
 import { followUpsOf } from '../store/follow-ups.ts';
 import { type DigestState, getDigest } from '../store/digests.ts';
-import { composeDigest, groupFollowUps } from './compose-digest.ts';
+import { composeDigest, groupFollowUps, maxItems } from './compose-digest.ts';
 import { deliver, notNow, type Outcome, type Owed } from './deliver.ts';
 import { digestDays, localDateOf } from './digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
-
-/** So many follow-ups are looked at for one mail, oldest first; the rest is counted. */
-const maxFollowUps = 1000;
 
 /**
  * Sends the digest of a day to one recipient, from what both sides agreed on last, or tells when to try again. An empty
@@ -34,10 +31,10 @@ export async function sendDigest(
     return { state: 'missed' };
   }
   const days = digestDays(localDate, timeZone);
-  const { items, total } = await followUpsOf(pool, connection.name, recipient, days.end, maxFollowUps);
+  const { items, counts } = await followUpsOf(pool, connection.name, recipient, days, maxItems);
   const composed = composeDigest({
     ...groupFollowUps(items, days),
-    total,
+    counts,
     recipient,
     fields: connection.fields,
     timeZone,

@@ -135,26 +135,42 @@ export async function forgetFollowUps(db: Queryable, connection: string): Promis
   );
 }
 
+/** By the day of a digest (the moments are epoch ms): what is due before `today`, before `tomorrow`, and before `end`. */
+interface Days {
+  readonly today: number;
+  readonly tomorrow: number;
+  readonly end: number;
+}
+
+/** How many follow-ups are due before today, today, and after it. */
+export type DueCounts = Readonly<Record<'overdue' | 'today' | 'week', number>>;
+
 /**
- * What a recipient has to follow up before `untilMs` (epoch ms), oldest first and at most `limit`, and how many there are.
+ * What a recipient has to follow up: of what is overdue, due today and coming at most `limit` each, oldest first, and how
+ * many there are of each. Of 1,000 that are overdue, those of today are not crowded out.
  */
 export async function followUpsOf(
   db: Queryable,
   connection: string,
   recipient: string,
-  untilMs: number,
+  { today, tomorrow, end }: Days,
   limit: number,
-): Promise<{ readonly items: readonly AgreedFollowUp[]; readonly total: number }> {
-  const { rows } = await db.query<AgreedFollowUp & { total: number }>(
-    `select f.lead_id as "leadId", (extract(epoch from f.due_at) * 1000)::float8 as "dueAt", p.base as cells,
-       (count(*) over ())::int as total
-     from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
-     where f.connection = $1 and f.due_at < $3::timestamptz and $2 = any(f.recipients)
-       and p.lead_deleted_at is null and p.base is not null
-     order by f.due_at, f.lead_id limit $4`,
-    [connection, recipient.toLowerCase(), timestamp(untilMs), limit],
+): Promise<{ readonly items: readonly AgreedFollowUp[]; readonly counts: DueCounts }> {
+  const { rows } = await db.query<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
+    `select "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt", base as cells, part, count
+     from (select lead_id as "leadId", due_at, base, part, (count(*) over (partition by part))::int as count,
+         row_number() over (partition by part order by due_at, lead_id) as nth
+       from (select f.lead_id, f.due_at, p.base, case when f.due_at < $3::timestamptz then 'overdue'
+             when f.due_at < $4::timestamptz then 'today' else 'week' end as part
+           from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
+           where f.connection = $1 and f.due_at < $5::timestamptz and $2 = any(f.recipients)
+             and p.lead_deleted_at is null and p.base is not null) due) numbered
+     where nth <= $6 order by due_at, "leadId"`,
+    [connection, recipient.toLowerCase(), timestamp(today), timestamp(tomorrow), timestamp(end), limit],
   );
-  return { items: rows.map(({ total: _, ...item }) => item), total: rows[0]?.total ?? 0 };
+  const counts = { overdue: 0, today: 0, week: 0 };
+  for (const { part, count } of rows) counts[part] = count;
+  return { items: rows.map(({ part: _, count: _count, ...item }) => item), counts };
 }
 
 /** Everybody who has something to follow up before `untilMs` (epoch ms). */

@@ -5,7 +5,7 @@ import { acquireLease, isAlive, type Lease } from './leases.ts';
 export const senderColumns = (table: 'reminders' | 'digests'): string => `sender,
   case when sender is null then false
     else exists (select from leases where token = ${table}.sender and ${isAlive}) end as "isSenderThere",
-  (extract(epoch from clock_timestamp() - updated_at) * 1000)::float8 as "idleMs"`;
+  case when state = 'sending' then extract(epoch from clock_timestamp() - updated_at) * 1000 else 0 end::float8 as "idleMs"`;
 
 /** Who hands a mail to the server. */
 export interface SentBy {
@@ -13,7 +13,7 @@ export interface SentBy {
   readonly sender: string | null;
   /** Whether that process lives. */
   readonly isSenderThere: boolean;
-  /** How long ago its state was last written, by the clock of the database. */
+  /** Of one that is being sent: how long ago that was written, by the clock of the database. */
   readonly idleMs: number;
 }
 

@@ -60,12 +60,17 @@ const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at
 /**
  * Schedules what is wanted for some leads and cancels what was scheduled for them and is not wanted any more. What was
  * sent, failed or missed stays so for good; what was cancelled is scheduled again, what is being sent is left alone.
- * What is new and past already is left out, unless it is the last that somebody is to get for the follow-up.
+ *
+ * What is new, or comes again, and is past already is left out, unless it is the last that somebody is to get for the
+ * follow-up. That one is sent now: one for a time before the due moment is late only from now on, since nobody could have
+ * sent it. When the due moment, too, lies back for longer than `graceMs` it is `missed` with a note, so that the first sync
+ * of an old table floods nobody.
  */
 export async function replaceReminders(
   db: Queryable,
   connection: string,
   leads: readonly WantedForLead[],
+  graceMs: number,
 ): Promise<void> {
   const wanted = leads.flatMap(({ leadId, agreedDueAt, sequence, reminders }) =>
     agreedDueAt === null
@@ -95,19 +100,26 @@ export async function replaceReminders(
   );
   if (wanted.length === 0) return;
   await db.query(
-    `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence)
-     select $1, lead_id, due_at, offset_text, recipient, send_at, sequence
-     from (select *, max(send_at) over (partition by lead_id, recipient) as last
-         from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
-           as n (lead_id, due_at, offset_text, recipient, send_at, sequence)) n
-     where send_at > now() or send_at = last or exists (
-       select from reminders o where o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
-         and o.offset_text = n.offset_text and o.recipient = n.recipient and o.state <> 'cancelled')
-     on conflict (connection, lead_id, due_at, offset_text, recipient) do update
-       set state = 'scheduled', sequence = excluded.sequence, note = null, updated_at = now(),
+    `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence, state, note)
+     select $1, lead_id, due_at, offset_text, recipient,
+       case when is_new and not is_old and send_at < due_at then date_trunc('milliseconds', now())
          -- What is late already was perhaps put off: that is not taken back.
-         send_at = case when reminders.state = 'scheduled' and excluded.send_at <= now()
-           then greatest(reminders.send_at, excluded.send_at) else excluded.send_at end,
+         when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
+       case when is_new and is_old then 'missed' else 'scheduled' end,
+       case when is_new and is_old
+         then 'the follow-up was overdue for longer than the time of grace when it became known' end
+     from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
+           n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
+           case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,
+           greatest(n.send_at, n.due_at) < now() - $8 * interval '1 ms' as is_old
+         from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
+           as n (lead_id, due_at, offset_text, recipient, send_at, sequence)
+           left join reminders o on o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at
+             and o.offset_text = n.offset_text and o.recipient = n.recipient) n
+     where send_at = last or not is_new
+     on conflict (connection, lead_id, due_at, offset_text, recipient) do update
+       set state = excluded.state, sequence = excluded.sequence, note = excluded.note, updated_at = now(),
+         send_at = excluded.send_at,
          attempts = case when reminders.state = 'cancelled' then 0 else reminders.attempts end,
          first_tried_at = case when reminders.state = 'cancelled' then null else reminders.first_tried_at end, round = reminders.round + 1
      where reminders.state = 'cancelled' or (reminders.state = 'scheduled'
@@ -117,6 +129,7 @@ export async function replaceReminders(
       ...keys,
       wanted.map(({ sendAt }) => timestamp(sendAt)),
       wanted.map(({ sequence }) => sequence),
+      graceMs,
     ],
   );
 }

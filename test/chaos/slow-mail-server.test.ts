@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startMailServer } from '../support/mail-server.ts';
+import { refusal, startMailServer } from '../support/mail-server.ts';
 import { messageId } from '../support/reminder-worker.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
@@ -22,9 +22,10 @@ async function dueLeads(count: number, env: NodeJS.ProcessEnv) {
   return workspace;
 }
 
-async function sent({ database }: Workspace): Promise<number> {
+async function countOf({ database }: Workspace, state: string): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
-    `select count(*)::int as count from reminders where state = 'sent'`,
+    `select count(*)::int as count from reminders where state = $1`,
+    [state],
   );
   return rows[0]?.count ?? 0;
 }
@@ -41,9 +42,31 @@ test('mails that wait for their turn for over a minute, while syncs plan and a s
   await sleep(12_000);
   expect((await workspace.cli('sync')).code).toBe(0);
   const second = workspace.start(['worker']);
-  await until('all are sent', async () => (await sent(workspace)) === count, 240_000);
+  await until('all are sent', async () => (await countOf(workspace, 'sent')) === count, 240_000);
   await Promise.all([worker.kill('SIGTERM'), second.kill('SIGTERM')]);
   const ids = server.mails.map(({ source }) => messageId(source));
   expect(new Set(ids).size).toBe(count);
   expect(ids).toHaveLength(count);
 }, 300_000);
+
+test('a wrong password that is put right in the settings: the next worker sends at once, whatever was tried before', async () => {
+  await using server = await startMailServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    authOptional: false,
+    onAuth: ({ password }, _session, callback) =>
+      password === 'right' ? callback(null, { user: 1 }) : callback(refusal(535, '5.7.8 wrong password')),
+  });
+  const smtp = (password: string): NodeJS.ProcessEnv => ({
+    SMTP_URL: `smtp://sales:${password}@127.0.0.1:${server.port}`,
+  });
+  await using workspace = await dueLeads(5, smtp('wrong-one'));
+  const wrong = workspace.start(['worker']);
+  await until('the fault is told', () => wrong.stderr.includes('no mail can be sent'));
+  await until('the tries have ended', async () => (await countOf(workspace, 'sending')) === 0);
+  await wrong.kill('SIGTERM');
+  const right = workspace.start(['worker'], { env: smtp('right') });
+  await until('all are sent', async () => (await countOf(workspace, 'sent')) === 5, 30_000);
+  await right.kill('SIGTERM');
+  expect(server.mails).toHaveLength(5);
+});

@@ -15,6 +15,11 @@ const mail: Mail = {
   date: 0,
 };
 
+/** At most so many came within any `windowMs`. */
+function mostWithin(windowMs: number, times: readonly number[]): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + windowMs).length));
+}
+
 function mailerTo(address: string, limits: MailLimits = {}) {
   return createMailer(new Secret(address), '/nowhere', { connectMs: 2000, silenceMs: 2000, ...limits });
 }

@@ -11,6 +11,9 @@ const scene = useScenes();
 const anna = 'anna@example.com';
 const ben = 'ben@example.com';
 
+/** What was due is overdue, what is due within six hours is due today. */
+const daysUntil = (end: number) => ({ today: Date.now(), tomorrow: Date.now() + 6 * hour, end });
+
 describe('what is late', () => {
   test.each<[string, number, string]>([
     ['just due', -1, 'scheduled'],
@@ -78,6 +81,58 @@ describe('what is late', () => {
     );
   });
 
+  test.each<[string, string, number]>([
+    ['7d', 'in 12 hours', 12 * hour],
+    ['7d', 'in 47 hours', 47 * hour],
+    ['2d', 'in 12 hours', 12 * hour],
+    ['1d', '2 hours ago', -2 * hour],
+    ['7d', '23 hours ago', -23 * hour],
+  ])('the only time before, %s, is past when a follow-up is entered that is due %s: mailed at once', async (before, _, due) => {
+    const here = scene();
+    const rules = { before: [parseOffset(before)] };
+    await agree(here, 'a', at(due));
+    const planned = await plan(here, rules);
+    expect(planned).toMatchObject([{ leadId: 'a', offsetText: before, state: 'scheduled' }]);
+    // It is late from when it became known, so the mail says nothing of that.
+    expect(Math.abs((planned[0]?.sendAt ?? 0) - Date.now())).toBeLessThan(30_000);
+    const again = await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
+    expect(again, 'planned anew it is no later and no other job').toMatchObject(
+      planned.map(({ id, round, sendAt }) => ({ id, round, sendAt })),
+    );
+  });
+
+  test('500 leads that were overdue for longer than the time of grace when they became known: no flood, each with a word', async () => {
+    const here = scene();
+    const before = ['0m', '1d'].map(parseOffset);
+    for (let n = 0; n < 500; n++) await agree(here, `old${n}`, at(-day - (n + 1) * hour));
+    await agree(here, 'late', at(-day + hour));
+    expect(await plan(here, { before })).toMatchObject([{ leadId: 'late', offsetText: '0m' }]);
+    expect((await states(here)).filter((told) => told.endsWith('missed'))).toHaveLength(500);
+    const missed = (await all(here)).filter(({ state }) => state === 'missed');
+    expect(new Set(missed.map(({ note, offsetText }) => `${offsetText}: ${note}`))).toEqual(
+      new Set(['0m: the follow-up was overdue for longer than the time of grace when it became known']),
+    );
+    const { counts } = await followUpsOf(here.pool, here.connection, anna, daysUntil(Date.now() + day), 10);
+    expect(counts.overdue, 'the digest has them all').toBe(501);
+  });
+
+  test('entered, cleared and entered again after its time before: mailed at once, not missed', async () => {
+    const here = scene();
+    const rules = { before: [parseOffset('7d')] };
+    const due = at(12 * hour);
+    await agree(here, 'a', due);
+    await plan(here, rules);
+    await agree(here, 'a', null);
+    await plan(here, rules);
+    await here.pool.query(
+      `update reminders set send_at = send_at - interval '9 days' where connection = $1 and state = 'cancelled'`,
+      [here.connection],
+    );
+    await agree(here, 'a', due);
+    expect(await plan(here, rules)).toMatchObject([{ state: 'scheduled' }]);
+    expect(Math.abs((await only(here)).sendAt - Date.now())).toBeLessThan(30_000);
+  });
+
   test('moved on its day and back: what was cancelled is not sent late', async () => {
     const here = scene();
     const before = ['0m', '1h'].map(parseOffset);
@@ -138,15 +193,15 @@ describe('what a recipient has to follow up', () => {
     await plan(here, rules);
     await markLeadDeleted(pool, connection, ['gone']);
     const of = async (who: string, until: number, limit = 10) => {
-      const { items, total } = await followUpsOf(pool, connection, who, until, limit);
-      return [items.map(({ leadId }) => leadId), total];
+      const { items, counts } = await followUpsOf(pool, connection, who, daysUntil(until), limit);
+      return [items.map(({ leadId }) => leadId), counts.overdue + counts.today + counts.week];
     };
     expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
-    expect(await of(anna, Date.now() + 7 * day, 2)).toEqual([['old', 'today'], 3]);
+    expect(await of(anna, Date.now() + 7 * day, 1), 'one of each part').toEqual([['old', 'today', 'later'], 3]);
     expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
     expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
     expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);
-    const { items } = await followUpsOf(pool, connection, anna, Date.now() + day, 10);
+    const { items } = await followUpsOf(pool, connection, anna, daysUntil(Date.now() + day), 10);
     expect(items[1]).toEqual({
       leadId: 'today',
       dueAt: Date.parse(dues.today),
@@ -158,7 +213,8 @@ describe('what a recipient has to follow up', () => {
     const here = scene();
     await agree(here, 'a', at(hour));
     expect(await plan(here, { before: [] })).toEqual([]);
-    expect((await followUpsOf(here.pool, here.connection, anna, Date.now() + day, 1)).total).toBe(1);
+    const { counts } = await followUpsOf(here.pool, here.connection, anna, daysUntil(Date.now() + day), 1);
+    expect(counts.today + counts.week).toBe(1);
     expect(await states(here)).toEqual([]);
   });
 });

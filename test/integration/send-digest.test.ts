@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { localDateOf } from '../../src/reminders/digest-time.ts';
 import { sendDigest } from '../../src/reminders/send-digest.ts';
 import { usualWaits } from '../../src/reminders/deliver.ts';
+import { moveBase } from '../../src/store/pairs.ts';
+import { body, header } from '../support/due-lead.ts';
 import { startMailServer, startRawServer } from '../support/mail-server.ts';
 import { reminderScene } from '../support/reminder-scene.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -65,6 +67,24 @@ test('one mail about all that is due, in its groups; once', async () => {
   expect(found).toEqual(found.toSorted((a, b) => a - b));
   expect(found).not.toContain(-1);
   expect(text).not.toContain('in 30 days ag');
+});
+
+test('1,200 are overdue: those of today are shown all the same, and each count is true', async () => {
+  await using server = await startMailServer();
+  await using scene = await digestScene(server.port, [0, 3]);
+  const old = Array.from({ length: 1_200 }, (_, n) => ({
+    leadId: `old${n}`,
+    values: { companyName: `Old ${n} AG`, nextFollowUpAt: fromNow(-2 * day - n * 60_000) },
+  }));
+  await moveBase(scene.pool, connectionName, old);
+  await scene.plan();
+  expect(await scene.sendDigest()).toEqual({ state: 'sent' });
+  const text = body(server.mails[0]?.source ?? '');
+  expect(header(text, 'Subject')).toContain('1200 overdue, 1 today, 1 in the next seven days');
+  for (const words of ['OVERDUE (1200)', 'TODAY (1)', 'In 0 days AG', 'NEXT SEVEN DAYS (1)', 'In 3 days AG'])
+    expect(text).toContain(words);
+  expect(text).toContain('and 1152 more');
+  expect(text).toContain('1152 more are not shown here, 1202 in all');
 });
 
 test('nothing is due: skipped, no mail', async () => {

@@ -194,6 +194,15 @@ describe('late', () => {
     expect(body(server.mails[0]?.source ?? '')).toContain('This mail comes late');
   });
 
+  test('entered when its time before is past: sent at once, and no word of being late', async () => {
+    await using server = await startMailServer();
+    for (const agoMs of [-12 * 60 * minute, 2 * 60 * minute]) {
+      await using scene = await dueLead(server.port, { agoMs, reminders: { before: ['2d'] } });
+      expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+      expect(body(server.mails.at(-1)?.source ?? '')).not.toContain('late');
+    }
+  });
+
   test('after it: missed', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });

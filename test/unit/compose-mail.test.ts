@@ -198,9 +198,11 @@ function item(dueAt: string, leadId = id) {
 }
 
 function digest(items: readonly ReturnType<typeof item>[], change: Partial<DigestContent> = {}) {
+  const groups = groupFollowUps(items, days);
+  const { overdue, today, week } = groups;
   return composeDigest({
-    ...groupFollowUps(items, days),
-    total: items.length,
+    ...groups,
+    counts: { overdue: overdue.length, today: today.length, week: week.length },
     recipient: 'anna@example.com',
     fields: defaultFields,
     timeZone,
@@ -272,7 +274,7 @@ test.each([
       ...many(t, '2026-11-21T09:00:00Z'),
       ...many(w, '2026-11-23T09:00:00Z'),
     ],
-    { total: o + t + w + 7 },
+    { counts: { overdue: o > 0 ? o + 7 : 0, today: o > 0 ? t : t + 7, week: w } },
   );
   const groups = (mail?.text ?? '').split(/^[A-Z ]+ \(\d+\)$/m).slice(1);
   expect(groups.map((group) => group.match(/^- Due/gm)?.length)).toEqual(expected);
