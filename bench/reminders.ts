@@ -238,8 +238,10 @@ async function measure(options: RoundOptions): Promise<Round> {
     worker.child.kill('SIGKILL');
     await once(worker.child, 'exit');
     const { rows } = await pool.query<{ company: string }>(
-      `select p.base->>'companyName' as company from reminders m join pairs p using (connection, lead_id)
-       where m.state = 'sending'`,
+      // The minutes pass for which those that were cut off are left alone.
+      `update reminders m set updated_at = m.updated_at - interval '10 minutes' from pairs p
+       where m.state = 'sending' and p.connection = m.connection and p.lead_id = m.lead_id
+       returning p.base->>'companyName' as company`,
     );
     for (const { company } of rows) inFlight.add(Number(company.slice(1, 6)));
     worker = startWorker(env, options.folder);

@@ -122,7 +122,8 @@ export async function deliver(
   const tried = await tryInTurn(context, owed, mail, settings, stop);
   if (tried === null || !('sender' in tried)) return tried;
   const { sender, reply, fault } = tried;
-  if (fault instanceof LeadsyncError) return undelivered(context, owed, mail.from, fault, settings, sender, stop);
+  if (fault instanceof LeadsyncError)
+    return undelivered(context, owed, mail.from, fault, settings, sender, stop);
   if (reply === undefined) {
     // Of the file system: the outbox could not be written.
     await ledger.end(table, { id, state: 'scheduled', note: String(fault), sender }, stop);

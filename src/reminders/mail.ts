@@ -5,7 +5,12 @@ import { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../config/secret.ts';
 import { mailError } from './mail-error.ts';
-import { connectMs as usualConnectMs, longestSendMs, silenceMs as usualSilenceMs, stopwatch } from './mail-times.ts';
+import {
+  connectMs as usualConnectMs,
+  longestSendMs,
+  silenceMs as usualSilenceMs,
+  stopwatch,
+} from './mail-times.ts';
 import { MailTurns } from './mail-turns.ts';
 import { buildMessage, keyHash, type Mail } from './message.ts';
 
@@ -22,7 +27,7 @@ export interface Mailer extends AsyncDisposable {
 }
 
 /** The right to send one mail at once. */
-export interface MailTurn extends Disposable {
+interface MailTurn extends Disposable {
   /**
    * As `Mailer.send`. `elapsed`: ms since it was begun. Nothing of a mail leaves, and none is under way any more, after
    * `longestSendMs`: whoever waits for that time knows that it has ended.
@@ -61,12 +66,7 @@ interface Watched extends SendMailOptions {
 
 function smtpMailer(
   url: URL,
-  {
-    rate,
-    connectMs = usualConnectMs,
-    silenceMs = usualSilenceMs,
-    longestMs = longestSendMs,
-  }: MailLimits,
+  { rate, connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
 ): Mailer {
   const maxConnections = Number(url.searchParams.get('maxConnections')) || usualConnections;
   const turns = new MailTurns(maxConnections, rate);

@@ -194,3 +194,79 @@ test('no more mails a second than the limit', async () => {
   expect(performance.now() - start).toBeGreaterThan(1500);
   expect(server.mails).toHaveLength(50);
 });
+
+test.each([0, 150])(
+  'SMTP_RATE=5: not more than 5 arrive within any second, also when each takes %i ms',
+  async (ms) => {
+    const times: number[] = [];
+    await using server = await startMailServer({
+      onRcptTo: (_address, _session, callback) => void setTimeout(callback, Math.random() * ms),
+      taken: () => {
+        times.push(performance.now());
+        return null;
+      },
+    });
+    await using mailer = mailerTo(`smtp://127.0.0.1:${server.port}`, { rate: 5 });
+    await Promise.all(Array.from({ length: 18 }, (_, i) => mailer.send({ ...mail, key: String(i) })));
+    expect(times).toHaveLength(18);
+    expect(mostWithin(1_000, times)).toBeLessThanOrEqual(5);
+  },
+);
+
+test('a rate that the address of the server asks for does not undo the limit', async () => {
+  await using server = await startMailServer();
+  const address = `smtp://127.0.0.1:${server.port}?maxConnections=9&rateLimit=1000&rateDelta=1`;
+  await using mailer = mailerTo(address, { rate: 2 });
+  const start = performance.now();
+  await Promise.all(Array.from({ length: 5 }, (_, i) => mailer.send({ ...mail, key: String(i) })));
+  expect(performance.now() - start).toBeGreaterThan(2_000);
+});
+
+test.each<[string, Script, string]>([
+  ['before it begins to leave', { RCPT: 'silence' }, 'mail.unavailable later'],
+  ['after it has left', { message: 'silence' }, 'mail.outcome-unknown later'],
+])('a mail is given up after the longest time that one may take, %s', async (_, script, fault) => {
+  await using server = await startRawServer(script);
+  const start = performance.now();
+  expect(await outcome(`smtp://127.0.0.1:${server.port}`, { silenceMs: 30_000, longestMs: 500 })).toBe(fault);
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test('a process that slept while the server was about to answer sends nothing of the mail: others have gone on', async () => {
+  let slept = 0;
+  await using server = await startMailServer({
+    onRcptTo: (_address, _session, callback) => {
+      // As if the machine woke an hour later; timers know nothing of that.
+      slept = 3_600_000;
+      callback(null);
+    },
+  });
+  await using mailer = mailerTo(`smtp://127.0.0.1:${server.port}`);
+  using turn = await mailer.turn(new AbortController().signal);
+  await expect(turn.send(mail, () => slept)).rejects.toMatchObject({ code: 'mail.unavailable' });
+  expect(server.mails).toEqual([]);
+  slept = 0;
+  using next = await mailer.turn(new AbortController().signal);
+  await expect(next.send(mail, () => 0)).resolves.toContain('250');
+});
+
+test('whoever waits for a turn and is stopped leaves the line, and nothing of his mail is begun', async () => {
+  let answer: (() => void) | undefined;
+  await using server = await startMailServer({
+    onRcptTo: (_address, _session, callback) => {
+      answer = callback;
+    },
+  });
+  await using mailer = mailerTo(`smtp://127.0.0.1:${server.port}?maxConnections=1`, { rate: 10 });
+  const first = mailer.send(mail);
+  await expect.poll(() => answer).toBeDefined();
+  const stop = new AbortController();
+  const second = mailer.turn(stop.signal);
+  stop.abort(new Error('stopping'));
+  await expect(second).rejects.toThrow('stopping');
+  const third = mailer.turn(new AbortController().signal);
+  answer?.();
+  await first;
+  (await third)[Symbol.dispose]();
+  expect(server.mails).toHaveLength(1);
+});

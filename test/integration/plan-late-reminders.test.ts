@@ -87,19 +87,22 @@ describe('what is late', () => {
     ['2d', 'in 12 hours', 12 * hour],
     ['1d', '2 hours ago', -2 * hour],
     ['7d', '23 hours ago', -23 * hour],
-  ])('the only time before, %s, is past when a follow-up is entered that is due %s: mailed at once', async (before, _, due) => {
-    const here = scene();
-    const rules = { before: [parseOffset(before)] };
-    await agree(here, 'a', at(due));
-    const planned = await plan(here, rules);
-    expect(planned).toMatchObject([{ leadId: 'a', offsetText: before, state: 'scheduled' }]);
-    // It is late from when it became known, so the mail says nothing of that.
-    expect(Math.abs((planned[0]?.sendAt ?? 0) - Date.now())).toBeLessThan(30_000);
-    const again = await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
-    expect(again, 'planned anew it is no later and no other job').toMatchObject(
-      planned.map(({ id, round, sendAt }) => ({ id, round, sendAt })),
-    );
-  });
+  ])(
+    'the only time before, %s, is past when a follow-up is entered that is due %s: mailed at once',
+    async (before, _, due) => {
+      const here = scene();
+      const rules = { before: [parseOffset(before)] };
+      await agree(here, 'a', at(due));
+      const planned = await plan(here, rules);
+      expect(planned).toMatchObject([{ leadId: 'a', offsetText: before, state: 'scheduled' }]);
+      // It is late from when it became known, so the mail says nothing of that.
+      expect(Math.abs((planned[0]?.sendAt ?? 0) - Date.now())).toBeLessThan(30_000);
+      const again = await plan(here, { ...rules, routes: [{ when: { city: ['x'] }, to: [ben] }] });
+      expect(again, 'planned anew it is no later and no other job').toMatchObject(
+        planned.map(({ id, round, sendAt }) => ({ id, round, sendAt })),
+      );
+    },
+  );
 
   test('500 leads that were overdue for longer than the time of grace when they became known: no flood, each with a word', async () => {
     const here = scene();
@@ -197,7 +200,10 @@ describe('what a recipient has to follow up', () => {
       return [items.map(({ leadId }) => leadId), counts.overdue + counts.today + counts.week];
     };
     expect(await of(anna, Date.now() + 7 * day)).toEqual([['old', 'today', 'later'], 3]);
-    expect(await of(anna, Date.now() + 7 * day, 1), 'one of each part').toEqual([['old', 'today', 'later'], 3]);
+    expect(await of(anna, Date.now() + 7 * day, 1), 'one of each part').toEqual([
+      ['old', 'today', 'later'],
+      3,
+    ]);
     expect(await of(anna, Date.parse(dues.today))).toEqual([['old'], 1]);
     expect(await of('BEN@example.com', Date.now() + day)).toEqual([['south'], 1]);
     expect(await of('x@example.com', Date.now() + day)).toEqual([[], 0]);

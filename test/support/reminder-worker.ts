@@ -13,7 +13,13 @@ import { until } from './until.ts';
 import { Workspace } from './workspace.ts';
 
 /** A hundredth and less of the usual ones. */
-export const shortWaits: MailWaits = { doubtMs: 1_500, cutOffMs: 1_500, retryMs: 1_000, retrySpreadMs: 200, stoppedMs: 1_000 };
+export const shortWaits: MailWaits = {
+  doubtMs: 1_500,
+  cutOffMs: 1_500,
+  retryMs: 1_000,
+  retrySpreadMs: 200,
+  stoppedMs: 1_000,
+};
 
 /** A server that says nothing is given up after so many ms. */
 const silenceMs = 500;
