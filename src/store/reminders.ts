@@ -107,7 +107,7 @@ export async function replaceReminders(
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
        case when is_new and is_old then 'missed' else 'scheduled' end,
        case when is_new and is_old
-         then 'the follow-up was overdue for longer than the time of grace when it became known' end
+         then 'it could not be sent in time: the follow-up was overdue for longer than the time of grace when it became known' end
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,

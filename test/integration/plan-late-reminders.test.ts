@@ -113,7 +113,9 @@ describe('what is late', () => {
     expect((await states(here)).filter((told) => told.endsWith('missed'))).toHaveLength(500);
     const missed = (await all(here)).filter(({ state }) => state === 'missed');
     expect(new Set(missed.map(({ note, offsetText }) => `${offsetText}: ${note}`))).toEqual(
-      new Set(['0m: the follow-up was overdue for longer than the time of grace when it became known']),
+      new Set([
+        '0m: it could not be sent in time: the follow-up was overdue for longer than the time of grace when it became known',
+      ]),
     );
     const { counts } = await followUpsOf(here.pool, here.connection, anna, daysUntil(Date.now() + day), 10);
     expect(counts.overdue, 'the digest has them all').toBe(501);
