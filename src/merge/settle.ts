@@ -1,13 +1,17 @@
-import { leadIdTime } from '../lead/lead.ts';
+import { type Cells, sameButSpelling, sameCell, type Values } from '../lead/value.ts';
 import {
-  type Cell,
-  type Cells,
-  folded,
-  isUnreadable,
-  sameButSpelling,
-  sameCell,
-  type Values,
-} from '../lead/value.ts';
+  cellsKey,
+  exactMatches,
+  filled,
+  type Matches,
+  Names,
+  newLeads,
+  type NewLead,
+  roughMatches,
+  type Sent,
+  type UnknownLead,
+} from './likeness.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 /**
  * A create that was begun and is not finished. `leadId` null: in doubt, the reply never told whether or which lead was
@@ -29,11 +33,6 @@ export interface Intent {
   readonly attemptedAt: number;
   /** The weights of the scans that speak against the lead's existence, added up. */
   readonly scansWithoutIt: number;
-}
-
-export interface UnknownLead {
-  readonly id: string;
-  readonly cells: Cells;
 }
 
 /**
@@ -79,7 +78,34 @@ export function isOver(intent: Intent, at: number): boolean {
   return at >= intent.attemptedAt + attemptOverAfter;
 }
 
-type Matches = (lead: UnknownLead, intent: Intent) => boolean;
+/** Creates that sent the same, as far as they are not settled. */
+interface Alike extends Sent {
+  readonly open: Set<Intent>;
+}
+
+/** What became of intents, by their id. Thousands may have the same thousands of candidates: those that follow each other share a list. */
+class Settlements extends Map<number, Settlement> {
+  #candidates: readonly NewLead[] = [];
+  #ids: readonly string[] = [];
+
+  offer(intent: Intent, candidates: readonly NewLead[]): void {
+    const before = this.#candidates;
+    if (before.length !== candidates.length || candidates.some((lead, index) => lead !== before[index])) {
+      this.#candidates = candidates;
+      this.#ids = candidates.map(({ id }) => id);
+    }
+    this.set(intent.id, { kind: 'ambiguous', candidates: this.#ids });
+  }
+}
+
+/** As `settleInSteps`, at one go. */
+export function settle(
+  intents: readonly Intent[],
+  unknown: readonly UnknownLead[],
+  scan: ScanProof,
+): ReadonlyMap<number, Settlement> {
+  return atOnce(settleInSteps(intents, unknown, scan));
+}
 
 /**
  * Settles creates whose reply was lost (DESIGN 6) by the leads that a scan shows and that were not known before. Pure.
@@ -88,33 +114,38 @@ type Matches = (lead: UnknownLead, intent: Intent) => boolean;
  * otherwise than it was sent. A new lead that does neither is for a person to
  * look at when it has the same name, or when the service said that it made one. The fullest content is settled first: a lead that shows all of it was not made of a part
  * of it. Of creates that are alike, those come first of which the service said that it made a lead: the others may not
- * have happened. No lead is given to one intent while it may be another's.
+ * have happened. No lead is given to one intent while it may be another's. Yields between two intents: thousands take a while.
  */
-export function settle(
+export function* settleInSteps(
   intents: readonly Intent[],
   unknown: readonly UnknownLead[],
   scan: ScanProof,
-): ReadonlyMap<number, Settlement> {
-  const settled = new Map<number, Settlement>();
-  for (const intent of intents) {
-    if (intent.leadId !== null) settled.set(intent.id, { kind: 'found', leadId: intent.leadId });
+): Steps<ReadonlyMap<number, Settlement>> {
+  const settled = new Settlements();
+  const known = new Set<string>();
+  for (const { id, leadId } of intents) {
+    if (leadId === null) continue;
+    settled.set(id, { kind: 'found', leadId });
+    known.add(leadId);
   }
-  const fullestFirst = intents.toSorted(
-    (a, b) => filled(b.content).length - filled(a.content).length || Number(b.answered) - Number(a.answered),
-  );
-  const offered = new Set<string>();
-  assign(fullestFirst, unknown, fits, settled, offered);
-  assign(fullestFirst, unknown, resembles, settled, offered);
-  for (const intent of fullestFirst) {
+  const leads = newLeads(unknown.filter(({ id }) => !known.has(id)));
+  const names = new Names(leads);
+  yield;
+  const open = together(intents.filter(({ id }) => !settled.has(id)));
+  yield* assign(open, exactMatches([...new Set(open.values())], leads), settled);
+  const left = together(intents.filter(({ id }) => !settled.has(id)));
+  yield* assign(left, roughMatches([...new Set(left.values())], leads, names), settled);
+  const free = leads.filter((lead) => !lead.given);
+  for (const [intent, alike] of left) {
     if (settled.has(intent.id)) continue;
-    const namesakes = unknown.filter(
-      (lead) =>
-        isYoung(lead, intent) &&
-        (isNamesake(lead, intent) || (intent.answered && isOfThatTime(lead, intent))) &&
-        !isGiven(lead, settled),
+    yield;
+    const namesakes = names.alike(alike).filter((lead) => !lead.given);
+    const named = new Set(namesakes);
+    const candidates = (intent.answered ? free : namesakes).filter(
+      (lead) => isYoung(lead, intent) && (isOfThatTime(lead, intent) || named.has(lead)),
     );
-    if (namesakes.length > 0) {
-      settled.set(intent.id, { kind: 'ambiguous', candidates: namesakes.map((lead) => lead.id).toSorted() });
+    if (candidates.length > 0) {
+      settled.offer(intent, candidates);
       continue;
     }
     const weight = speaksAgainst(intent, scan);
@@ -124,84 +155,83 @@ export function settle(
   return settled;
 }
 
-/** Gives each unsettled intent the lead that matches it alone; where several do, they are offered to a person. */
-function assign(
-  intents: readonly Intent[],
-  unknown: readonly UnknownLead[],
-  matches: Matches,
-  settled: Map<number, Settlement>,
-  offered: Set<string>,
-): void {
-  const taken = new Set([...settled.values()].flatMap((one) => (one.kind === 'found' ? [one.leadId] : [])));
-  for (const intent of intents) {
-    if (settled.has(intent.id)) continue;
-    const candidates = unknown.filter(
-      (lead) => !taken.has(lead.id) && isYoung(lead, intent) && matches(lead, intent),
-    );
-    const ids = candidates.map((lead) => lead.id).toSorted();
-    const [first] = ids;
+/** Each intent with those that sent the same, itself included; the fullest first, those that were answered before others. */
+function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
+  const alike = new Map<string, Alike>();
+  const known = intents.map((intent): [Intent, Alike] => {
+    const { content } = intent;
+    const fields = Object.keys(content).toSorted();
+    const key = JSON.stringify([fields, cellsKey(fields, content)]);
+    const one = alike.get(key) ?? { content, filled: filled(content), open: new Set() };
+    alike.set(key, one);
+    one.open.add(intent);
+    return [intent, one];
+  });
+  return new Map(
+    known.toSorted(
+      ([a, { filled: inA }], [b, { filled: inB }]) =>
+        inB.length - inA.length || Number(b.answered) - Number(a.answered),
+    ),
+  );
+}
+
+/** Gives each intent the lead that matches it alone; where several do, they are offered to a person. */
+function* assign(
+  intents: ReadonlyMap<Intent, Alike>,
+  { leadsOf, sentOf }: Matches<Alike>,
+  settled: Settlements,
+): Steps<void> {
+  for (const [intent, sent] of intents) {
+    const candidates = (leadsOf.get(sent) ?? []).filter((lead) => !lead.given && isYoung(lead, intent));
+    const [first] = candidates;
     if (first === undefined) continue;
-    const open = intents.filter(
-      (other) =>
-        !settled.has(other.id) && candidates.some((lead) => isYoung(lead, other) && matches(lead, other)),
-    );
-    const alike = open.filter((other) => includes(other.content, intent.content));
-    const different = open.some((other) => !includes(intent.content, other.content));
-    if (ids.length > alike.length || different || ids.some((id) => offered.has(id))) {
-      settled.set(intent.id, { kind: 'ambiguous', candidates: ids });
-      for (const id of ids) offered.add(id);
+    yield;
+    const { alike, different } = rivalsFor(candidates, intent, sentOf);
+    if (candidates.length > alike || different || candidates.some((lead) => lead.offered)) {
+      settled.offer(intent, candidates);
+      for (const lead of candidates) lead.offered = true;
     } else {
-      settled.set(intent.id, { kind: 'found', leadId: first });
-      taken.add(first);
+      settled.set(intent.id, { kind: 'found', leadId: first.id });
+      first.given = true;
     }
+    sent.open.delete(intent);
   }
 }
 
+/**
+ * Who else may have made these candidates: how many sent the same or more (`alike`, the intent itself among them), and
+ * whether any sent something else.
+ */
+function rivalsFor(
+  candidates: readonly NewLead[],
+  { content }: Intent,
+  sentOf: Matches<Alike>['sentOf'],
+): { readonly alike: number; readonly different: boolean } {
+  const latest = new Map<Alike, number>();
+  for (const [list, leads] of Map.groupBy(candidates, (lead) => sentOf.get(lead) ?? [])) {
+    let madeAt = Number.NEGATIVE_INFINITY;
+    for (const lead of leads) madeAt = Math.max(madeAt, lead.madeAt ?? Number.POSITIVE_INFINITY);
+    for (const sent of list) latest.set(sent, Math.max(madeAt, latest.get(sent) ?? madeAt));
+  }
+  let [alike, different] = [0, false];
+  for (const [sent, madeAt] of latest) {
+    let rivals = 0;
+    for (const { attemptedAt } of sent.open) if (madeAt >= attemptedAt - clockMargin) rivals += 1;
+    if (rivals === 0) continue;
+    if (includes(sent.content, content)) alike += rivals;
+    different ||= !includes(content, sent.content);
+  }
+  return { alike, different };
+}
+
 /** Whether a lead was made by the time that the service had answered the attempt; one without a time in its id may be. */
-function isOfThatTime(lead: UnknownLead, intent: Intent): boolean {
-  const madeAt = leadIdTime(lead.id);
+function isOfThatTime({ madeAt }: NewLead, intent: Intent): boolean {
   return madeAt === null || madeAt <= intent.attemptedAt + attemptOverAfter + clockMargin;
 }
 
-function isYoung(lead: UnknownLead, intent: Intent): boolean {
-  const madeAt = leadIdTime(lead.id);
+function isYoung({ madeAt }: NewLead, intent: Intent): boolean {
   return madeAt === null || madeAt >= intent.attemptedAt - clockMargin;
 }
-
-function fits(lead: UnknownLead, intent: Intent): boolean {
-  return Object.entries(intent.content).every(([field, value]) => sameCell(lead.cells[field] ?? null, value));
-}
-
-/**
- * Whether a service may have made this lead of what was sent: the name is alike (for leads without one: every field),
- * and so are at least two thirds of the fields. Text is alike that differs in case or spaces or was cut off; an instant that
- * lost its fraction of a second is.
- */
-function resembles(lead: UnknownLead, intent: Intent): boolean {
-  const sent = filled(intent.content);
-  const alike = sent.filter(([field, cell]) => isAlike(cell, lead.cells[field] ?? null));
-  const named = sent.some(([field]) => field === 'companyName');
-  return named
-    ? alike.length * 3 >= sent.length * 2 && isNamesake(lead, intent)
-    : alike.length === sent.length;
-}
-
-function isGiven(lead: UnknownLead, settled: ReadonlyMap<number, Settlement>): boolean {
-  return [...settled.values()].some((one) => one.kind === 'found' && one.leadId === lead.id);
-}
-
-function isNamesake(lead: UnknownLead, intent: Intent): boolean {
-  return isAlike(intent.content.companyName ?? null, lead.cells.companyName ?? null);
-}
-
-function isAlike(sent: Cell, stored: Cell): boolean {
-  if (isUnreadable(sent) || isUnreadable(stored)) return false;
-  const [whole, part] = [folded(sent), folded(stored)];
-  return part !== '' && (whole === part || (part.length >= shortestCut && whole.startsWith(part)));
-}
-
-/** A text that was cut off is recognised when so many characters are left; an instant to the second has 19. */
-const shortestCut = 8;
 
 /** What of the sent content the lead that was made of it shows, though perhaps in the service's own spelling. */
 export function agreedContent(intent: Intent, lead: Cells): Values {
@@ -214,51 +244,4 @@ export function agreedContent(intent: Intent, lead: Cells): Values {
 /** Whether a record shows all that is filled in `part`. */
 function includes(whole: Cells, part: Cells): boolean {
   return filled(part).every(([field, cell]) => sameCell(whole[field] ?? null, cell));
-}
-
-function filled(cells: Cells): readonly [string, Cell][] {
-  return Object.entries(cells).filter(([, cell]) => !sameCell(cell, null));
-}
-
-/** Rows that may be the one an intent was made of. `certain`: there is one, and it can be no other intent's. */
-export interface IntentRows<Row> {
-  readonly rows: readonly Row[];
-  readonly certain: boolean;
-}
-
-/**
- * Finds the rows without id that unfinished creates were made of. First each intent gets a row that shows exactly what
- * it showed then. The others, whose row was edited or removed while the lead was being made, get those of the rows
- * left that share the most of their filled cells, and at least half of them.
- */
-export function findIntentRows<Row extends { readonly rowKey: string; readonly cells: Cells }>(
-  intents: readonly Intent[],
-  rows: readonly Row[],
-): ReadonlyMap<number, IntentRows<Row>> {
-  const found = new Map<number, IntentRows<Row>>();
-  const free = new Set(rows);
-  for (const intent of intents) {
-    const exact = rows.find((row) => free.has(row) && row.rowKey === intent.rowKey);
-    if (exact === undefined) continue;
-    free.delete(exact);
-    found.set(intent.id, { rows: [exact], certain: true });
-  }
-  const edited = intents.filter((intent) => !found.has(intent.id));
-  const claims = edited.map((intent) => ({ id: intent.id, rows: mostAlike(intent, [...free]) }));
-  for (const claim of claims) {
-    const rivals = claims.filter((other) => other.rows.some((row) => claim.rows.includes(row)));
-    found.set(claim.id, { rows: claim.rows, certain: claim.rows.length === 1 && rivals.length === 1 });
-  }
-  return found;
-}
-
-function mostAlike<Row extends { readonly cells: Cells }>(
-  intent: Intent,
-  rows: readonly Row[],
-): readonly Row[] {
-  const cells = filled(intent.row);
-  const shared = (row: Row): number =>
-    cells.filter(([field, cell]) => sameCell(row.cells[field] ?? null, cell)).length;
-  const most = Math.max(1, cells.length / 2, ...rows.map(shared));
-  return rows.filter((row) => shared(row) === most);
 }

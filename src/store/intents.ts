@@ -73,9 +73,17 @@ export async function attemptEnded(db: Queryable, id: number): Promise<void> {
   await db.query(`update intents set attempted_at = now() where id = $1`, [id]);
 }
 
-/** What the row of an intent shows after it was edited, so that edits that follow each other do not make it a stranger. */
-export async function rowSeen(db: Queryable, id: number, row: Cells): Promise<void> {
-  await db.query(`update intents set row_cells = $2 where id = $1`, [id, JSON.stringify(row)]);
+/** What the rows of intents show after they were edited, so that edits that follow each other do not make one a stranger. */
+export async function rowsSeen(
+  db: Queryable,
+  seen: readonly { readonly intentId: number; readonly row: Cells }[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  await db.query(
+    `update intents i set row_cells = s."row" from json_to_recordset($1::json) as s ("intentId" bigint, "row" jsonb)
+     where i.id = s."intentId"`,
+    [JSON.stringify(seen)],
+  );
 }
 
 /** The service said that it made the lead of an intent. */
@@ -86,6 +94,19 @@ export async function intentAnswered(db: Queryable, id: number): Promise<void> {
 /** The lead of an intent is known. */
 export async function intentCreated(db: Queryable, id: number, leadId: string): Promise<void> {
   await db.query(`update intents set state = 'created', lead_id = $2 where id = $1`, [id, leadId]);
+}
+
+/** The same of several. */
+export async function intentsCreated(
+  db: Queryable,
+  made: readonly { readonly id: number; readonly leadId: string }[],
+): Promise<void> {
+  if (made.length === 0) return;
+  await db.query(
+    `update intents i set state = 'created', lead_id = m.lead_id from unnest($1::bigint[], $2::text[]) as m (id, lead_id)
+     where i.id = m.id`,
+    [made.map(({ id }) => id), made.map(({ leadId }) => leadId)],
+  );
 }
 
 /** The id stands in the row: the create is finished. */

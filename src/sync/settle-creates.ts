@@ -2,23 +2,18 @@ import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
-import {
-  agreedContent,
-  findIntentRows,
-  type Intent,
-  isOver,
-  settle,
-  speaksAgainst,
-} from '../merge/settle.ts';
+import { intentRowsInSteps } from '../merge/intent-rows.ts';
+import { agreedContent, type Intent, isOver, settleInSteps, speaksAgainst } from '../merge/settle.ts';
+import { inTurns } from '../merge/steps.ts';
 import type { NewAction } from '../store/actions.ts';
 import {
   abandonIntents,
   countScanWithout,
   forgetScansWithout,
-  intentCreated,
+  intentsCreated,
   intentsLinked,
   openIntents,
-  rowSeen,
+  rowsSeen,
 } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
@@ -73,7 +68,7 @@ export async function settleCreates(
     return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight };
 
   const scan = { weight, startedAt: run.scanStartedAt };
-  const settlements = settle(intents, await unknownLeads(db, run), scan);
+  const settlements = await inTurns(settleInSteps(intents, await unknownLeads(db, run), scan));
   const foundIds = [...settlements.values()].flatMap((settled) =>
     settled.kind === 'found' ? [settled.leadId] : [],
   );
@@ -85,7 +80,7 @@ export async function settleCreates(
     return settled?.kind === 'found' && inRows.has(settled.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
-  const intentRows = findIntentRows(open, await looseStagedRows(db, run.id));
+  const intentRows = await inTurns(intentRowsInSteps(open, await looseStagedRows(db, run.id)));
 
   for (const intent of intents) {
     const settlement = settlements.get(intent.id);
@@ -175,11 +170,18 @@ function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): V
 
 /** Stores what was found out; in the transaction that stores the plan. */
 export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
-  for (const { intent, leadId, base, isPair } of settled.found) {
-    if (intent.leadId === null) await intentCreated(db, intent.id, leadId);
-    if (!isPair) await moveBase(db, run.connection, [{ leadId, values: base }]);
-  }
-  for (const { intentId, row } of settled.seen) await rowSeen(db, intentId, row);
+  const made = settled.found.filter(({ intent }) => intent.leadId === null);
+  await intentsCreated(
+    db,
+    made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
+  );
+  const unpaired = settled.found.filter(({ isPair }) => !isPair);
+  await moveBase(
+    db,
+    run.connection,
+    unpaired.map(({ leadId, base }) => ({ leadId, values: base })),
+  );
+  await rowsSeen(db, settled.seen);
   await intentsLinked(db, settled.linked);
   await abandonIntents(db, settled.abandoned);
   await countScanWithout(db, settled.unseen, settled.weight);

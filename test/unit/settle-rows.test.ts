@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
-import { findIntentRows, type Intent } from '../../src/merge/settle.ts';
+import { findIntentRows } from '../../src/merge/intent-rows.ts';
+import type { Intent } from '../../src/merge/settle.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/lead/value.ts';
-import { agreedContent, attemptOverAfter, speaksAgainst, type UnknownLead } from '../../src/merge/settle.ts';
+import type { UnknownLead } from '../../src/merge/likeness.ts';
+import { agreedContent, attemptOverAfter, speaksAgainst } from '../../src/merge/settle.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
 
 describe('one create whose reply was lost', () => {

@@ -1,0 +1,110 @@
+import { type Cell, type Cells, sameCell } from '../lead/value.ts';
+import { cellKey, filled } from './likeness.ts';
+import type { Intent } from './settle.ts';
+import { atOnce, type Steps } from './steps.ts';
+
+/** Rows that may be the one an intent was made of. `certain`: there is one, and it can be no other intent's. */
+export interface IntentRows<Row> {
+  readonly rows: readonly Row[];
+  readonly certain: boolean;
+}
+
+/** As `intentRowsInSteps`, at one go. */
+export function findIntentRows<Row extends { readonly rowKey: string; readonly cells: Cells }>(
+  intents: readonly Intent[],
+  rows: readonly Row[],
+): ReadonlyMap<number, IntentRows<Row>> {
+  return atOnce(intentRowsInSteps(intents, rows));
+}
+
+/**
+ * Finds the rows without id that unfinished creates were made of. First each intent gets a row that shows exactly what
+ * it showed then. The others, whose row was edited or removed while the lead was being made, get those of the rows
+ * left that share the most of their filled cells, and at least half of them. Yields between two intents.
+ */
+export function* intentRowsInSteps<Row extends { readonly rowKey: string; readonly cells: Cells }>(
+  intents: readonly Intent[],
+  rows: readonly Row[],
+): Steps<ReadonlyMap<number, IntentRows<Row>>> {
+  const found = new Map<number, IntentRows<Row>>();
+  const byKey = Map.groupBy(rows, ({ rowKey }) => rowKey);
+  const free = new Set(rows);
+  for (const { id, rowKey } of intents) {
+    const exact = byKey.get(rowKey)?.shift();
+    if (exact === undefined) continue;
+    free.delete(exact);
+    found.set(id, { rows: [exact], certain: true });
+  }
+  const edited = intents.filter((intent) => !found.has(intent.id));
+  if (edited.length === 0) return found;
+  const likeness = new Likeness([...free]);
+  const claims: { readonly id: number; readonly rows: readonly Row[] }[] = [];
+  for (const { id, row } of edited) {
+    yield;
+    claims.push({ id, rows: likeness.most(row) });
+  }
+  const claimants = new Map<Row, number>();
+  for (const [claimed, same] of Map.groupBy(claims, (claim) => claim.rows)) {
+    for (const row of claimed) claimants.set(row, (claimants.get(row) ?? 0) + same.length);
+  }
+  for (const claim of claims) {
+    const [only, ...others] = claim.rows;
+    const certain = only !== undefined && others.length === 0 && claimants.get(only) === 1;
+    found.set(claim.id, { rows: claim.rows, certain });
+  }
+  return found;
+}
+
+/** Finds the rows that share the most cells with a record, with a look at few of them. */
+class Likeness<Row extends { readonly cells: Cells }> {
+  readonly #rows: readonly Row[];
+  /** By field and value: where the rows stand that show it. */
+  readonly #places = new Map<string, number[]>();
+  /** Records that are the same get the same list. */
+  readonly #known = new Map<string, readonly Row[]>();
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = rows;
+    for (const [place, row] of rows.entries()) {
+      for (const one of filled(row.cells).map(keyOf)) {
+        const places = this.#places.get(one);
+        if (places === undefined) this.#places.set(one, [place]);
+        else places.push(place);
+      }
+    }
+  }
+
+  /** In the order of the rows; none when the most is less than half of the record's filled cells. */
+  most(record: Cells): readonly Row[] {
+    const cells = filled(record);
+    const key = JSON.stringify(cells.map(keyOf).toSorted());
+    let rows = this.#known.get(key);
+    if (rows === undefined) this.#known.set(key, (rows = this.#find(cells)));
+    return rows;
+  }
+
+  #find(cells: ReturnType<typeof filled>): readonly Row[] {
+    const rarestFirst = cells
+      .map((one) => this.#places.get(keyOf(one)) ?? [])
+      .toSorted((a, b) => a.length - b.length);
+    const shared = new Map<number, number>();
+    let most = Math.max(1, cells.length / 2);
+    for (const [looked, places] of rarestFirst.entries()) {
+      // A row that was not met so far shares at most the cells that are left.
+      if (cells.length - looked < most) break;
+      for (const place of places) {
+        if (shared.has(place)) continue;
+        const row = this.#rows[place]?.cells ?? {};
+        const count = cells.filter(([field, cell]) => sameCell(row[field] ?? null, cell)).length;
+        shared.set(place, count);
+        most = Math.max(most, count);
+      }
+    }
+    const found = [...shared].flatMap(([place, count]) => (count === most ? [place] : []));
+    return found.toSorted((a, b) => a - b).flatMap((place) => this.#rows[place] ?? []);
+  }
+}
+
+function keyOf([field, cell]: readonly [string, Cell]): string {
+  return JSON.stringify([field, cellKey(cell)]);
+}
