@@ -15,6 +15,9 @@ const idleMs = 120_000;
  */
 const silentTransactionMs = 60_000;
 
+/** How often (ms) a transaction says that its process is there, also while that waits for something else, or calculates in turns. */
+export const signOfLifeMs = 15_000;
+
 const int8 = 20;
 
 /**
@@ -102,6 +105,8 @@ export async function transaction<T>(
     breakage ??= error;
   };
   client.on('error', onBreak);
+  // What went wrong shows with the next statement.
+  const signs = setInterval(() => void client.query('select 1').catch(() => {}), signOfLifeMs);
   try {
     await client.query(begin[durability]);
     const result = await fn(client);
@@ -115,6 +120,7 @@ export async function transaction<T>(
     });
     throw error instanceof LeadsyncError ? error : (breakage ?? error);
   } finally {
+    clearInterval(signs);
     client.off('error', onBreak);
     client.release(broken);
   }

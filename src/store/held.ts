@@ -40,6 +40,17 @@ export interface NewHeld {
   readonly rowValue: Cell;
 }
 
+/** Of one that is held already. */
+const again = `on conflict (connection, lead_id, row_key, field) do update set
+  last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
+  code = excluded.code, message = excluded.message, base = excluded.base,
+  resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
+    then held.resolution end,
+  lead_value = excluded.lead_value, row_value = excluded.row_value`;
+
+/** A value of a planned change as it is held. */
+const orNull = (key: string): string => `coalesce((c.value->'${key}')::jsonb, 'null')`;
+
 /**
  * Holds items; of several for one thing the last. One that is held already keeps its id and date; a person's decision
  * on it is dropped when either side shows another value than the one decided on. One on a whole record was carried out by not
@@ -52,12 +63,7 @@ export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewH
     `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)
      select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::jsonb[],
        $11::jsonb[], $12::jsonb[])
-     on conflict (connection, lead_id, row_key, field) do update set
-       last_run = excluded.last_run, last_round = excluded.last_round, row_number = excluded.row_number,
-       code = excluded.code, message = excluded.message, base = excluded.base,
-       resolution = case when held.field <> '' and held.lead_value = excluded.lead_value and held.row_value = excluded.row_value
-         then held.resolution end,
-       lead_value = excluded.lead_value, row_value = excluded.row_value`,
+     ${again}`,
     [
       run.connection,
       run.id,
@@ -97,16 +103,19 @@ function keyOf({ leadId, rowKey, field }: NewHeld): string {
  * that are alike share a key: the further ones get a number, so that each is listed.
  */
 export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
-  const { rows } = await db.query<NewHeld>(
-    `select a.lead_id as "leadId", coalesce(c.key, '') as field, a.row_number as row, a.reason as code,
-       a.row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as "rowKey",
-       coalesce(a.message, a.reason) as message, c.value->'base' as base, c.value->'from' as lead, c.value->'to' as "rowValue"
+  await db.query(
+    `insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message, base, lead_value, row_value)
+     select $3, $1, $2, coalesce(a.lead_id, ''),
+       a.row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
+       coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
+       ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
      from actions a left join json_each(a.changes) c on true
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
-     window alike as (partition by a.lead_id, a.row_key, c.key order by a.id)`,
-    [run.id, run.round],
+     window alike as (partition by a.lead_id, a.row_key, c.key order by a.id)
+     order by a.id
+     ${again}`,
+    [run.id, run.round, run.connection],
   );
-  await hold(db, run, rows);
   await db.query(
     `delete from held where connection = $1 and (last_run, last_round) is distinct from ($2::bigint, $3::int)`,
     [run.connection, run.id, run.round],

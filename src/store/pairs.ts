@@ -140,6 +140,40 @@ export async function moveBase(
   );
 }
 
+/** What a plan moves without any action. `values` null: the pair is forgotten. */
+export interface PlannedMove {
+  readonly leadId: string;
+  readonly values: Values | null;
+}
+
+/**
+ * Keeps what a plan moves until it is known whether it may: within the transaction, and in the database, since it may be
+ * all pairs.
+ */
+export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
+  await db.query(`create temp table if not exists planned_moves (lead_id text, "values" jsonb) on commit drop`);
+  const rows = moves.map(({ leadId, values }) => ({ leadId, values: values && JSON.stringify(values) }));
+  await db.query(
+    `insert into planned_moves select "leadId", "values"::jsonb
+     from json_to_recordset($1::json) as m ("leadId" text, "values" text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Carries out what was kept; at most one move of a lead. */
+export async function makeKeptMoves(db: pg.PoolClient, connection: string): Promise<void> {
+  await db.query(
+    `insert into pairs (connection, lead_id, base)
+     select $1, lead_id, "values" from planned_moves where "values" is not null
+     on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base`,
+    [connection],
+  );
+  await db.query(
+    `delete from pairs p using planned_moves m where p.connection = $1 and p.lead_id = m.lead_id and m."values" is null`,
+    [connection],
+  );
+}
+
 /** Puts the baseline of some fields back to what it was: `undefined` when the two sides were never in step in it. */
 export async function restoreBase(
   db: Queryable,

@@ -20,7 +20,14 @@ import {
 } from '../store/actions.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
-import { type AbsenceProof, adoptScan, countKnownPairs, forgetPairs, moveBase } from '../store/pairs.ts';
+import {
+  type AbsenceProof,
+  adoptScan,
+  countKnownPairs,
+  keepMoves,
+  makeKeptMoves,
+  type PlannedMove,
+} from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
@@ -66,8 +73,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     await rememberColumns(db, run.connection, policy.fields, moved);
     newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
     await storeSettlements(db, run, creates);
-    await moveBase(db, run.connection, plan.agreed);
-    await forgetPairs(db, run.connection, plan.forgotten);
+    if (plan.moves > 0) await makeKeptMoves(db, run.connection);
     await holdPlanned(db, run);
     // A lead and the row that it was made of are one record, though the row does not carry its id yet.
     const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
@@ -182,15 +188,16 @@ function undoneAsIs({ undone, lead }: Difference, fields: readonly FieldMapping[
   return undone !== null && lead !== null && fingerprint(lead, fields) === undone ? undone : null;
 }
 
-/** Stores actions in batches and keeps aside what only moves the baseline. */
+/** Stores actions in batches and, of a sync, what only moves the baseline. */
 class PlanWriter {
-  readonly agreed: { leadId: string; values: Values }[] = [];
-  readonly forgotten: string[] = [];
   written = 0;
+  /** How many moves were kept. */
+  moves = 0;
   readonly #db: pg.PoolClient;
   readonly #run: Run;
   readonly #review: Review | null;
   #buffer: NewAction[] = [];
+  #moves: PlannedMove[] = [];
   #storing = Promise.resolve();
 
   constructor(db: pg.PoolClient, run: Run, review: Review | null) {
@@ -202,14 +209,14 @@ class PlanWriter {
   async add(...actions: readonly NewAction[]): Promise<void> {
     for (const action of actions) {
       if (action.kind === 'agree' && action.leadId !== null) {
-        this.agreed.push({ leadId: action.leadId, values: agreedValues(action) });
+        this.#moves.push({ leadId: action.leadId, values: agreedValues(action) });
       } else if (action.kind === 'forget' && action.leadId !== null) {
-        this.forgotten.push(action.leadId);
+        this.#moves.push({ leadId: action.leadId, values: null });
       } else {
         this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
       }
     }
-    if (this.#buffer.length >= batchSize) await this.#flush();
+    if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
   }
 
   /** Stores what is left. */
@@ -221,12 +228,18 @@ class PlanWriter {
   /** The next actions are decided while Postgres stores the last ones. */
   async #flush(): Promise<void> {
     await this.#storing;
-    if (this.#buffer.length === 0) return;
-    this.#storing = insertActions(this.#db, this.#run, this.#buffer);
+    const [actions, moves] = [this.#buffer, this.#run.mode === 'plan' ? [] : this.#moves];
+    [this.#buffer, this.#moves] = [[], []];
+    this.#storing = this.#store(actions, moves);
     // Whoever waits for it next hears of it.
     this.#storing.catch(() => {});
-    this.written += this.#buffer.length;
-    this.#buffer = [];
+    this.written += actions.length;
+    this.moves += moves.length;
+  }
+
+  async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
+    if (actions.length > 0) await insertActions(this.#db, this.#run, actions);
+    if (moves.length > 0) await keepMoves(this.#db, moves);
   }
 }
 

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { isDatabaseOutage } from '../../src/database-outage.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import { transaction } from '../../src/store/database.ts';
+import { signOfLifeMs, transaction } from '../../src/store/database.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -50,6 +51,23 @@ test('a process that is paused in the middle of a transaction keeps its locks fo
   });
   const fault: unknown = await work.catch((error: unknown) => error);
   expect(isDatabaseOutage(fault), String(fault)).toBe(true);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+test('a transaction whose process lives may wait for something else for as long as that takes', async () => {
+  const { pool } = scene();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const answer = await transaction(pool, async (db) => {
+    await db.query(`set local idle_in_transaction_session_timeout = '2s'`);
+    for (const end = performance.now() + 5_000; performance.now() < end; ) {
+      await sleep(200);
+      vi.advanceTimersByTime(signOfLifeMs);
+    }
+    return db.query('select 1 as one');
+  });
+  expect(answer.rows).toEqual([{ one: 1 }]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a session outlives a request to a service: its turn would end with it', () => {
