@@ -8,6 +8,7 @@ const payloadSchema = z.object({
   connection: z.string(),
   allow: z.array(z.string()),
   patience: z.number(),
+  mostWaitMs: z.number().optional(),
   approval: z.uuid(),
   undoOf: z.number().optional(),
 });

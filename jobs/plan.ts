@@ -6,6 +6,7 @@ import { advance, type RunSummary } from './sync.ts';
 const payloadSchema = z.object({
   connection: z.string(),
   patience: z.number(),
+  mostWaitMs: z.number().optional(),
   undoOf: z.number().optional(),
 });
 

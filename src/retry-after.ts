@@ -1,5 +1,6 @@
-/** The end of the year 9999: what comes later fits into no date that HTTP, RFC 3339 or a person writes. */
-const maxEpochMs = Date.UTC(9999, 11, 31, 23, 59, 59);
+/** A day (ms): nobody is waited for longer, however long was asked for. */
+export const longestWaitMs = 24 * 3_600_000;
+
 const longestBackoffMs = 60_000;
 
 /** The three forms of a date in HTTP (RFC 9110, section 5.6.7). All are UTC, though asctime's does not say so. */
@@ -9,8 +10,7 @@ const httpDate = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day
  * How long a reply asks to wait: the Retry-After header as seconds (API reference, section 8; decimals are rounded up)
  * or as an HTTP date. A date counts from the reply's own Date header when it has one, since the service's clock and
  * ours may differ; else from `receivedAt`. Of several values the longest counts.
- * Returns milliseconds, or null when the header is missing or senseless (not above zero, no number, after the
- * year 9999). A very long wait is valid and kept.
+ * Returns milliseconds, at most `longestWaitMs`, or null when the header is missing or senseless (not above zero, no number).
  */
 export function retryAfterMs(
   header: string | readonly string[] | undefined,
@@ -20,8 +20,8 @@ export function retryAfterMs(
   const values = header === undefined ? [] : typeof header === 'string' ? [header] : header;
   const waits = values
     .map((value) => waitMs(value.trim(), dateHeader, receivedAt))
-    .filter((ms) => ms > 0 && receivedAt + ms <= maxEpochMs);
-  return waits.length === 0 ? null : Math.max(...waits);
+    .filter((ms) => ms > 0);
+  return waits.length === 0 ? null : Math.min(longestWaitMs, Math.max(...waits));
 }
 
 function waitMs(value: string, dateHeader: string | undefined, receivedAt: number): number {

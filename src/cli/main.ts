@@ -88,6 +88,12 @@ command('sync', 'plans and carries it out now')
 command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
   async (options: CommonOptions) => (await import('./worker.ts')).worker(options),
 );
+command('pause', 'stops the syncs of a connection until resume').action(async (options: CommonOptions) =>
+  (await import('./pause.ts')).pause(options),
+);
+command('resume', 'lets a paused connection go on, and ends a wait that the Leads service asked for').action(
+  async (options: CommonOptions) => (await import('./resume.ts')).resume(options),
+);
 command('status', 'shows last and next runs, throttling, held items, coming reminders').action(
   async (options: CommonOptions) => (await import('./status.ts')).status(options),
 );

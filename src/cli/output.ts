@@ -69,7 +69,9 @@ export function reportError(error: unknown, json: boolean): void {
   process.exitCode =
     error instanceof ConfigError || (known && /^(config|usage|sandbox)\./.test(error.code))
       ? exitCodes.usage
-      : exitCodes.failed;
+      : known && error.code === 'connection.paused'
+        ? exitCodes.stopped
+        : exitCodes.failed;
   const code = known ? error.code : 'internal';
   const message = error instanceof Error ? error.message : String(error);
   const help = known ? error.help : undefined;

@@ -4,11 +4,15 @@ import { plan as planJob } from '../../jobs/plan.ts';
 import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
 import type { JobHandler } from '../queue/work.ts';
 import { LeadsyncError } from '../errors.ts';
+import { pausedSince } from '../store/pauses.ts';
 import { getRun, openRun, type Run } from '../store/runs.ts';
 import { showProgress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
 const foregroundPatience = 7;
+
+/** What would have to wait longer (ms) for a service is not waited for. */
+const longestWaitMs = 60_000;
 
 /** What is asked for. `undoOf` (of a plan or an apply): the run to put back; `approval`: the batch of reviewed lines. */
 export type JobRequest =
@@ -31,16 +35,38 @@ export async function runJob(
   { job: name, ...request }: JobRequest,
   stop: AbortSignal,
 ): Promise<Run> {
+  if (name !== 'plan' && (await pausedSince(app.pool, connection)) !== null) throw paused(connection);
   const queue = app.queues.queue(syncQueue(connection));
   await using _worker = queue.work(runHandlers(app));
-  const job = await queue.add(name, { ...request, connection, patience: foregroundPatience });
+  const job = await queue.add(name, {
+    ...request,
+    connection,
+    patience: foregroundPatience,
+    mostWaitMs: longestWaitMs,
+  });
   const mode = name === 'plan' ? 'plan' : 'sync';
   await using progress = await showProgress(connection, () => openRun(app.pool, connection, mode));
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();
+  if (summary.waitsUntil !== undefined) throw waits(connection, summary.waitsUntil);
+  if (summary.runId === null) throw paused(connection);
   const run = await getRun(app.pool, summary.runId);
   if (run === null) throw new LeadsyncError('run.lost', `run ${summary.runId} is not in the database`);
   return run;
+}
+
+function paused(connection: string): LeadsyncError {
+  return new LeadsyncError('connection.paused', `${connection} is paused: nothing was begun, nothing written`, {
+    help: `leadsync resume --connection ${connection} lets it go on.`,
+  });
+}
+
+function waits(connection: string, until: number): LeadsyncError {
+  const message = `${connection} was asked to wait until ${new Date(until).toISOString()}: nothing more is sent before`;
+  return new LeadsyncError('run.waiting', message, {
+    retry: 'later',
+    help: `What was done is kept, and the next sync goes on from there. leadsync resume --connection ${connection} ends a wait that the Leads service asked for.`,
+  });
 }
 
 /** The handlers of a connection's queue: whoever takes its jobs takes all kinds. */

@@ -25,8 +25,10 @@ function describe(status: ConnectionStatus): string {
     lines.push(`  running  run ${running.runId}, ${running.phase}, ${who}`);
   }
   lines.push(`  next     ${status.nextRunAt ?? 'not scheduled (leadsync worker keeps the schedule)'}`);
+  if (status.pausedSince !== null)
+    lines.push(`  paused   since ${status.pausedSince}; leadsync resume lets it go on`);
   if (status.throttledUntil !== null)
-    lines.push(`  waiting  until ${status.throttledUntil}, as the service asked`);
+    lines.push(`  waiting  until ${status.throttledUntil}, as the service asked; leadsync resume ends it`);
   if (status.deletedLeads.length > 0)
     lines.push(`  deleted  in the service, rows kept: ${status.deletedLeads.join(', ')}`);
   lines.push(

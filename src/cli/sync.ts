@@ -1,6 +1,6 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
+import { LeadsyncError, withoutStop } from '../errors.ts';
 import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, describeReport, syncCommand } from './describe-report.ts';
@@ -50,7 +50,8 @@ async function syncNow(
     return run.report as SyncReport;
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
-    const { code, message } = error;
+    const { code, help } = error;
+    const message = help === undefined ? error.message : `${withoutStop(error.message)}. ${help}`;
     return failedReport(name, { code, message }, Date.now() - startedAt);
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../sync/clock.ts';
 import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { untilAborted } from '../turns.ts';
-import { backoffMs, retryAfterMs } from '../retry-after.ts';
+import { backoffMs, longestWaitMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import {
@@ -48,8 +48,10 @@ export class Pause {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
   readonly #isCrowded: () => boolean;
-  /** As the throttle's, for this object: holds even when the throttle could not be written. */
+  /** As the throttle's, for this object: holds while the throttle is not written, also when it cannot be. */
   #until = 0;
+  /** What was asked for last. */
+  #askedUntil = 0;
   #consecutive = 0;
   /** As it was found by the last check. */
   #pace: Pace | null = null;
@@ -105,7 +107,10 @@ export class Pause {
    * headers were here, which is later than the moment the service meant. Returns null for any other status; a 503 that
    * says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
    */
-  async note(head: ReplyHead, signal: AbortSignal): Promise<{ readonly asked: boolean } | null> {
+  async note(
+    head: ReplyHead,
+    signal: AbortSignal,
+  ): Promise<{ readonly asked: boolean; readonly longest: boolean } | null> {
     const limited = head.status === 429;
     this.#consecutive = limited ? this.#consecutive + 1 : 0;
     if (!limited) await this.#keepPace(head.receivedAt);
@@ -119,16 +124,24 @@ export class Pause {
     if (!limited && asked === null) return null;
     this.#until =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
+    this.#askedUntil = this.#until;
     if (!limited) {
-      await untilAborted(this.#throttle.pauseUntil(this.#until), signal);
+      await this.#share(this.#until, signal);
       return null;
     }
     const waitMs = this.#until - head.receivedAt;
     const now = head.receivedAt - this.#aheadMs;
     const pace = this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
     this.#burst = null;
-    await untilAborted(this.#throttle.pauseUntil(this.#until, pace), signal);
-    return { asked: asked !== null };
+    await this.#share(this.#until, signal, pace);
+    return { asked: asked !== null, longest: asked === longestWaitMs };
+  }
+
+  /** From then on the throttle alone counts: a person may end the wait there. */
+  async #share(until: number, signal: AbortSignal, pace: Pace | null = null): Promise<void> {
+    const noted = pace === null ? this.#throttle.pauseUntil(until) : this.#throttle.pauseUntil(until, pace);
+    await untilAborted(noted, signal);
+    if (this.#until === until) this.#until = 0;
   }
 
   async #keepPace(receivedAt: number): Promise<void> {
@@ -149,7 +162,7 @@ export class Pause {
 
   /** The error for the 429 that was noted last. */
   error(apiCode: string | null): LeadsApiError {
-    const remaining = Math.max(0, this.#until - this.#clock.now());
+    const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
     return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {
       status: 429,
       apiCode,

@@ -4,6 +4,7 @@ import { nextRun } from '../queue/run-times.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
+import { pausedSince } from '../store/pauses.ts';
 import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule } from '../store/schedules.ts';
@@ -19,6 +20,8 @@ export interface ConnectionStatus {
   readonly running: { readonly runId: string; readonly phase: string; readonly holder: string | null } | null;
   readonly nextRunAt: string | null;
   readonly throttledUntil: string | null;
+  /** A person has stopped it since then. */
+  readonly pausedSince: string | null;
   readonly held: number;
   /** Leads that are gone from the service and whose rows were marked, or would be if there were a status column. */
   readonly deletedLeads: readonly string[];
@@ -52,6 +55,7 @@ export async function connectionStatus(
     },
     nextRunAt: schedule && iso(nextRun(schedule.pattern, schedule.timeZone, Date.now())),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
+    pausedSince: iso(await pausedSince(pool, name)),
     held: await countHeld(pool, name),
     deletedLeads: await listDeleted(pool, name),
     reminders: {

@@ -55,6 +55,17 @@ export function createThrottle(
   };
 }
 
+/** Ends the wait that a service asked for. Returns until when it would have lasted; null: there was none. */
+export async function liftWait(pool: pg.Pool, baseUrl: string, apiKey: string): Promise<Date | null> {
+  const { rows } = await pool.query<{ until: Date }>(
+    `update throttles t set not_before = now()
+     from (select scope, not_before from throttles where scope = $1 for update) before
+     where t.scope = before.scope and before.not_before > now() returning before.not_before as until`,
+    [serviceScope(baseUrl, apiKey)],
+  );
+  return rows[0]?.until ?? null;
+}
+
 /** Tries again while the database is away and `isOfUse`. A pool that is closed is another fault, and ends it, too. */
 async function storeWhenBack(store: () => Promise<unknown>, isOfUse: () => boolean): Promise<void> {
   const from = performance.now();

@@ -275,7 +275,7 @@ export function failedReport(connection: string, problem: Problem, durationMs: n
   return {
     runId: '',
     connection,
-    status: 'failed',
+    status: problem.code === 'connection.paused' ? 'stopped' : 'failed',
     pulled: 0,
     targetRows: 0,
     created: none,

@@ -4,6 +4,7 @@ import { LeadsyncError, withoutStop } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
+import { pausedSince } from '../store/pauses.ts';
 import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
 import {
@@ -52,7 +53,7 @@ export type RunResult =
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };
 
 /** `throttled`: by the Leads service, for all its connections; `target-throttled`: by the target. Neither counts as a try. */
-type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
+export type AgainReason = 'throttled' | 'target-throttled' | 'fault' | 'busy' | 'settling' | 'stopping';
 
 /** An unfinished run is taken up again within this time (ms); an older one is given up, its scan is out of date. */
 export const resumeWithin = 3_600_000;
@@ -114,6 +115,10 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
   try {
     while (run.phase !== 'finish') {
       step.stop.throwIfAborted();
+      if (run.mode === 'sync' && (await pausedSince(pool, run.connection)) !== null) {
+        await pauseRun(pool, run.id);
+        return { kind: 'again', afterMs: 0, why: 'stopping' };
+      }
       log.debug({ run: run.id, phase: run.phase, round: run.round }, 'step');
       run = await shown(step, run, steps[run.phase]);
       await count();

@@ -12,8 +12,12 @@ describe('retryAfterMs', () => {
     ['0.2', 1_000],
     ['1.5', 2_000],
     ['86400', 86_400_000],
-    ['31536000', 31_536_000_000],
-  ])('reads %j as seconds', (header, ms) => {
+    ['86401', 86_400_000],
+    ['1000000000', 86_400_000],
+    ['9000000000000', 86_400_000],
+    ['9'.repeat(400), 86_400_000],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
+  ])('reads %j, of which a day at most counts', (header, ms) => {
     expect(retryAfterMs(header, undefined, now)).toBe(ms);
   });
 
@@ -54,15 +58,13 @@ describe('retryAfterMs', () => {
     '2026-11-06T09:00:00Z',
     'Fri, 06 Nov 2026 08:49:36 GMT',
     'Mon, 99 Xyz 2026 08:49:36 GMT',
-    '9'.repeat(400),
-    '9000000000000',
   ])('finds %j senseless', (header) => {
     expect(retryAfterMs(header, undefined, now)).toBeNull();
   });
 
   test('is never early, and gives a usable number or null for any text', () => {
     fc.assert(
-      fc.property(fc.double({ min: 0.001, max: 1e8, noNaN: true }), (seconds) => {
+      fc.property(fc.double({ min: 0.001, max: 86_399, noNaN: true }), (seconds) => {
         const text = seconds.toFixed(3);
         expect(retryAfterMs(text, undefined, now) ?? -1).toBeGreaterThanOrEqual(
           Number(text) > 0 ? Number(text) * 1000 : -1,

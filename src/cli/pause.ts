@@ -1,0 +1,17 @@
+import { pauseConnections } from '../store/pauses.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { withStore } from './with-store.ts';
+
+/** `leadsync pause`: no sync of a connection runs any more until `leadsync resume`. */
+export function pause(options: CommonOptions): Promise<void> {
+  return withStore(options, async (pool, { connections }) => {
+    const names = connections.map(({ name }) => name);
+    await pauseConnections(pool, names);
+    if (options.json) return printJson({ paused: names });
+    for (const name of names)
+      print(
+        `${name}: paused. A run under way stops after its present part; leadsync resume --connection ${name} lets it go on.`,
+      );
+  });
+}

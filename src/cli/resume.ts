@@ -1,0 +1,28 @@
+import { unpause } from '../store/pauses.ts';
+import { liftWait } from '../store/throttles.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { withStore } from './with-store.ts';
+
+/** `leadsync resume`: a paused connection goes on, and a wait that the Leads service asked for is over. */
+export function resume(options: CommonOptions): Promise<void> {
+  return withStore(options, async (pool, { connections }) => {
+    const resumed = [];
+    for (const { name, leads } of connections) {
+      const wasPaused = await unpause(pool, name);
+      const waitedUntil = await liftWait(pool, leads.baseUrl, leads.apiKey.reveal());
+      const until = waitedUntil === null ? null : waitedUntil.toISOString();
+      resumed.push({ connection: name, wasPaused, waitedUntil: until });
+      if (!options.json) print(`${name}: ${describe(wasPaused, until)}`);
+    }
+    if (options.json) printJson({ resumed });
+  });
+}
+
+function describe(wasPaused: boolean, until: string | null): string {
+  const done = [
+    ...(wasPaused ? ['goes on with its next sync'] : []),
+    ...(until === null ? [] : [`the service may be asked again; it wanted to be left alone until ${until}`]),
+  ];
+  return done.length === 0 ? 'was not paused, and the service has not asked to wait' : done.join('; ');
+}
