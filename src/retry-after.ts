@@ -18,9 +18,7 @@ export function retryAfterMs(
   receivedAt: number,
 ): number | null {
   const values = header === undefined ? [] : typeof header === 'string' ? [header] : header;
-  const waits = values
-    .map((value) => waitMs(value.trim(), dateHeader, receivedAt))
-    .filter((ms) => ms > 0);
+  const waits = values.map((value) => waitMs(value.trim(), dateHeader, receivedAt)).filter((ms) => ms > 0);
   return waits.length === 0 ? null : Math.min(longestWaitMs, Math.max(...waits));
 }
 

@@ -56,9 +56,13 @@ export async function runJob(
 }
 
 function paused(connection: string): LeadsyncError {
-  return new LeadsyncError('connection.paused', `${connection} is paused: nothing was begun, nothing written`, {
-    help: `leadsync resume --connection ${connection} lets it go on.`,
-  });
+  return new LeadsyncError(
+    'connection.paused',
+    `${connection} is paused: nothing was begun, nothing written`,
+    {
+      help: `leadsync resume --connection ${connection} lets it go on.`,
+    },
+  );
 }
 
 function waits(connection: string, until: number): LeadsyncError {

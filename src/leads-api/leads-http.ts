@@ -198,7 +198,11 @@ export class LeadsHttp implements AsyncDisposable {
     }
     if (limited === null) throw replyFault(operation, head, said);
     if (limited.longest)
-      this.#log('warn', fields, 'The service asks to wait for a day or longer: it is asked again after a day');
+      this.#log(
+        'warn',
+        fields,
+        'The service asks to wait for a day or longer: it is asked again after a day',
+      );
     if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
     throw this.#pause.error(said.code);
   }

@@ -1,5 +1,13 @@
 import { leadIdTime } from '../lead/lead.ts';
-import { type Cell, type Cells, canonical, folded, isUnreadable, sameCell, type Values } from '../lead/value.ts';
+import {
+  type Cell,
+  type Cells,
+  canonical,
+  folded,
+  isUnreadable,
+  sameCell,
+  type Values,
+} from '../lead/value.ts';
 
 /** A lead that no run has seen before. */
 export interface UnknownLead {

@@ -151,7 +151,9 @@ export interface PlannedMove {
  * all pairs.
  */
 export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
-  await db.query(`create temp table if not exists planned_moves (lead_id text, "values" jsonb) on commit drop`);
+  await db.query(
+    `create temp table if not exists planned_moves (lead_id text, "values" jsonb) on commit drop`,
+  );
   const rows = moves.map(({ leadId, values }) => ({ leadId, values: values && JSON.stringify(values) }));
   await db.query(
     `insert into planned_moves select "leadId", "values"::jsonb

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { connectionName, Workspace } from '../support/workspace.ts';
 
 interface Answer {
-  readonly connections: readonly { readonly pausedSince: string | null; readonly throttledUntil: string | null }[];
+  readonly connections: readonly {
+    readonly pausedSince: string | null;
+    readonly throttledUntil: string | null;
+  }[];
 }
 const day = 24 * 3_600_000;
 
@@ -16,7 +19,10 @@ async function status(workspace: Workspace): Promise<Answer['connections'][numbe
 test('a paused connection is not synced until resume; plan works meanwhile', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   const paused = await workspace.cli('pause');
-  expect([paused.code, paused.stdout]).toEqual([0, expect.stringContaining(`leadsync resume --connection ${connectionName}`)]);
+  expect([paused.code, paused.stdout]).toEqual([
+    0,
+    expect.stringContaining(`leadsync resume --connection ${connectionName}`),
+  ]);
   const refused = await workspace.cli('sync', '--json');
   expect(refused.code).toBe(4);
   expect(JSON.parse(refused.stdout)).toMatchObject({
@@ -51,7 +57,9 @@ test('a senseless Retry-After is a day; who waits is told until when, and resume
     sandbox: {
       leads: 3,
       rateWindow: 'count',
-      faults: [{ kind: 'status', status: 429, retryAfter: { seconds: 1_000_000_000 }, when: { once: 1 }, on: [] }],
+      faults: [
+        { kind: 'status', status: 429, retryAfter: { seconds: 1_000_000_000 }, when: { once: 1 }, on: [] },
+      ],
     },
   });
   for (const command of ['sync', 'plan']) {

@@ -54,7 +54,17 @@ test('thousands that were edited in one column, and thousands that are gone, are
     rows,
   );
   expect(performance.now() - before).toBeLessThan(longestMs);
-  expect([...ofEdited].filter(([id, { rows: [row], certain }]) => certain && row?.number === id)).toHaveLength(many);
+  expect(
+    [...ofEdited].filter(
+      ([
+        id,
+        {
+          rows: [row],
+          certain,
+        },
+      ]) => certain && row?.number === id,
+    ),
+  ).toHaveLength(many);
   expect([...ofOthers.values()].every((one) => one.rows.length === 0 && !one.certain)).toBe(true);
 });
 
