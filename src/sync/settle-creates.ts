@@ -4,7 +4,6 @@ import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
 import { intentRowsInSteps } from '../merge/intent-rows.ts';
 import { agreedContent, type Intent, isOver, settleInSteps, speaksAgainst } from '../merge/settle.ts';
-import { inTurns } from '../merge/steps.ts';
 import type { NewAction } from '../store/actions.ts';
 import {
   abandonIntents,
@@ -17,6 +16,7 @@ import {
 } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
+import { inTurns } from '../turns.ts';
 import { idsInRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** Ids that a message names. */

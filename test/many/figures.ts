@@ -18,7 +18,7 @@ const longestBlockMs = 5_000;
 /** Peak memory of a process (MB); 100,000 leads take some 210. */
 const mostMb = 400;
 
-const measure = pathToFileURL(fileURLToPath(new URL('./measure.mjs', import.meta.url))).href;
+const measure = pathToFileURL(fileURLToPath(new URL('./measure.ts', import.meta.url))).href;
 
 /** Environment for processes that are to be measured, and what they told. */
 export function measured() {
