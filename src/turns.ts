@@ -1,8 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
-/** For so long (ms) work in steps keeps all else of the process waiting. */
-const stretchMs = 20;
-
 /** Lets tasks run one at a time, in the order in which they came. */
 export class Turns {
   #last: Promise<void> = Promise.resolve();
@@ -33,17 +28,5 @@ export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Pr
     return await Promise.race([aborted, wait]);
   } finally {
     signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** Does work that yields bit by bit: timers, and what else waits in this process, have their turn meanwhile. */
-export async function inTurns<T>(steps: Generator<void, T, void>): Promise<T> {
-  let since = performance.now();
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (performance.now() - since < stretchMs) continue;
-    await nextTurn();
-    since = performance.now();
   }
 }

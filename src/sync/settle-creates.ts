@@ -16,7 +16,7 @@ import {
 } from '../store/intents.ts';
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { inTurns } from '../turns.ts';
+import { inTurns } from './in-turns.ts';
 import { idsInRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
 
 /** Ids that a message names. */
