@@ -66,10 +66,10 @@ export async function* differences(
      cross join lateral (select
        coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
-     left join (select lead_id, jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
+     left join lateral (select jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
          'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
          max(row_key) filter (where code = 'lead.undone' and resolution is null) as undone
-       from held where connection = $2 and (field <> '' or code = 'lead.undone') group by lead_id) h on h.lead_id = w.lead_id
+       from held where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
      where (l.hash = t.hash) is not true
        -- A lead that was met twice is staged, also as it was.
        and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
