@@ -48,6 +48,7 @@ describe('exit codes and --json', () => {
           running: null,
           nextRunAt: null,
           throttledUntil: null,
+          pausedSince: null,
           held: 0,
           deletedLeads: [],
           reminders: { coming: 0, next: [] },
