@@ -109,10 +109,10 @@ export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
        a.row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        coalesce(c.key, ''), a.row_number, a.reason, coalesce(a.message, a.reason),
        ${orNull('base')}, ${orNull('from')}, ${orNull('to')}
-     from actions a left join json_each(a.changes) c on true
+     from actions a left join json_each(a.changes) with ordinality as c (key, value, nth) on true
      where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
      window alike as (partition by a.lead_id, a.row_key, c.key order by a.id)
-     order by a.id
+     order by a.id, c.nth
      ${again}`,
     [run.id, run.round, run.connection],
   );

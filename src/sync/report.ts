@@ -109,11 +109,8 @@ export async function buildReport(
     run.refusals.length === 0 &&
     !counts.some(({ state }) => state === 'done') &&
     stale.doneBefore === 0;
-  // What was left alone says itself why.
-  const idle = isIdle && !counts.some(({ kind }) => kind === 'report') ? [nothingPutBack(run.undoOf)] : [];
-  const problems = [
+  const told = [
     ...(failure === null ? [] : [failure]),
-    ...idle,
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
     ...strange.map(strangeProblem),
@@ -121,6 +118,11 @@ export async function buildReport(
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
+  // What was left alone says itself why.
+  const problems =
+    isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report')
+      ? [nothingPutBack(run.undoOf)]
+      : told;
   const incomplete = isIdle || held + putOff + run.problems.length > 0;
   return {
     runId: String(run.id),
