@@ -48,8 +48,8 @@ export const statusScenarios: readonly Scenario[] = [
           exit: 3,
           did: 'nothing',
           problems: [
-            'conflict.both-edited acme city',
             'conflict.both-edited acme companyName',
+            'conflict.both-edited acme city',
             'conflict.both-edited acme stage',
           ],
         },
