@@ -95,6 +95,9 @@ export function describePlan({ run, actions, problems }: ShownPlan, { goesOn = f
     const why = action.kind === 'report' ? (action.message ?? action.reason) : action.reason;
     const kind = action.kind === 'report' ? 'left alone' : action.kind;
     lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
+    // Of a record that is held as a whole no field tells why.
+    const isWhole = action.kind === 'hold' && Object.keys(action.changes).length === 0;
+    if (isWhole && action.message) lines.push(`    ${action.message}`);
     if (action.kind === 'delete-lead' || action.kind === 'remove-row') {
       const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
       lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);

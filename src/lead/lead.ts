@@ -16,6 +16,22 @@ export function isLeadId(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(text);
 }
 
+const uuid =
+  /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
+
+/**
+ * What two spellings of one id share. Programs write UUIDs in capitals, in braces or as a URN; any other id is only itself.
+ * Ids are compared by it and never sent so: the service is asked in its own spelling, and a table keeps that of its people.
+ */
+export function idKey(id: string): string {
+  return uuid.exec(id)?.[1]?.toLowerCase() ?? id.trim();
+}
+
+/** Whether an id may be written in several ways; see `idKey`. */
+export function isUuid(id: string): boolean {
+  return uuid.test(id);
+}
+
 /** The mapped fields of a lead as cells. A field that is null or absent is none; an instant is brought into its one form. */
 export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
   return Object.fromEntries(

@@ -24,6 +24,8 @@ export interface PlanCounts {
   readonly strangers: number;
   /** Fields whose values were only dealt out anew among rows that changed in them, and in how many. */
   readonly permuted: Readonly<Record<string, number>>;
+  /** Rows that came by ids that nobody knows, of which as many known pairs have lost their row in the same scan. */
+  readonly idsUnknown: number;
 }
 
 export interface Refusal {
@@ -39,11 +41,15 @@ export const guardCodes = [
   'max-changes',
   'whole-field',
   'rows-shuffled',
+  'ids-unknown',
 ] as const;
 type GuardCode = (typeof guardCodes)[number];
 
 /** Below this many records no share of the whole means anything: five leads may well all change in one day. */
 const smallNumber = 10;
+
+/** A person mistypes an id or two; from here on a quarter of a small table is no accident of one cell. */
+const fewIds = 3;
 
 /**
  * Looks at the plan as a whole before anything is written (DESIGN 6). Pure. Returns what it refuses and why; an empty
@@ -122,6 +128,16 @@ export function guard(
         `${rows} rows show another value in ${field}, and all of these are values that the others of them had before: was part of the table sorted? Undo the sorting in the table`,
       );
     }
+  }
+  const { idsUnknown } = counts;
+  if (
+    (idsUnknown >= fewIds && idsUnknown * 4 >= knownPairs) ||
+    (idsUnknown >= smallNumber && idsUnknown * 20 >= knownPairs)
+  ) {
+    refuse(
+      'ids-unknown',
+      `${idsUnknown} rows have ids that nobody knows, and as many of ${knownPairs} known rows are gone since the last sync: was the id column changed? Put the ids back in the table; a row whose id is emptied gets it again where it shows what its lead shows`,
+    );
   }
   return refusals;
 }

@@ -12,6 +12,7 @@ import {
 import type { ActionKind, Change, PlannedAction } from './action.ts';
 import { type FieldMemo, mergeField } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
+import { idBack } from './plan-held-rows.ts';
 import type { Policy } from './policy.ts';
 
 /** Everything that is known of one lead id when a plan is made. */
@@ -190,21 +191,6 @@ function planBoth(
   return [...actions, ...holds];
 }
 
-/** A further row that carries an id which an earlier row has: never written, told. */
-export function planDuplicateRow(leadId: string, row: number): PlannedAction {
-  const message = `row ${row} carries an id that another row above it has: only the first is kept in step. Clear the id to make a new lead of this row, or delete the row`;
-  return {
-    kind: 'hold',
-    leadId,
-    row,
-    rowKey: `duplicate:${row}`,
-    changes: {},
-    expect: {},
-    reason: 'row.duplicate-id',
-    message,
-  };
-}
-
 /**
  * The link of a row without id to the lead that was made of it, with whatever changed on either side since. `content`: what
  * was sent. What the service stored in a spelling of its own goes to a row that still shows what was sent; in one that was
@@ -249,9 +235,25 @@ export function planLink(
   ];
 }
 
-function orphan(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
-  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. Clear the id to make a new lead of it, or delete the row`;
+/** A row with the id of nobody. `mayBe`: leads whose row it may be. */
+export function orphan(
+  state: PairState,
+  row: NonNullable<PairState['row']>,
+  mayBe?: readonly string[],
+): PlannedAction {
+  const advice =
+    mayBe === undefined ? 'Clear the id to make a new lead of it, or delete the row' : idBack(mayBe);
+  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. ${advice}`;
   return action('hold', state, { reason: 'row.orphan', message });
+}
+
+/** A row that lost its id and shows what its lead shows: it gets the id back, with whatever the lead has since. */
+export function planFoundRow(state: PairState, policy: Policy): readonly PlannedAction[] {
+  const merged = planPair(state, policy);
+  const toRow = merged.find(({ kind }) => kind === 'update-row');
+  const cells = state.row?.cells ?? {};
+  const link = action('link', state, { changes: { ...toRow?.changes }, expect: cells, reason: 'id-lost' });
+  return [{ ...link, rowKey: fingerprint(cells, policy.fields) }, ...merged.filter((one) => one !== toRow)];
 }
 
 function update(

@@ -82,6 +82,8 @@ export async function* differences(
 interface LooseRow {
   readonly row: number;
   readonly leadId: string | null;
+  readonly unreadableId: string | null;
+  readonly idClosed: string | null;
   readonly cells: Cells;
   readonly refused: Refused | null;
 }
@@ -91,7 +93,8 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
   yield* streamRows<LooseRow>(
     pool,
     // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
-    `select r.row_number as row, r.lead_id as "leadId", r.cells,
+    `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
+       r.id_closed as "idClosed", r.cells,
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused
      from (
        select *, row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
@@ -162,13 +165,18 @@ export async function idsInRows(
   return new Set(rows.map(({ leadId }) => leadId));
 }
 
+interface LooseStagedRow {
+  readonly row: number;
+  readonly rowKey: string;
+  readonly cells: Cells;
+  /** Its id cell shows something, and cannot be written to. */
+  readonly isUnreadable: boolean;
+}
+
 /** All rows without an id, in the target's order. Asked only while a create is unfinished. */
-export async function looseStagedRows(
-  db: Queryable,
-  runId: number,
-): Promise<readonly { readonly row: number; readonly rowKey: string; readonly cells: Cells }[]> {
-  const { rows } = await db.query<{ row: number; rowKey: string; cells: Cells }>(
-    `select row_number as row, row_key as "rowKey", cells from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
+export async function looseStagedRows(db: Queryable, runId: number): Promise<readonly LooseStagedRow[]> {
+  const { rows } = await db.query<LooseStagedRow>(
+    `select row_number as row, row_key as "rowKey", cells, unreadable_id is not null as "isUnreadable" from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
     [runId],
   );
   return rows;

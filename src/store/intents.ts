@@ -35,7 +35,7 @@ export async function intentOfAction(db: Queryable, actionId: number): Promise<n
 
 /**
  * Intents that are not finished, oldest first, and those whose row has lost its id again: the lead is in the scan, no
- * row carries its id, and a row without one shows what the lead was made of (an older copy of the table, for example).
+ * row carries its id, and one row without shows what the lead was made of (an older copy of the table, for example).
  */
 export async function openIntents(
   db: Queryable,
@@ -47,7 +47,7 @@ export async function openIntents(
        state = 'linked' as "lostItsRow"
      from intents i
      where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
-       and exists (select from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
+       and 1 = (select count(*) from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
        and exists (select from scanned_leads where run_id = $2 and lead_id = i.lead_id)
        and not exists (select from scanned_rows where run_id = $2 and lead_id = i.lead_id))
      order by id`,
@@ -62,7 +62,7 @@ export async function unsettledAttempts(db: Queryable, connection: string): Prom
     // By the clock of the database alone: those of workers differ from it, and jump.
     `select floor(extract(epoch from now() - attempted_at) * 1000)::float8 as age from intents i
      where connection = $1 and state in ('in-doubt', 'created') and not exists (
-       select from held h where h.connection = $1 and h.row_key = i.row_key and h.code like 'create.%')`,
+       select from held h where h.connection = $1 and h.row_key = i.row_key and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
     [connection],
   );
   return rows.map((row) => row.age);

@@ -27,7 +27,7 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * Takes over what the scan proves by itself: a pair whose sides show the same is in step, in every field that the
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
- * once for each run, on each side only when its absence is proof. A row that stands elsewhere than before is noted, and
+ * once for each run, on each side only when its absence is proof and its row not undecided. A row that stands elsewhere than before is noted, and
  * of one that was merged the one that stayed: that counts as there.
  * Returns how many pairs it stored, most of which are new.
  */
@@ -61,11 +61,14 @@ export async function adoptScan(
   await db.query(
     `update pairs p set
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
-       row_absences = case when seen.row then 0 else p.row_absences + $4::int * seen.first_look end,
+       row_absences = case when seen.row then 0 when seen.undecided then p.row_absences
+         else p.row_absences + $4::int * seen.first_look end,
        absence_run = $1, row_number = seen.row_number
      from (select p.lead_id, m.lead is not true as lead, m.row is not true or m.merged is not null as row,
              (p.absence_run is distinct from $1)::int as first_look,
-             case when m.row then (m.merged->>'row')::bigint else coalesce(t.row_number, p.row_number) end as row_number
+             coalesce(m.undecided, false) as undecided,
+             case when m.row and not m.undecided then (m.merged->>'row')::bigint
+               else coalesce(t.row_number, p.row_number) end as row_number
            from (select lead_id from staged_leads where run_id = $1
                  union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
                  union select lead_id from missed_pairs where run_id = $1) ids
@@ -75,7 +78,7 @@ export async function adoptScan(
            left join missed_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
            where m.lead_id is not null and p.absence_run is distinct from $1
              or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
-             or t.row_number is distinct from p.row_number and (t.lead_id is not null or m.row)) seen
+             or t.row_number is distinct from p.row_number and (t.lead_id is not null or m.row and not m.undecided)) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );

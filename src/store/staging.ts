@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { fingerprint, hasUnreadable, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, sameCell, type Values } from '../lead/value.ts';
+import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -19,6 +20,10 @@ export interface ScannedLead {
 export interface ScannedRow {
   readonly row: number;
   readonly leadId: string | null;
+  /** As in TargetRow; the id is null then. */
+  readonly unreadableId?: string;
+  /** As in TargetRow. */
+  readonly idClosed?: string;
   readonly cells: Cells;
   /** What the status column shows; null when there is none. */
   readonly status: string | null;
@@ -79,6 +84,11 @@ export async function stageLeads(
   met: MetPairs,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
   const known = await lookUp(
+    db,
+    run.connection,
+    leads.map(({ leadId }) => leadId),
+  );
+  await storeSpellings(
     db,
     run.connection,
     leads.map(({ leadId }) => leadId),
@@ -154,11 +164,17 @@ export async function stageRows(
   db: Queryable,
   run: RunRef,
   from: number,
-  rows: readonly ScannedRow[],
+  read: readonly ScannedRow[],
   { fields, isWhole, usualStatus }: RowStaging,
   met: MetPairs,
 ): Promise<number> {
-  const named = rows.flatMap(({ leadId }) => (leadId === null ? [] : [leadId]));
+  const spelled = await asServiceSpells(
+    db,
+    run.connection,
+    read.flatMap(({ leadId }) => leadId ?? []),
+  );
+  const rows = read.map((row) => ({ ...row, leadId: row.leadId && (spelled.get(row.leadId) ?? row.leadId) }));
+  const named = rows.flatMap(({ leadId }) => leadId ?? []);
   const known = (await lookUp(db, run.connection, named)).values();
   const newlyMet: number[] = [];
   const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
@@ -178,10 +194,10 @@ export async function stageRows(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),
   );
   await db.query(
-    `insert into staged_rows (run_id, ordinal, row_number, lead_id, cells, hash, row_key, status, duplicate)
-     select $1, ordinal, "row", "leadId", cells::jsonb, hash, "rowKey", status, duplicate
-     from json_to_recordset($2::json) as r (ordinal int, "row" bigint, "leadId" text, cells text, hash text,
-       "rowKey" text, status text, duplicate boolean)`,
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, unreadable_id, id_closed, cells, hash, row_key, status, duplicate)
+     select $1, ordinal, "row", "leadId", "unreadableId", "idClosed", cells::jsonb, hash, "rowKey", status, duplicate
+     from json_to_recordset($2::json) as r (ordinal int, "row" bigint, "leadId" text, "unreadableId" text, "idClosed" text, cells text,
+       hash text, "rowKey" text, status text, duplicate boolean)`,
     [run.id, json],
   );
   return bytesOf(json, staged);

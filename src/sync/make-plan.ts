@@ -6,7 +6,7 @@ import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
-import { planDuplicateRow, planPair } from '../merge/plan.ts';
+import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '../merge/plan-held-rows.ts';
 import { planNewRow } from '../merge/plan-new-row.ts';
 import { planUndo } from '../merge/undo.ts';
 import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
@@ -32,7 +32,9 @@ import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
+import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
+import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { openReview, type Review } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
@@ -60,23 +62,36 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const creates = await settleCreates(db, run, policy, scan);
     await plan.add(...creates.actions);
     const moved = await movedFields(db, run.connection, policy.fields);
-    const { leftAlone, shuffled } = await planPairs(context, policy, run, plan, creates, isProof, moved);
-    await planLooseRows(context.pool, policy, run, plan, creates);
+    const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
+    const { leftAlone, shuffled } = await planPairs(
+      context,
+      policy,
+      run,
+      plan,
+      creates,
+      found,
+      isProof,
+      moved,
+    );
+    await planLooseRows(context.pool, policy, run, plan, creates, found);
     await plan.end();
     written = plan.written;
 
     const { strangers } = shuffled;
-    const counts = { ...(await countPlan(context, db, run)), strangers, permuted: shuffled.permuted() };
+    const { idsUnknown } = found;
+    const permuted = shuffled.permuted();
+    const counts = { ...(await countPlan(context, db, run)), strangers, permuted, idsUnknown };
     const refusals = guard(counts, context.connection.sync.limits, run.allow);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
     await rememberColumns(db, run.connection, policy.fields, moved);
+    await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
     newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
     await storeSettlements(db, run, creates);
     if (plan.moves > 0) await makeKeptMoves(db, run.connection);
     await holdPlanned(db, run);
     // A lead and the row that it was made of are one record, though the row does not carry its id yet.
-    const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length;
+    const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length + found.links.size;
     const records = (await countRecords(db, run)) - unlinked;
     return updateRun(db, run.id, { ...next, records, leftAlone });
   });
@@ -130,6 +145,7 @@ async function planPairs(
   run: Run,
   plan: PlanWriter,
   creates: SettledCreates,
+  found: FoundRows,
   isProof: AbsenceProof,
   moved: ReadonlySet<string>,
 ): Promise<{ readonly leftAlone: number; readonly shuffled: ShuffledRows }> {
@@ -137,21 +153,23 @@ async function planPairs(
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) continue;
-    const { leadId, lead, row, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
+    const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
+    const again = found.rowOf.get(leadId);
+    const row = again?.cells ?? difference.row;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
     const state = {
       leadId,
       base,
       lead,
-      row: row === null ? null : { row: rowNumber ?? 0, cells: row },
-      memo: validMemo(difference),
+      row: row === null ? null : { row: again?.row ?? rowNumber ?? 0, cells: row },
+      memo: validMemo({ ...difference, row }),
       leadAbsences,
       rowAbsences,
       deletionDone,
       merged,
       undone: undoneAsIs(difference, connection.fields),
     };
-    const actions = planPair(state, policy);
+    const actions = planOne(state, policy, found);
     if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
     if (base !== null && row !== null) shuffled.see(base, row);
     await plan.add(...actions);
@@ -165,16 +183,24 @@ async function planLooseRows(
   run: Run,
   plan: PlanWriter,
   creates: SettledCreates,
+  found: FoundRows,
 ): Promise<void> {
-  for await (const row of looseRows(pool, run)) {
-    if (row.leadId !== null) await plan.add(planDuplicateRow(row.leadId, row.row));
-    else if (!creates.rows.has(row.row))
-      await plan.add(...planNewRow(row.row, row.cells, row.refused, policy));
+  for await (const { row, leadId, unreadableId, idClosed, cells, refused } of looseRows(pool, run)) {
+    const mayBe = found.mayBe.get(row);
+    if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
+    else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
+    else if (creates.rows.has(row) || found.links.has(row)) continue;
+    else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
+    else {
+      const actions = planNewRow(row, cells, refused, policy);
+      const isStuck = idClosed !== null && actions.some(({ kind }) => kind === 'create-lead');
+      await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
+    }
   }
 }
 
 /** A person's decision, or the service's refusal, holds only while both sides show what they showed then. */
-function validMemo(difference: Difference): Record<string, FieldMemo> {
+function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Record<string, FieldMemo> {
   const entries = Object.entries(difference.memo ?? {}).filter(
     ([field, memo]) =>
       sameCell(memo.lead, difference.lead?.[field] ?? null) &&
@@ -261,7 +287,7 @@ async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted'>> {
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

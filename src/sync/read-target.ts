@@ -1,7 +1,8 @@
 import { shortHash } from '../lead/fingerprint.ts';
-import { isLeadId } from '../lead/lead.ts';
+import { idKey, isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { inStep } from '../merge/row-status.ts';
+import { respellRows } from '../store/lead-spellings.ts';
 import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
@@ -65,6 +66,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
   await holding(
     context,
     async (db) => {
+      await respellRows(db, run);
       await noteMissed(db, run);
       await noteMerged(db, run, table.merged ?? new Map());
     },
@@ -91,6 +93,7 @@ function storableRow(row: TargetRow): ScannedRow {
   return {
     ...row,
     leadId: row.leadId === null ? null : keptId(row.leadId),
+    ...(row.unreadableId !== undefined && { unreadableId: storable(row.unreadableId) }),
     cells: Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)])),
     status: row.status === null ? null : storable(row.status),
   };
@@ -98,7 +101,7 @@ function storableRow(row: TargetRow): ScannedRow {
 
 /** What stands in the id column, or, when no lead can have it as its id, what tells it apart from others. */
 function keptId(text: string): string {
-  if (isLeadId(text)) return text;
+  if (isLeadId(text)) return idKey(text);
   const shown = text
     .slice(0, 60)
     .toWellFormed()

@@ -3,6 +3,7 @@ import { type Lead, leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
+import { asServiceSpells } from '../store/lead-spellings.ts';
 import { forgetPairs, noteRows, restoreBase } from '../store/pairs.ts';
 import {
   countUnexplained,
@@ -114,8 +115,16 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
-    for (const row of batches.flat())
-      if (row.leadId !== null && !rows.has(row.leadId)) rows.set(row.leadId, row);
+    const read = batches.flat();
+    const ids = await asServiceSpells(
+      pool,
+      run.connection,
+      read.flatMap(({ leadId }) => leadId ?? []),
+    );
+    for (const row of read) {
+      const leadId = ids.get(row.leadId ?? '');
+      if (leadId !== undefined && !rows.has(leadId)) rows.set(leadId, row);
+    }
     const found = await rowsWritten(pool, run, [...rows.keys()]);
     const written = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
     const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));

@@ -138,7 +138,10 @@ export async function buildReport(
     pulled: run.pulled,
     targetRows: run.targetRows,
     created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },
-    updated: { leads: done(['update-lead']), rows: done(['update-row', 'mark-row', 'unlink']) },
+    updated: {
+      leads: done(['update-lead']),
+      rows: done(['update-row', 'mark-row', 'unlink']) + done(['link'], 'id-lost'),
+    },
     deleted: { leads: done(['delete-lead']), rows: done(['remove-row']) },
     held,
     putOff,

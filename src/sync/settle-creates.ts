@@ -111,6 +111,8 @@ export async function settleCreates(
       if (settlement.kind !== 'wait') abandoned.push(intent.id);
       continue;
     }
+    // Its id cannot be written there now; the row is held for that.
+    if (row.isUnreadable) continue;
     for (const candidate of alike) rows.add(candidate.row);
     if (settlement.kind === 'ambiguous')
       for (const candidate of settlement.candidates) leadIds.add(candidate);

@@ -1,3 +1,4 @@
+import { idKey } from '../lead/lead.ts';
 import {
   canonical,
   isUnreadable,
@@ -16,6 +17,8 @@ export type { Verdict };
 /** A row as it stands now, with whatever its file format needs to write to it. */
 export interface PresentRow<Place> {
   readonly leadId: string | null;
+  /** As in TargetRow: no id can be written into such a row. */
+  readonly unreadableId?: string;
   readonly cells: Cells;
   /** Text of the status column. */
   readonly status: Value;
@@ -96,14 +99,15 @@ export class RowChanges<Place> {
 
   see(row: PresentRow<Place>): void {
     if (row.leadId !== null) {
-      const known = this.#byId.get(row.leadId);
+      const known = this.#byId.get(idKey(row.leadId));
       if (known === undefined) return;
       if (known.row === null) known.row = row;
       else known.copies?.push(row);
       known.count++;
       return;
     }
-    if (!this.#byContent.isEmpty) this.#byContent.see(this.#contentKey(row.cells), row);
+    if (!this.#byContent.isEmpty && row.unreadableId === undefined)
+      this.#byContent.see(this.#contentKey(row.cells), row);
     if (!this.#byStatus.isEmpty) this.#byStatus.see(this.#statusKey(row.cells, row.status), row);
   }
 
@@ -129,7 +133,7 @@ export class RowChanges<Place> {
         );
       case 'link':
         // An id alone came there by mistake, when people moved rows.
-        if ((row !== null && !isBlank(row.cells)) || this.#added.has(change.leadId.trim())) return 'done';
+        if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return 'done';
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
         if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
@@ -155,9 +159,9 @@ export class RowChanges<Place> {
   }
 
   #append({ leadId, values, status }: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
-    const present = row?.cells ?? this.#added.get(leadId.trim());
+    const present = row?.cells ?? this.#added.get(idKey(leadId));
     if (present !== undefined) return shows(present, values) ? 'done' : this.#verdicts.exists;
-    this.#added.set(leadId.trim(), values);
+    this.#added.set(idKey(leadId), values);
     this.#appends.push({ leadId, values, status: status ?? null });
     return 'done';
   }
@@ -169,7 +173,7 @@ export class RowChanges<Place> {
     const both = differs ? this.#write(row, { leadId, values, status }) : null;
     // The id matters more: a status cell that holds a formula does not stand in its way.
     const verdict = both === 'done' ? both : this.#write(row, { leadId, values });
-    if (verdict === 'done') this.#added.set(leadId.trim(), values);
+    if (verdict === 'done') this.#added.set(idKey(leadId), values);
     return verdict;
   }
 
@@ -213,7 +217,7 @@ export class RowChanges<Place> {
   }
 
   #knownRow(leadId: string): KnownRow<Place> {
-    const id = leadId.trim();
+    const id = idKey(leadId);
     const known = this.#byId.get(id) ?? { row: null, count: 0, copies: null };
     this.#byId.set(id, known);
     return known;

@@ -10,6 +10,8 @@ export interface TargetRow {
    * merge covers. `leadId` is null then. No lead is made of such a row, and while there is one no other row counts as gone.
    */
   readonly unreadableId?: string;
+  /** Of a row without id: why none can be written into its id cell, as a sentence. No lead is made of it. */
+  readonly idClosed?: string;
   /**
    * One cell for each readable mapped field. A cell that is not there (a short line of a CSV file) is left out: it is not
    * shown, never empty.

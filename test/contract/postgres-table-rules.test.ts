@@ -370,3 +370,16 @@ test('500 rows are written in a few statements, and one that is refused costs a 
       expect(await harness.query('select count(*)::int from leads')).toEqual([[0]]);
     },
   ));
+
+test('a column of type uuid, and ids that a service spells in capitals: one row', () =>
+  withTable(
+    'create table leads (lead_id uuid primary key, name text, size text, due text)',
+    async (harness) => {
+      const id = '018C2F3A-0000-7000-8000-00000000ABCD';
+      expect(await outcomesOf(harness, [append(id, { name: 'Anna' })])).toEqual(['done']);
+      expect(await outcomesOf(harness, [append(id, { name: 'Anna' })])).toEqual(['done']);
+      expect(await outcomesOf(harness, [update(id, { name: 'Anna' }, { name: 'Anne' })])).toEqual(['done']);
+      const rows = await readAll(targetOf(harness));
+      expect(rows.map(({ leadId, cells }) => [leadId, cells['name']])).toEqual([[id.toLowerCase(), 'Anne']]);
+    },
+  ));

@@ -1,6 +1,7 @@
 import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
 import { describeReplaced, describeWriters } from './target-meanwhile.ts';
 import { describeReading } from './target-reading.ts';
+import { describeSpellings } from './target-spellings.ts';
 import { describeStatus } from './target-status.ts';
 import { describeWriting } from './target-writing.ts';
 
@@ -14,6 +15,7 @@ export function describeTarget(
   describeReading(name, makeHarness, cannot);
   describeWriting(name, makeHarness, cannot);
   describeStatus(name, makeHarness, cannot);
+  describeSpellings(name, makeHarness);
   describeWriters(name, makeHarness);
 }
 

@@ -108,7 +108,7 @@ class Player {
     return rows.map((cells) => {
       const [id = '', ...rest] = headings.map((heading) => cells[heading] ?? '');
       rest.pop();
-      const parts = [this.#names.get(id) ?? id, ...rest, ...standing(cells['Status'])];
+      const parts = [this.#shownId(id), ...rest, ...standing(cells['Status'])];
       return normal(parts.join(' | '));
     });
   }
@@ -201,7 +201,7 @@ class Player {
 
   #record(line: string): string[] {
     const [name = '', ...rest] = split(line);
-    const cells = [name === '' ? '' : this.#id(name), ...rest];
+    const cells = [this.#typedId(name), ...rest];
     return headings.map((_, index) => cells[index] ?? '');
   }
 
@@ -213,11 +213,28 @@ class Player {
   /** An id is given by its name. */
   #cells(set: SheetRow): SheetRow {
     const id = set['Lead ID'];
-    return id === undefined ? set : { ...set, 'Lead ID': this.#id(id) };
+    return id === undefined ? set : { ...set, 'Lead ID': this.#typedId(id) };
   }
 
   #isRow(cells: Readonly<Record<string, string>>, name: string): boolean {
-    return cells['Lead ID'] === '' ? cells['Company'] === name : cells['Lead ID'] === this.#id(name);
+    return cells['Lead ID'] === '' ? cells['Company'] === name : cells['Lead ID'] === this.#typedId(name);
+  }
+
+  /** As a person spells it: `{name}` in braces and capitals, `^name` in capitals, `urn:uuid:name`. */
+  #typedId(typed: string): string {
+    const [, before = '', name = '', after = ''] =
+      /^(\s*(?:\{|\^|urn:uuid:)?)(.*?)(\}?\s*)$/.exec(typed) ?? [];
+    if (name === '') return '';
+    const id = this.#id(name);
+    if (before === '^') return id.toUpperCase();
+    return before === '{' ? `{${id.toUpperCase()}}` : before + id + after;
+  }
+
+  #shownId(id: string): string {
+    const [, before = '', bare = '', after = ''] = /^(\s*(?:\{|urn:uuid:)?)(.*?)(\}?\s*)$/.exec(id) ?? [];
+    const name = this.#names.get(bare.toLowerCase());
+    if (name === undefined) return id;
+    return before === '' && bare !== bare.toLowerCase() ? `^${name}` : before + name + after;
   }
 
   #nameNewLeads(): void {

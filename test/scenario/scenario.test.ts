@@ -6,10 +6,12 @@ import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
 import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
+import { sameRowScenarios } from './same-rows.ts';
 import { statusScenarios } from './statuses.ts';
 
 describe.each([
   ['new leads, new rows, first sights', pairScenarios],
+  ['rows that lost their ids, and other spellings of ids', sameRowScenarios],
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
   ['decisions of a person', decisionScenarios],

@@ -20,6 +20,7 @@ function refused(
     emptied: {},
     strangers: 0,
     permuted: {},
+    idsUnknown: 0,
     ...counts,
   };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
@@ -146,6 +147,7 @@ describe('a field that changes in every pair', () => {
       emptied: {},
       strangers: 0,
       permuted: {},
+      idsUnknown: 0,
     };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
@@ -179,6 +181,26 @@ describe('a first sync', () => {
   });
 });
 
+describe('rows with ids that nobody knows, while as many known rows are gone', () => {
+  test.each<[number, number, readonly string[]]>([
+    // known pairs, such rows
+    [5, 2, []],
+    [5, 3, ['ids-unknown']],
+    [12, 2, []],
+    [12, 3, ['ids-unknown']],
+    [13, 3, []],
+    [40, 9, []],
+    [40, 10, ['ids-unknown']],
+    [200, 9, []],
+    [200, 10, ['ids-unknown']],
+    [201, 10, []],
+    [10_000, 499, []],
+    [10_000, 500, ['ids-unknown']],
+  ])('of %i known pairs, %i', (knownPairs, idsUnknown, expected) => {
+    expect(refused({ knownPairs, leads: knownPairs, idsUnknown })).toEqual(expected);
+  });
+});
+
 describe('overrides', () => {
   const everything = {
     knownPairs: 100,
@@ -188,6 +210,7 @@ describe('overrides', () => {
     byField: { stage: 100 },
     strangers: 100,
     permuted: {},
+    idsUnknown: 100,
   };
 
   test('all refusals are told at once', () => {
@@ -198,6 +221,7 @@ describe('overrides', () => {
       'max-changes',
       'whole-field',
       'rows-shuffled',
+      'ids-unknown',
     ]);
     expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
   });
@@ -222,6 +246,7 @@ describe('overrides', () => {
       emptied: {},
       strangers: 0,
       permuted: {},
+      idsUnknown: 0,
     };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
@@ -239,6 +264,7 @@ describe('overrides', () => {
       emptied: {},
       strangers: 0,
       permuted: {},
+      idsUnknown: 0,
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);

@@ -1,10 +1,11 @@
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { ownedColumns, shownStatus } from '../columns.ts';
+import { cellName } from './a1.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type Look, lookAtTab } from './look.ts';
 import { presentRows } from './present-rows.ts';
-import { protectedColumns } from './protected-cells.ts';
+import { isProtected, protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
@@ -232,6 +233,10 @@ function rowsOf(look: Look): TargetRow[] {
   return Array.from(presentRows(look), ({ place, status, ...row }) => ({
     ...row,
     row: place + 1,
+    ...(row.leadId === null &&
+      isProtected(look.tab, place, look.columns.id) && {
+        idClosed: `The cell ${cellName(place, look.columns.id)} is protected.`,
+      }),
     status: shownStatus(look.columns, status),
   }));
 }

@@ -1,3 +1,4 @@
+import { idKey } from '../../lead/lead.ts';
 import { ownedColumns } from '../columns.ts';
 import { cellName } from './a1.ts';
 import { Alignment, type OwnColumns } from './alignment.ts';
@@ -74,7 +75,7 @@ export class UnsettledWrite {
     let { grid } = this.#look;
     let own: OwnColumns = { id: this.#look.columns.id, owned: ownedColumns(this.#look.columns) };
     let all: readonly SentRow[] = sent;
-    const leads = new Map<SentRow, readonly string[]>(sent.map((row) => [row, [row.leadId]]));
+    const leads = new Map<SentRow, readonly string[]>(sent.map((row) => [row, [idKey(row.leadId)]]));
     const astray = new Set<string>();
     const putBack = new CellNames(leads);
     const notPutBack = new CellNames(leads);

@@ -1,4 +1,5 @@
 import { withoutStop } from '../../errors.ts';
+import { idKey } from '../../lead/lead.ts';
 import type { Columns } from '../columns.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { Refused } from './bisect.ts';
@@ -31,10 +32,10 @@ export function outcomesOf(
   columns: Columns,
   memory: RefusedValues,
 ): readonly RowOutcome[] {
-  const byLead = Map.groupBy(changes, ({ leadId }) => (leadId ?? '').trim());
+  const byLead = Map.groupBy(changes, ({ leadId }) => idKey(leadId ?? ''));
   const heldWithOthers = new Map<RowChange, string>();
   for (const { item, error } of rest) {
-    for (const [change] of concerned(item, byLead.get(item.leadId) ?? [], columns))
+    for (const [change] of concerned(item, byLead.get(idKey(item.leadId)) ?? [], columns))
       heldWithOthers.set(change, refusedMessage(item, error, true));
   }
   return changes.map((change, index): RowOutcome => {
@@ -45,7 +46,7 @@ export function outcomesOf(
     if (held !== null) return held;
     const message = heldWithOthers.get(change);
     if (message !== undefined) return heldAs(change, message);
-    const lead = (change.leadId ?? '').trim();
+    const lead = idKey(change.leadId ?? '');
     // What a row is told of itself is of no consequence: the next run tells it again.
     const isAstray = change.kind !== 'status' && settled.astray.has(lead);
     return isAstray || settled.notPutBack.has(lead) ? putOff(change, settled) : outcome;
@@ -61,7 +62,7 @@ function concerned(
   const field = item.isWhole || item.cells.size > 1 ? null : onlyField(item, columns);
   const isStatus = !item.isWhole && columns.status !== null && item.cells.has(columns.status);
   return changes.flatMap((change): [RowChange, string | null][] => {
-    if ((change.leadId ?? '').trim() !== item.leadId) return [];
+    if (idKey(change.leadId ?? '') !== idKey(item.leadId)) return [];
     if (isStatus) {
       const text = item.cells.get(columns.status);
       return 'text' in change && change.text === text ? [[change, null]] : [];
@@ -89,7 +90,7 @@ function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error, isWithO
 }
 
 function putOff({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): RowOutcome {
-  const lead = (leadId ?? '').trim();
+  const lead = idKey(leadId ?? '');
   const [back, lost] = [putBack.get(lead) ?? [], notPutBack.get(lead) ?? []];
   const messages = [
     'The row does not show what was written: somebody worked in it or moved it at that moment. The next run looks again.',

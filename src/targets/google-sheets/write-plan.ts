@@ -1,3 +1,4 @@
+import { idKey } from '../../lead/lead.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
 import { RowChanges, type RowWrite } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
@@ -56,12 +57,12 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
       cells: newCells(leadId, values, status, look),
     }),
   );
-  const appended = new Set(closed ? decisions.appends.map(({ leadId }) => leadId.trim()) : []);
+  const appended = new Set(closed ? decisions.appends.map(({ leadId }) => idKey(leadId)) : []);
   const decided = new Map(open.map((change, index) => [change, decisions.outcomes[index]]));
   const outcomes = changes.map((change): RowOutcome => {
     const outcome = held.get(change) ?? decided.get(change);
     if (outcome === undefined) throw new Error('a change without outcome');
-    const isBlocked = change.kind === 'append' && appended.has(change.leadId.trim());
+    const isBlocked = change.kind === 'append' && appended.has(idKey(change.leadId));
     if (!isBlocked || outcome.status !== 'done') return outcome;
     const message = `No row can be added at ${cellName(at, columns.id)}: a protected range reaches over it.`;
     return { key: change.key, status: 'held', code: 'target.cell-not-writable', message };

@@ -1,3 +1,4 @@
+import { idKey } from '../../lead/lead.ts';
 import { changed, type CompanyTable, leadIdOf } from './company-table.ts';
 import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
@@ -132,10 +133,10 @@ export class BatchSender {
       signal,
     );
     // By the lead, since one that was merged shows itself by another record id.
-    const found = new Map(results.map((company) => [leadIdOf(company, table), company]));
+    const found = new Map(results.map((company) => [idKey(leadIdOf(company, table) ?? ''), company]));
     const byId = new Map(results.map((company) => [company.id, company]));
     const companyOf = ({ id, leadId }: PlannedInput): ShownCompany | undefined =>
-      (byLead ? undefined : byId.get(id)) ?? found.get(leadId);
+      (byLead ? undefined : byId.get(id)) ?? found.get(idKey(leadId));
     const lacking = inputs.flatMap((input) => {
       const company = companyOf(input);
       const names = company === undefined ? [] : Object.keys(input.properties);

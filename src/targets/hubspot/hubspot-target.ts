@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import { idKey, isUuid } from '../../lead/lead.ts';
 import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import type { Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
@@ -47,8 +48,8 @@ class CompaniesTarget implements HubSpotTarget {
   #table: CompanyTable | null = null;
   /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
   #asking: readonly string[] | null = null;
-  /** Record ids of companies that have blanks around the lead's id, by that id: HubSpot does not find them by it. */
-  #untidy: ReadonlyMap<string, readonly string[]> = new Map();
+  /** Record ids of companies that have the lead's id in another spelling, by its key: HubSpot does not find them by it. Null: not read yet. */
+  #untidy: ReadonlyMap<string, readonly string[]> | null = null;
   /** Lead ids in the recycle bin, as of the first new row since `open`. */
   #binned: Set<string> | null = null;
 
@@ -104,7 +105,7 @@ class CompaniesTarget implements HubSpotTarget {
       const fates = await this.#sender.send(sent, table, signal);
       // What was written over would be on no record: only what is done is.
       await this.#sender.send(putBack(fates, table), table, signal);
-      for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(leadId);
+      for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(idKey(leadId));
       return outcomesOf(
         changes,
         decisions.outcomes,
@@ -187,8 +188,8 @@ class CompaniesTarget implements HubSpotTarget {
     this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
     const untidy = new Map<string, string[]>();
     for (const { leadId, place } of rows) {
-      if (leadId === null || place.properties[table.idProperty] === leadId) continue;
-      untidy.set(leadId, [...(untidy.get(leadId) ?? []), place.id]);
+      if (leadId === null || place.properties[table.idProperty] === idKey(leadId)) continue;
+      untidy.set(idKey(leadId), [...(untidy.get(idKey(leadId)) ?? []), place.id]);
     }
     this.#untidy = untidy;
     return { rows, merged: mergedCompanies(companies.values(), table) };
@@ -221,8 +222,10 @@ class CompaniesTarget implements HubSpotTarget {
     };
     const leadIds = changes.map(({ leadId }) => leadId?.trim() ?? '').filter((leadId) => leadId !== '');
     await read(leadIds, table.idProperty);
+    if (this.#untidy === null && this.#lacks(leadIds, found.values(), table))
+      await this.#readRows(table, 'spellings', signal);
     await read(
-      leadIds.flatMap((leadId) => this.#untidy.get(leadId) ?? []),
+      leadIds.flatMap((leadId) => this.#untidy?.get(idKey(leadId)) ?? []),
       null,
     );
     const isAsking = changes.some(({ kind, leadId }) => kind === 'link' || leadId === null);
@@ -237,6 +240,12 @@ class CompaniesTarget implements HubSpotTarget {
     return rows;
   }
 
+  /** Whether an id that may be written otherwise was not found. */
+  #lacks(leadIds: readonly string[], companies: Iterable<ShownCompany>, table: CompanyTable): boolean {
+    const there = new Set([...companies].map((company) => idKey(leadIdOf(company, table) ?? '')));
+    return leadIds.some((leadId) => isUuid(leadId) && !there.has(idKey(leadId)));
+  }
+
   /** The new ones whose company a person has deleted: another would be made. */
   async #inBin(
     inputs: readonly PlannedInput[],
@@ -246,13 +255,13 @@ class CompaniesTarget implements HubSpotTarget {
     const added = inputs.filter(({ kind }) => kind === 'create');
     if (added.length === 0) return [];
     const binned = (this.#binned ??= await this.#readBin(table, signal));
-    return added.flatMap((input) => (binned.has(input.leadId) ? [[input, inRecycleBin]] : []));
+    return added.flatMap((input) => (binned.has(idKey(input.leadId)) ? [[input, inRecycleBin]] : []));
   }
 
   async #readBin(table: CompanyTable, signal: AbortSignal): Promise<Set<string>> {
     const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
     const archived = await this.#binListing.read('bin', [table.idProperty], hasId, signal);
-    return new Set([...archived.values()].flatMap((company) => leadIdOf(company, table) ?? []));
+    return new Set([...archived.values()].map((company) => idKey(leadIdOf(company, table) ?? '')));
   }
 }
 

@@ -1,5 +1,6 @@
 import { showCell } from '../../lead/value.ts';
 import { withoutStop } from '../../errors.ts';
+import { idKey } from '../../lead/lead.ts';
 import type { Verdict } from '../row-changes.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CompanyTable } from './company-table.ts';
@@ -58,11 +59,11 @@ export function outcomesOf(
   fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
   table: CompanyTable,
 ): readonly RowOutcome[] {
-  const byLead = Map.groupBy(fates.keys(), ({ leadId }) => leadId.trim());
+  const byLead = Map.groupBy(fates.keys(), ({ leadId }) => idKey(leadId));
   return changes.map((change, index): RowOutcome => {
     const outcome = planned[index];
     if (outcome === undefined) throw new Error('a change without outcome');
-    const leadId = change.leadId?.trim() ?? '';
+    const leadId = idKey(change.leadId ?? '');
     if (outcome.status !== 'done' || leadId === '') return outcome;
     const verdicts = (byLead.get(leadId) ?? []).flatMap((input) => {
       const fate = fates.get(input);

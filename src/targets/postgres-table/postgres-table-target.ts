@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
+import { idKey } from '../../lead/lead.ts';
 import { visibleText } from '../../visible-text.ts';
 import { shownStatus } from '../columns.ts';
 import { type PresentRow, RowChanges } from '../row-changes.ts';
@@ -141,6 +142,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     return (await describe(ask, table, options)) ?? raiseMissing(name);
   }
 
+  const idClosed = `The column ${JSON.stringify(options.idColumn)} of ${name} may not be written; grant UPDATE on it.`;
+
   return {
     name,
     batchSize: 500,
@@ -160,7 +163,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const rows = all.flatMap((texts, index) => {
           const { leadId, cells, status } = found.row(texts);
           if (leadId === null && Object.values(cells).every((cell) => cell === null)) return [];
-          return [{ row: index + 1, leadId, cells, status: shownStatus(found.columns, status) }];
+          const row = { row: index + 1, leadId, cells, status: shownStatus(found.columns, status) };
+          return [leadId === null && found.isIdClosed ? { ...row, idClosed } : row];
         });
         const { closed, unsuited, columns } = found;
         const { timeZone } = options;
@@ -177,8 +181,9 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
           leadId?.trim() ?? '',
           kind === 'link' ? '' : null,
         ]);
-        const wanted = `where ${found.idText} = any($1) order by ${found.order} for update`;
-        const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids]);
+        const keys = ids.map((id) => id && idKey(id));
+        const wanted = `where (${found.idText} = any($1) or ${found.idKeyText} = any($2)) order by ${found.order} for update`;
+        const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids, keys]);
         return carryOut(changes, { all: texts.map(found.row) }, found, ask, signal);
       }),
   };
@@ -198,7 +203,7 @@ function openClient(url: Secret, name: string): pg.Client {
 
 /** Whether no two changes are about one row. */
 function areApart(changes: readonly RowChange[]): boolean {
-  const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [leadId.trim()]));
+  const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));
   return new Set(ids).size === ids.length;
 }
 

@@ -98,6 +98,8 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     quoted,
     cell,
     idText,
+    /** As `idKey`, for UUIDs; of other ids it may be another's, too. */
+    idKeyText: String.raw`lower(btrim(regexp_replace(${idText}, '^urn:uuid:', '', 'i'), '{}()'))`,
     /** A text as the column takes it, as an expression. */
     taken: (index: number, expression: string): string => {
       // An explicit cast to a length would cut off without a word.
@@ -108,6 +110,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     /** What is asked of a row: its place, whether deleting it would take what is a person's, then ours. */
     selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
+    isIdClosed: catalogued[columns.id]?.[4] === 'true',
     closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
     unsuited: unsuited(columns, names, catalogued),
     /** Nothing, as the column takes it. */

@@ -1,3 +1,4 @@
+import { idKey } from '../../lead/lead.ts';
 import { sameCell, type Value } from '../../lead/value.ts';
 import { ownedColumns } from '../columns.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../row-changes.ts';
@@ -112,7 +113,12 @@ function parameters(found: Table, rows: readonly { readonly cells: Cells }[]) {
 /** The row as it is now. Throws `target.refused` when it does not show what was written. */
 function compared(cells: Cells, texts: Texts | undefined, found: Table): PresentRow<Place> {
   if (texts === undefined) throw refused('A rule of the table keeps the row from being written.');
-  const other = [...cells].find(([index, value]) => !sameCell(found.cell(index, texts), value));
+  const other = [...cells].find(([index, value]) => {
+    const shown = found.cell(index, texts);
+    if (index === found.columns.id && typeof shown === 'string' && value !== null)
+      return idKey(shown) !== idKey(value);
+    return !sameCell(shown, value);
+  });
   if (other !== undefined)
     throw refused(`The column ${found.quoted(other[0])} keeps something else than was written.`);
   return found.row(texts);

@@ -5,6 +5,7 @@ import type { CsvRecord } from './csv-records.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
+import { idKey } from '../../lead/lead.ts';
 import { IdSet } from './id-set.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Splice } from './splice.ts';
@@ -39,7 +40,7 @@ export async function planCsvWrite(
   known: KnownCsv | null,
 ): Promise<CsvWritePlan> {
   const isNew = (change: RowChange): boolean =>
-    change.kind === 'append' && known?.ids.mayHave(change.leadId.trim()) === false;
+    change.kind === 'append' && known?.ids.mayHave(idKey(change.leadId)) === false;
   const csv =
     known !== null && changes.every(isNew)
       ? { ...known, rowChanges: rowChangesOf(changes, known.columns) }
@@ -52,7 +53,7 @@ export async function planCsvWrite(
     return { outcomes: decisions.outcomes, splices, after: null };
 
   const after = (): KnownCsv => {
-    for (const { leadId } of decisions.appends) ids.add(leadId.trim());
+    for (const { leadId } of decisions.appends) ids.add(idKey(leadId));
     const bytes = added.start + added.bytes.length;
     const row = end.last.row + decisions.appends.length;
     const last = { row, contentEnd: bytes - style.lineEnd.length, end: bytes };
@@ -83,7 +84,7 @@ async function readToEnd(
       const row = readCsvRow(record, columns, mapping.timeZone);
       if (row === null) continue;
       rowChanges.see(row);
-      if (row.leadId !== null) ids?.add(row.leadId);
+      if (row.leadId !== null) ids?.add(idKey(row.leadId));
     }
   }
   const lineEnd = await lineEndOf(file, header);

@@ -2,7 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
-import { removeLeftovers, replaceFile } from './replace-file.ts';
+import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
 import { followLinks, openSource, type SourceFile, versionOf } from './source-file.ts';
 
 /** What one format of file knows; all of it works on one state of the file and writes nothing. */
@@ -123,7 +123,11 @@ export class FileTarget implements Target {
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();
     try {
-      yield* this.#format.readRows(file, signal);
+      const idClosed = await whyReadOnly(path);
+      for await (const rows of this.#format.readRows(file, signal))
+        yield idClosed === null
+          ? rows
+          : rows.map((row) => (row.leadId === null ? { ...row, idClosed } : row));
     } catch (error) {
       if (await isOfHalfWritten(error, file)) throw this.#changed();
       throw error;

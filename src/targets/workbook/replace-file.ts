@@ -48,6 +48,18 @@ export async function replaceFile(replacement: Replacement): Promise<Replaced> {
   }
 }
 
+/** Why a file could not be replaced now, as a sentence; null when it could. */
+export async function whyReadOnly(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.W_OK);
+    await access(dirname(path), constants.W_OK);
+    return null;
+  } catch (error) {
+    const fault = writeFault(error, path);
+    return fault instanceof Error ? fault.message : null;
+  }
+}
+
 /** Removes temporary files that a killed run left beside the file. Only for the holder of the file's lock. */
 export async function removeLeftovers(path: string): Promise<void> {
   const folder = dirname(path);

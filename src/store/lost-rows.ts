@@ -1,0 +1,103 @@
+import type pg from 'pg';
+import type { LostLead, Stray } from '../merge/lost-rows.ts';
+import { streamRows } from './stream-rows.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+/** How much there is to look for. */
+export interface LostCounts {
+  /** Known leads whose row the scan did not show. */
+  readonly gone: number;
+  /** Rows with an id that show another name than their lead and they last agreed on. */
+  readonly renamed: number;
+  /** Rows whose id cannot be read. */
+  readonly unreadable: number;
+}
+
+// A lead that is not in this scan either may be gone, or only be missed.
+const goneRows = `from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+  where m.run_id = $1 and m.row and m.merged is null and p.base is not null and p.lead_deleted_at is null
+    and (not m.lead or p.lead_absences - (p.absence_run is not distinct from $1)::int <= 0)`;
+
+const renamedRows = `from staged_rows t join pairs p on p.connection = $2 and p.lead_id = t.lead_id
+  left join staged_leads l on l.run_id = $1 and l.lead_id = t.lead_id
+  where t.run_id = $1 and not t.duplicate and t.cells ? 'companyName' and p.base->>'companyName' <> ''
+    and t.cells->'companyName' is distinct from p.base->'companyName'
+    and t.cells->'companyName' is distinct from l.cells->'companyName'`;
+
+export async function countLost(db: Queryable, run: RunRef): Promise<LostCounts> {
+  const { rows } = await db.query<LostCounts>(
+    `select (select count(*)::int ${goneRows}) as gone, (select count(*)::int ${renamedRows}) as renamed,
+       (select count(*)::int from staged_rows where run_id = $1 and unreadable_id is not null) as unreadable`,
+    [run.id, run.connection],
+  );
+  return rows[0] ?? { gone: 0, renamed: 0, unreadable: 0 };
+}
+
+/** Known leads whose row the scan did not show. */
+export async function* goneLeads(pool: pg.Pool, run: RunRef): AsyncIterable<LostLead> {
+  yield* streamRows<LostLead>(
+    pool,
+    `select g.lead_id as "leadId", g.base, coalesce(l.cells, g.base) as lead, g.listed as "isListed", g.place,
+       g.absences <= 0 as "isFresh"
+     from (select p.lead_id, p.base, not m.lead as listed, p.row_number as place,
+             p.row_absences - (p.absence_run is not distinct from $1)::int as absences ${goneRows}) g
+     left join staged_leads l on l.run_id = $1 and l.lead_id = g.lead_id order by g.lead_id`,
+    [run.id, run.connection],
+  );
+}
+
+/** Of leads whose rows show other names than before so many are looked at: more are a matter of the guard. */
+const mostRenamed = 5_000;
+
+/** Known leads whose row shows another name than they last agreed on. */
+export async function* renamedLeads(pool: pg.Pool, run: RunRef): AsyncIterable<LostLead> {
+  yield* streamRows<LostLead>(
+    pool,
+    `select p.lead_id as "leadId", p.base, coalesce(l.cells, p.base) as lead, true as "isListed", true as "isFresh",
+       null as place, json_build_object('row', t.row_number, 'rowKey', t.row_key) as shown
+     ${renamedRows} order by t.ordinal limit ${mostRenamed}`,
+    [run.id, run.connection],
+  );
+}
+
+/** A stray as it is stored. */
+export interface StagedStray extends Stray {
+  /** Its id is nobody's, and was not in the scan before. */
+  readonly isNewOrphan: boolean;
+}
+
+/** Rows that no lead is known to have, in the target's order. */
+export async function* strays(pool: pg.Pool, run: RunRef): AsyncIterable<StagedStray> {
+  yield* streamRows<StagedStray>(
+    pool,
+    `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id is not null as "isUnreadable",
+       coalesce(r.unreadable_id, r.id_closed) is not null as "isClosed", r.cells,
+       r.row_key as "rowKey", r.lead_id is not null and not r.duplicate and not exists (
+         select from held h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as "isNewOrphan"
+     from staged_rows r
+     where r.run_id = $1 and r.cells is not null and (r.lead_id is null or r.duplicate
+       or not exists (select from pairs where connection = $2 and lead_id = r.lead_id)
+         and not exists (select from staged_leads where run_id = $1 and lead_id = r.lead_id))
+     order by r.ordinal`,
+    [run.id, run.connection],
+  );
+}
+
+/** That the rows of these leads were missed counts for nothing; absent: of none. */
+export async function leaveUndecided(
+  db: Queryable,
+  runId: number,
+  leadIds?: readonly string[],
+): Promise<void> {
+  await db.query(
+    `update missed_pairs m set undecided = true where run_id = $1 and row
+       and ($2::text[] is null or lead_id in (select unnest($2::text[])))`,
+    [runId, leadIds ?? null],
+  );
+}

@@ -1,0 +1,116 @@
+import type pg from 'pg';
+import type { Cells } from '../lead/value.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import {
+  contentMarks,
+  findLostRows,
+  lostMarks,
+  type LostLead,
+  type LostRows,
+  type Stray,
+  strayMarks,
+} from '../merge/lost-rows.ts';
+import type { PlannedAction } from '../merge/action.ts';
+import { orphan, type PairState, planFoundRow, planPair } from '../merge/plan.ts';
+import { planMovedRow } from '../merge/plan-held-rows.ts';
+import type { Policy } from '../merge/policy.ts';
+import { countLost, goneLeads, renamedLeads, strays as streamStrays } from '../store/lost-rows.ts';
+import type { Run } from '../store/runs.ts';
+import type { SettledCreates } from './settle-creates.ts';
+
+/** Of so many leads whose rows are gone all are kept in memory; of more, those that a stray row may belong to. */
+const mostGone = 20_000;
+
+/** What the scan says of rows that lost their ids. */
+export interface FoundRows extends LostRows {
+  /** The rows that get their id back, by their lead. */
+  readonly rowOf: ReadonlyMap<string, { readonly row: number; readonly cells: Cells }>;
+  /** Rows whose ids nobody knows and nobody knew of, as far as rows of known leads are gone. */
+  readonly idsUnknown: number;
+  /** Whether a lead that has no row yet may have one whose id cannot be read. */
+  mayHaveRow(lead: Cells): boolean;
+}
+
+/** Looks for the rows of leads that have lost theirs. `creates`: rows and leads that belong to a create are left out. */
+export async function findRows(
+  pool: pg.Pool,
+  run: Run,
+  fields: readonly FieldMapping[],
+  policy: Policy,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
+): Promise<FoundRows> {
+  const counts = await countLost(pool, run);
+  if (counts.gone + counts.renamed + counts.unreadable === 0) return nothingLost;
+  let [fresh, newOrphans] = [0, 0];
+  const isFree = ({ leadId }: LostLead): boolean => !creates.leadIds.has(leadId);
+  const gone: LostLead[] = [];
+  const renamed = run.allow.includes('rows-shuffled') ? [] : await collect(renamedLeads(pool, run), isFree);
+  const marks = new Set(renamed.flatMap((lead) => lostMarks(lead, fields, policy.fields)));
+  const seeGone = async (keep: (lead: LostLead) => boolean): Promise<void> => {
+    for await (const lead of goneLeads(pool, run)) {
+      if (!isFree(lead)) continue;
+      if (lead.isFresh) fresh += 1;
+      if (keep(lead)) gone.push(lead);
+    }
+  };
+  const areMany = counts.gone > mostGone;
+  if (!areMany) {
+    await seeGone(() => true);
+    for (const lead of gone) for (const mark of lostMarks(lead, fields, policy.fields)) marks.add(mark);
+  }
+  const strays: Stray[] = [];
+  for await (const stray of streamStrays(pool, run)) {
+    if (stray.leadId === null && creates.rows.has(stray.row)) continue;
+    if (stray.isNewOrphan) newOrphans += 1;
+    if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
+      strays.push(stray);
+  }
+  if (areMany) {
+    const ofStrays = new Set(strays.flatMap(strayMarks));
+    await seeGone((lead) => lostMarks(lead, fields, policy.fields).some((mark) => ofStrays.has(mark)));
+  }
+  const found = findLostRows(strays, [...gone, ...renamed], fields, policy.fields);
+  const byRow = new Map(strays.map((stray) => [stray.row, stray]));
+  const rowOf = [...found.links].map(
+    ([row, leadId]) => [leadId, { row, cells: byRow.get(row)?.cells ?? {} }] as const,
+  );
+  const unreadable = new Set(
+    strays.filter((stray) => stray.isUnreadable).flatMap((stray) => contentMarks(stray.cells, fields)),
+  );
+  return {
+    ...found,
+    rowOf: new Map(rowOf),
+    idsUnknown: Math.min(newOrphans, fresh - found.links.size),
+    mayHaveRow: (cells) =>
+      unreadable.size > 0 && contentMarks(cells, fields).some((mark) => unreadable.has(mark)),
+  };
+}
+
+const nothingLost: FoundRows = {
+  ...findLostRows([], [], [], []),
+  rowOf: new Map(),
+  idsUnknown: 0,
+  mayHaveRow: () => false,
+};
+
+async function collect<T>(items: AsyncIterable<T>, keep: (item: T) => boolean): Promise<T[]> {
+  const kept: T[] = [];
+  for await (const item of items) if (keep(item)) kept.push(item);
+  return kept;
+}
+
+/** What to do with one lead id, by what was found of its row. */
+export function planOne(state: PairState, policy: Policy, found: FoundRows): readonly PlannedAction[] {
+  const { leadId, base, lead, row } = state;
+  if (row === null) {
+    const mayBeThere =
+      base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones || found.leadIds.has(leadId);
+    return mayBeThere ? [] : planPair(state, policy);
+  }
+  if (found.rowOf.has(leadId)) return planFoundRow(state, policy);
+  const others = found.moved.get(row.row);
+  if (others !== undefined && base !== null) return [planMovedRow(state, others)];
+  const mayBe = found.mayBe.get(row.row);
+  if (mayBe !== undefined && base === null && lead === null) return [orphan(state, row, mayBe)];
+  return planPair(state, policy);
+}
