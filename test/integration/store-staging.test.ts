@@ -41,6 +41,8 @@ describe('differences', () => {
       leadAbsences: 0,
       rowAbsences: 0,
       deletionDone: false,
+      merged: null,
+      undone: null,
       memo: null,
     });
     expect(found[2]).toMatchObject({ lead: acme, row: null, rowNumber: null });
@@ -184,8 +186,9 @@ describe('rows that no lead id names', () => {
     await hold(here.pool, { ...run, round: 1 }, [
       { ...item, code: 'lead.create-refused', message: 'said no' },
     ]);
+    const refusal = { code: 'lead.create-refused', message: 'said no' };
     const loose = await collect(looseRows(here.pool, run));
-    expect(loose.map(({ refused }) => refused)).toEqual(['said no', null, 'said no']);
+    expect(loose.map(({ refused }) => refused)).toEqual([refusal, null, refusal]);
     await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
     expect((await collect(looseRows(here.pool, run))).map(({ refused }) => refused)).toEqual([
       null,

@@ -197,7 +197,7 @@ export const sameRowScenarios: readonly Scenario[] = [
       { sync: { exit: 3, did: 'nothing', problems: ['row.id-lost row 2'] } },
       { sync: { exit: 3, did: 'nothing', problems: ['row.id-lost row 2'] } },
       { removeRow: 'Acme GmbH' },
-      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 0, did: 'nothing', problems: ['delete.waiting acme'] } },
       { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
     ],
     end: { leads: [bolt, cord], rows: [boltRow, cordRow] },

@@ -92,7 +92,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'expect: a row that changed is written all the same',
     file: 'src/targets/row-changes.ts',
-    from: `    if (!shows(row.cells, expect)) return changed;`,
+    from: `    if (!shows(row.cells, expect)) return this.#verdicts.changed;`,
     to: ``,
   },
   {
@@ -112,10 +112,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'holds: released by each run',
     file: 'src/store/held.ts',
-    from: `  await hold(db, run, rows);
-  await db.query(`,
-    to: `  await hold(db, run, []);
-  await db.query(`,
+    from: `where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
+     window`,
+    to: `where a.run_id = $1 and a.round = $2 and a.kind = 'none'
+     window`,
   },
   {
     name: 'history: what the loser of a policy typed is not kept',
@@ -151,8 +151,8 @@ async function notRecorded(`,
   {
     name: 'merge: an edit does not beat a deletion',
     file: 'src/merge/plan.ts',
-    from: `  if (!sameRecord(row.cells, base, policy)) {`,
-    to: `  if (policy.fields.length > 1_000 && !sameRecord(row.cells, base, policy)) {`,
+    from: `  const isEdited = !sameRecord(row.cells, base, policy);`,
+    to: `  const isEdited = policy.fields.length > 1_000 && !sameRecord(row.cells, base, policy);`,
   },
   {
     name: 'direction: one way is taken for two-way',
