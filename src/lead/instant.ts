@@ -5,26 +5,48 @@ const zone = String.raw`\s*(?<zone>[Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)`;
 const rest = String.raw`(?:(?:[Tt]|,?\s+)${time}(?:${zone})?)?`;
 
 const isoDate = /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/;
-const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4})/;
+const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4}|\d{2}(?!\d))/;
+const namedDate =
+  /^(?<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]\s*(?<name>\p{L}{3,9})\.?,?[\s-]\s*(?<year>\d{4})/u;
+const americanDate = /^(?<name>\p{L}{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})/u;
 const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/;
 
 const yearFirst = new RegExp(isoDate.source + rest + '$');
 const dayFirst = new RegExp(dottedDate.source + rest + '$');
+const dayAndName = new RegExp(namedDate.source + rest + '$', 'u');
+const nameFirst = new RegExp(americanDate.source + rest + '$', 'u');
 const eitherFirst = new RegExp(slashedDate.source + rest + '$');
 const basicIso = new RegExp(
   String.raw`^(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})` +
     String.raw`(?:[Tt](?<hour>\d{2})(?<minute>\d{2})(?:(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:${zone})?)?$`,
 );
 
+/** Months as they begin in English and in German; three letters tell them apart. */
+const monthNames: readonly RegExp[] = [
+  /^(?:jan(?:uary|uar)?|jän(?:ner)?)$/,
+  /^(?:feb(?:ruary|ruar)?)$/,
+  /^(?:mar(?:ch)?|mär(?:z)?|maerz|mrz)$/,
+  /^apr(?:il)?$/,
+  /^(?:may|mai)$/,
+  /^jun[ei]?$/,
+  /^jul[yi]?$/,
+  /^aug(?:ust)?$/,
+  /^sept?(?:ember)?$/,
+  /^(?:oct(?:ober)?|okt(?:ober)?)$/,
+  /^nov(?:ember)?$/,
+  /^(?:dec(?:ember)?|dez(?:ember)?)$/,
+];
+
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
  * The moment that a text means, as canonical ISO text in UTC with milliseconds (`2026-03-29T00:30:00.000Z`), or null
  * when it cannot be understood: not a date, a date that does not exist, or one with two meanings (`03/04/2026`,
- * two-digit years), because a guess would be a lost edit.
+ * `03/04/26`), because a guess would be a lost edit.
  *
- * Understood are year-first dates (`2026-11-21`, `2026/11/21`, `20261121`), German ones (`21.11.2026`) and
- * `11/21/2026` or `21/11/2026` when only one order is possible; each alone or with a time (`T` or a space, 24 or 12
+ * Understood are year-first dates (`2026-11-21`, `2026/11/21`, `20261121`), German ones (`21.11.2026`, `21.11.26`), those
+ * that name the month in English or German (`21 Nov 2026`, `Nov 21, 2026`, `21. November 2026`) and `11/21/2026` or
+ * `21/11/2026` when only one order is possible; each alone or with a time (`T` or a space, 24 or 12
  * hours, seconds optional) and then with or without `Z` or an offset. A text without offset is meant in `timeZone`
  * (IANA); a date alone is the start of that day there. A local time that a clock change skips is moved forward by
  * the gap, one that comes twice is the earlier (Temporal's `compatible`). Digits after milliseconds are cut off.
@@ -51,7 +73,14 @@ function isCanonical(text: string): boolean {
 
 function readGroups(text: string): Groups | null {
   const known = yearFirst.exec(text) ?? dayFirst.exec(text) ?? basicIso.exec(text);
-  if (known?.groups !== undefined) return known.groups;
+  if (known?.groups !== undefined) return withCentury(known.groups);
+  const composed = text.normalize('NFC');
+  const named = (dayAndName.exec(composed) ?? nameFirst.exec(composed))?.groups;
+  if (named !== undefined) {
+    const name = named['name']?.toLowerCase() ?? '';
+    const month = monthNames.findIndex((pattern) => pattern.test(name)) + 1;
+    return month === 0 ? null : { ...named, month: String(month) };
+  }
   const either = eitherFirst.exec(text)?.groups;
   if (either === undefined) return null;
   const first = Number(either['first']);
@@ -59,6 +88,11 @@ function readGroups(text: string): Groups | null {
   if (first !== second && first <= 12 && second <= 12) return null;
   const [day, month] = first > 12 ? [first, second] : [second, first];
   return { ...either, day: String(day), month: String(month) };
+}
+
+/** Leads are followed up in this century. */
+function withCentury(groups: Groups): Groups {
+  return groups['year']?.length === 2 ? { ...groups, year: `20${groups['year']}` } : groups;
 }
 
 function toCanonical(groups: Groups, timeZone: string): string | null {

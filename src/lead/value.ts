@@ -3,11 +3,12 @@ export type Value = string | null;
 
 /**
  * A value that is there but cannot be understood, such as "next Tuesday" in a date column. Never written anywhere. `why`,
- * for the message: a formula, an error that a formula or an import left, or a cell that a merge covers; absent: a text.
+ * for the message: a formula, an error that a formula or an import left, a cell that a merge covers, or one of a row with
+ * more cells than there are headings; absent: a text.
  */
 export interface Unreadable {
   readonly unreadable: string;
-  readonly why?: 'formula' | 'error' | 'merged';
+  readonly why?: 'formula' | 'error' | 'merged' | 'shifted';
 }
 
 export type Cell = Value | Unreadable;

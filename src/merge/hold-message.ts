@@ -42,6 +42,8 @@ function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
       return `the cell shows the error ${showCell(row)}. Mend it, or type the value in its place`;
     case 'merged':
       return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
+    case 'shifted':
+      return `the row has ${showCell(row)}, so a cell may stand in the wrong column. Put a text that has the separator in it in quotes, or give the further column a heading`;
     case undefined:
       return type === 'instant'
         ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`

@@ -152,9 +152,14 @@ function planBoth(
   const holds: PlannedAction[] = [];
   for (const mapping of policy.fields) {
     const { field } = mapping;
-    // A field whose column is missing is in no row: it is left out of this run.
-    if (!(field in row.cells)) continue;
     const leadCell = lead[field] ?? null;
+    if (!(field in row.cells)) {
+      // Not shown is no edit: the cell is filled, so that it is shown from then on.
+      if (mapping.direction === 'to-leads' || policy.direction === 'to-leads') continue;
+      if (sameCell(leadCell, null) || isUnreadable(leadCell)) continue;
+      toRow[field] = { from: null, to: leadCell, rule: 'fills-empty', ...knownBase(state.base?.[field]) };
+      continue;
+    }
     const rowCell = row.cells[field] ?? null;
     const base = state.base?.[field];
     const decision = mergeField(
@@ -162,7 +167,7 @@ function planBoth(
       mapping,
       policy,
     );
-    const known = base === undefined ? {} : { base };
+    const known = knownBase(base);
     switch (decision.kind) {
       case 'same':
         break;
@@ -190,6 +195,8 @@ function planBoth(
   if (Object.keys(toRow).length > 0) actions.push(update('update-row', state, toRow));
   return [...actions, ...holds];
 }
+
+const knownBase = (base: Value | undefined) => (base === undefined ? {} : { base });
 
 /**
  * The link of a row without id to the lead that was made of it, with whatever changed on either side since. `content`: what

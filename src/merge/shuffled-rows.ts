@@ -19,6 +19,7 @@ export class ShuffledRows {
   see(base: Values, row: Cells): void {
     let [filled, changed] = [0, 0];
     for (const { field } of this.#fields) {
+      if (!(field in row)) continue;
       const [was, is] = [base[field] ?? null, row[field] ?? null];
       if (was === null && is === null) continue;
       filled += 1;

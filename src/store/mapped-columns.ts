@@ -18,7 +18,21 @@ export async function movedFields(
   return new Set(moved.map(({ field }) => field));
 }
 
-/** Remembers the columns, and forgets what was agreed on in those that a field was moved from. */
+/** The fields that were not mapped yet when the connection was last synced; none before its first sync. */
+export async function newFields(
+  db: pg.Pool,
+  connection: string,
+  columns: Columns,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ field: string }>(
+    'select field from mapped_columns where connection = $1',
+    [connection],
+  );
+  const known = new Set(rows.map(({ field }) => field));
+  return known.size === 0 ? [] : columns.map(({ field }) => field).filter((field) => !known.has(field));
+}
+
+/** Remembers the columns, also those that are missing now, and forgets what was agreed on in those that a field was moved from. */
 export async function rememberColumns(
   db: pg.PoolClient,
   connection: string,
@@ -35,7 +49,7 @@ export async function rememberColumns(
     `insert into mapped_columns (connection, field, column_name)
      select $1, * from unnest($2::text[], $3::text[])
      on conflict (connection, field) do update set column_name = excluded.column_name
-       where mapped_columns.column_name <> excluded.column_name`,
-    [connection, columns.map(({ field }) => field), columns.map(({ column }) => column)],
+       where mapped_columns.field = any($4::text[])`,
+    [connection, columns.map(({ field }) => field), columns.map(({ column }) => column), [...moved]],
   );
 }

@@ -181,7 +181,8 @@ export async function stageRows(
     const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
     const duplicate = pairId !== null && !met.add(pairId);
     if (pairId !== null && !duplicate) newlyMet.push(pairId);
-    const asBefore = isWhole && !duplicate && isUnmoved(row.cells, settled);
+    const isShown = isWhole && fields.every(({ field }) => field in row.cells);
+    const asBefore = isShown && !duplicate && isUnmoved(row.cells, settled);
     if (asBefore && place === row.row && row.status === usualStatus) return [];
     const at = { ...row, ordinal: from + nth, duplicate };
     if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];

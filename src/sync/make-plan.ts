@@ -84,7 +84,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const refusals = guard(counts, context.connection.sync.limits, run.allow);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
-    await rememberColumns(db, run.connection, policy.fields, moved);
+    await rememberColumns(db, run.connection, context.connection.fields, moved);
     await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
     newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
     await storeSettlements(db, run, creates);
@@ -130,7 +130,7 @@ function isFiltered({ connection }: StepContext): boolean {
 function readablePolicy(context: StepContext, run: Run): Policy {
   const policy = policyOf(context.connection);
   const missing = run.problems.flatMap(({ code, field }) =>
-    code === 'target.column-missing' ? [field] : [],
+    code === 'target.column-missing' || code === 'target.column-new' ? [field] : [],
   );
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
@@ -293,6 +293,8 @@ async function countPlan(
   let rewritten = 0;
   for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
     if (round !== run.round || state === 'left-out') continue;
+    // What only fills empty cells, of a new column for instance, takes nothing away.
+    if (kind === 'update-row' && reason === 'fills-empty') continue;
     byKind[kind] = (byKind[kind] ?? 0) + count;
     if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
   }

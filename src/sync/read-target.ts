@@ -1,9 +1,12 @@
+import type { Problem } from '../errors.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import { idKey, isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { inStep } from '../merge/row-status.ts';
 import { respellRows } from '../store/lead-spellings.ts';
+import { newFields } from '../store/mapped-columns.ts';
 import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
+import { countKnownPairs } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   analyzeStaged,
@@ -16,6 +19,7 @@ import {
   stageRows,
 } from '../store/staging.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
+import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -26,11 +30,14 @@ const batchesTogether = 2;
 /** The rows of a target that are staged, and what is missing in it. */
 export interface StagedTable {
   readonly rows: number;
-  readonly missing: TargetSnapshot['missing'];
+  readonly problems: readonly Problem[];
   readonly merged?: TargetSnapshot['merged'];
 }
 
-/** Reads the whole target and compares it with what was pulled. A plan does not create a target that is missing. */
+/**
+ * Reads the whole target and compares it with what was pulled. A plan creates neither a target that is missing nor the
+ * column of a field that is new in the mapping.
+ */
 export async function readTarget(context: StepContext, run: Run): Promise<Run> {
   return finishReading(context, run, await stageTable(context, run, run.mode === 'sync'));
 }
@@ -39,26 +46,60 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
   await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
-  const snapshot = await target.open({ create, purpose: `${run.id} ${run.round}` }, context.stop);
+  const added = await newFields(context.pool, run.connection, connection.fields);
+  const wasFilled = (await countKnownPairs(context.pool, run.connection)) > 0;
+  const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled };
+  const snapshot = await target.open(options, context.stop);
   const staging: RowStaging = {
     fields: connection.fields,
     isWhole: snapshot.missing.length === 0,
     usualStatus: connection.target.statusColumn === undefined ? null : inStep,
   };
   const met = new MetPairs();
+  const [apart, outside] = [new ApartRows<TargetRow>(), [] as Problem[]];
   let count = 0;
   let bytes = 0;
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
-    const rows = batches.flat().map(storableRow);
+    const found = hasPlaces(context) ? apart.see(batches.flat()) : { table: batches.flat(), apart: [] };
+    outside.push(...found.apart.flatMap(apartProblem));
+    const rows = found.table.map(storableRow);
     const from = count;
     bytes += await holding(context, (db) => stageRows(db, run, from, rows, staging, met), 'repeatable');
     count += rows.length;
     if (bytes > scanBounds.bytes)
       throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
   }
-  const { missing, merged = new Map() } = snapshot;
-  return { rows: count, missing, merged };
+  outside.push(...apart.end().flatMap(apartProblem));
+  const { merged = new Map() } = snapshot;
+  const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
+  return { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], merged };
+}
+
+/** The most rows apart from the table that are told one by one. */
+const mostApart = 100;
+
+/** Whether rows stand at places that people choose, so that one may stand apart. */
+function hasPlaces({ connection: { target } }: StepContext): boolean {
+  return target.type === 'workbook' || target.type === 'google-sheets';
+}
+
+/** Only what could be a lead is told: a note in any other column is nobody's business. */
+function apartProblem({ row, cells }: TargetRow): readonly Problem[] {
+  const name = cells['companyName'];
+  if (typeof name !== 'string') return [];
+  const message = `row ${row} has no id and is apart from the table, with an empty row between: no lead was made of it. Close the gap if it is one`;
+  return [{ code: 'row.apart', message, row }];
+}
+
+/** `toCome`: fields whose column the next sync makes. */
+function columnProblem(
+  { field, message, isDoubled }: TargetSnapshot['missing'][number],
+  toCome: readonly string[],
+): Problem {
+  if (isDoubled === true || !toCome.includes(field)) return { code: 'target.column-missing', message, field };
+  const coming = `the field ${field} is new and has no column yet: the next sync makes it and fills it`;
+  return { code: 'target.column-new', message: coming, field };
 }
 
 /** Ends a scan both sides of which are staged. */
@@ -73,18 +114,16 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
     'repeatable',
   );
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
-  const problems = table.missing.map(({ field, message }) => ({
-    code: 'target.column-missing',
-    message,
-    field,
-  }));
+  const others = run.problems.filter(
+    ({ code }) => !code.startsWith('target.column-') && code !== 'row.apart',
+  );
   return holding(context, async (db) => {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
       tries: 0,
-      problems: [...run.problems.filter((problem) => problem.code !== 'target.column-missing'), ...problems],
+      problems: [...others, ...table.problems],
     });
   });
 }

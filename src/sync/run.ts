@@ -246,6 +246,14 @@ async function interrupted(
   return { kind: 'finished', run: await finish(context, current, fault) };
 }
 
+/** A table whose headings or rows are gone needs a person, like any other refusal of the guard. */
+const needsPerson: ReadonlySet<string> = new Set([
+  'target.header-missing',
+  'target.id-column-missing',
+  'target.incomplete',
+  'target.emptied',
+]);
+
 async function finish(
   context: StepContext,
   run: Run,
@@ -254,8 +262,7 @@ async function finish(
 ): Promise<Run> {
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
-  // A table whose heading is gone needs a person, like any other refusal of the guard.
-  if (fault?.code === 'target.header-missing' || fault?.code === 'target.id-column-missing') {
+  if (fault !== null && needsPerson.has(fault.code)) {
     const refusals = [{ code: fault.code, message: explain(fault) }];
     const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
     const report = await buildReport(pool, stopped, null, clock.now());

@@ -1,3 +1,4 @@
+import { newFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { pull } from './pull.ts';
@@ -32,6 +33,8 @@ async function readEarly(
   try {
     const version = await context.target.version?.();
     if (version === undefined || version === null) return null;
+    // A sync makes their columns, which is no matter of reading.
+    if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;
     return { version, table: await stageTable(context, run, false) };
   } catch (error) {
     context.log.debug({ run: run.id, err: error }, 'the table was not read while the leads were');

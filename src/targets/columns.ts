@@ -1,6 +1,7 @@
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { FieldType, Value } from '../lead/value.ts';
+import type { MissingColumn } from './target.ts';
 
 export interface ColumnMapping {
   readonly fields: readonly FieldMapping[];
@@ -15,7 +16,7 @@ export interface Columns {
   readonly status: number | null;
   /** By lead field, only those whose column was found once. */
   readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
-  readonly missing: readonly { readonly field: string; readonly message: string }[];
+  readonly missing: readonly MissingColumn[];
 }
 
 /**
@@ -43,11 +44,14 @@ export function locateColumns(
   if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
 
   const fields = new Map<string, { index: number; type: FieldType }>();
-  const missing: { field: string; message: string }[] = [];
+  const missing: MissingColumn[] = [];
   for (const { field, column, type } of mapping.fields) {
     const [index, second] = positions.get(column) ?? [];
     if (index !== undefined && second === undefined) fields.set(field, { index, type });
-    else missing.push({ field, message: missingMessage(column, index !== undefined, name) });
+    else {
+      const isDoubled = index !== undefined;
+      missing.push({ field, message: missingMessage(column, isDoubled, name), isDoubled });
+    }
   }
   const status = mapping.statusColumn === undefined ? [] : (positions.get(mapping.statusColumn) ?? []);
   return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };

@@ -20,7 +20,6 @@ export interface PresentRow<Place> {
   /** As in TargetRow: no id can be written into such a row. */
   readonly unreadableId?: string;
   readonly cells: Cells;
-  /** Text of the status column. */
   readonly status: Value;
   readonly place: Place;
 }
@@ -106,8 +105,8 @@ export class RowChanges<Place> {
       known.count++;
       return;
     }
-    if (!this.#byContent.isEmpty && row.unreadableId === undefined)
-      this.#byContent.see(this.#contentKey(row.cells), row);
+    const isLinkable = row.unreadableId === undefined && !this.#byContent.isEmpty;
+    if (isLinkable) this.#byContent.see(this.#contentKey(row.cells), row);
     if (!this.#byStatus.isEmpty) this.#byStatus.see(this.#statusKey(row.cells, row.status), row);
   }
 
@@ -197,7 +196,7 @@ export class RowChanges<Place> {
   #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict | 'done' {
     const before = this.#writes.get(row.place);
     const differing = Object.entries(write.values ?? {}).filter(
-      ([field, value]) => !sameCell(cellOf(row.cells, field), value),
+      ([field, value]) => !(field in row.cells) || !sameCell(cellOf(row.cells, field), value),
     );
     const whole = {
       place: row.place,

@@ -29,9 +29,15 @@ export interface MergedRow {
   readonly message: string;
 }
 
+export interface MissingColumn {
+  readonly field: string;
+  readonly message: string;
+  readonly isDoubled?: boolean;
+}
+
 export interface TargetSnapshot {
-  /** Mapped fields whose column is missing or doubled: left out of this run. */
-  readonly missing: readonly { readonly field: string; readonly message: string }[];
+  /** Mapped fields whose column is missing or there twice (`isDoubled`): left out of this run. */
+  readonly missing: readonly MissingColumn[];
   /** True when the target did not exist and was created with its headings. */
   readonly created: boolean;
   /** Time zone in which the target's own dates are meant, as it names it. Absent: that of the configuration. */
@@ -151,6 +157,7 @@ export type RowOutcome =
  * | target.busy | later | a person has it open (an editor's lock file), another writer holds our lock, or a record is locked |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
  * | target.incomplete | later | the file ends in the middle of a row: it is still being written, or was cut off |
+ * | target.emptied | later | it is there, but nothing is in it any more (`wasFilled`) |
  * | target.tab-renamed | never | the sheet has another title now (which is named) |
  * | target.copied | never | a copy of a file that is kept in step already |
  * | target.header-missing | never | no heading of the mapping is in the first row |
@@ -179,10 +186,16 @@ export interface Target {
   /**
    * Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). With a
    * `purpose` it may go on with what a call for the same one read before it failed; without, all is read anew.
+   * `wasFilled`: rows of it are known, so one that is there but has nothing in it, not even headings, is refused.
    * `newFields`: mapped fields that never had a column; with `create` each gets one at the end where it is missing.
    */
   open(
-    options: { readonly create: boolean; readonly purpose?: string; readonly newFields?: readonly string[] },
+    options: {
+      readonly create: boolean;
+      readonly purpose?: string;
+      readonly newFields?: readonly string[];
+      readonly wasFilled?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;
   /**

@@ -12,6 +12,7 @@ export interface CsvHarness extends LocalHarness {
   readonly path: string;
   /** The file's text, byte order mark included. */
   read(): string;
+  bytes(): Buffer;
   write(content: string | Buffer): void;
 }
 
@@ -45,6 +46,7 @@ export async function makeCsvHarness(): Promise<CsvHarness> {
     show,
     edit: (change) => writeFileSync(path, stringify(change(show() ?? []).map((row) => Array.from(row)))),
     read: () => readFileSync(path, 'utf8'),
+    bytes: () => readFileSync(path),
     write: (content) => writeFileSync(path, content),
     async [Symbol.asyncDispose]() {
       await rm(folder, { recursive: true, force: true });

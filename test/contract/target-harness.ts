@@ -31,6 +31,7 @@ export interface LocalHarness extends TargetHarness {
  * - `copies`: it refuses a second row with the same id;
  * - `free-text-dates`: the column of a date holds dates only;
  * - `own-cells-emptied`: a row with cells of its own is never emptied of ours, it is left and held instead;
+ * - `new-columns`: its contract for columns of new fields is another one;
  * - `row-numbers`: its rows are not numbered from a row of headings.
  */
 export type Inability =
@@ -40,6 +41,7 @@ export type Inability =
   | 'copies'
   | 'free-text-dates'
   | 'own-cells-emptied'
+  | 'new-columns'
   | 'row-numbers';
 
 export type Inabilities = ReadonlySet<Inability>;

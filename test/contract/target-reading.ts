@@ -127,6 +127,39 @@ export function describeReading(name: string, makeHarness: MakeHarness, cannot: 
         }),
     );
 
+    testUnless('new-columns')('makes the column of a new field at the end, once, and fills nothing', () =>
+      withRows(
+        makeHarness,
+        [
+          ['Lead ID', 'Company', 'Own'],
+          ['id-a', 'Anna AG', 'mine'],
+          ['id-b', 'Bert BV', ''],
+        ],
+        async (harness) => {
+          const open = async (create: boolean) =>
+            (await harness.target().open({ create, newFields: ['city'] }, never())).missing.map(
+              ({ field }) => field,
+            );
+          expect(await open(false)).toEqual(['city', 'due']);
+          for (const _ of [1, 2]) {
+            expect(await open(true)).toEqual(['due']);
+            expect(await harness.show()).toEqual([
+              ['Lead ID', 'Company', 'Own', 'City'],
+              ['id-a', 'Anna AG', 'mine', ''],
+              ['id-b', 'Bert BV', '', ''],
+            ]);
+          }
+          expect((await readAll(harness.target())).map(({ cells }) => cells)).toEqual([
+            { name: 'Anna AG', city: null },
+            { name: 'Bert BV', city: null },
+          ]);
+          const changes = [update('id-b', { city: null }, { city: 'Bonn' })];
+          expect(await written(harness, changes)).toEqual(['done']);
+          expect((await harness.show())?.at(-1)).toEqual(['id-b', 'Bert BV', '', 'Bonn']);
+        },
+      ),
+    );
+
     const foreign = [
       ['no known heading', [['1', '2']], 'target.header-missing', 'headings-without-id'],
       ['no id column', [['Company', 'City']], 'target.id-column-missing', 'headings-without-id'],

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RowChange } from '../../src/targets/target.ts';
 import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
-import { append, link, mark, readAll, remove, update } from '../contract/target-harness.ts';
+import { append, link, mark, readAll, remove, status, update, verdict } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
 
@@ -44,18 +44,26 @@ describe('bytes of a CSV file', () => {
     expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up,Sync\r\n');
   });
 
-  test.each(['', '\uFEFF'])('an existing file without content (%j) gets headings', (content) =>
-    withFile(content, async (harness) => {
-      expect(await harness.target().open({ create: true }, signal)).toMatchObject({ created: true });
-      expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up\r\n');
-    }),
+  test.each(['', '\uFEFF', '\n', '\r\n \r\n', '\uFEFF\n'])(
+    'an existing file without content (%j) gets headings',
+    (content) =>
+      withFile(content, async (harness) => {
+        expect(await harness.target().open({ create: true }, signal)).toMatchObject({ created: true });
+        expect(harness.read()).toBe('\uFEFFLead ID,Company,City,Next follow-up\r\n');
+      }),
   );
 
   test.each([
     ['rows', 'Lead ID;City\nx;Bonn\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
     ['no row', 'Lead ID,City\r\n', 'n,Oslo\r\nm,Oslo\r\nö,Oslo\r\n', '', [2, 3, 4]],
     ['no line end', 'Lead ID;City\nx;Bonn', '\nn;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
-    ['no line at all', 'Lead ID,City', '\r\nn,Oslo\r\nm,Oslo\r\nö,Oslo\r\n', '', [2, 3, 4]],
+    [
+      'no line at all',
+      'Lead ID,Company,City,Next follow-up',
+      '\r\nn,,Oslo,\r\nm,,Oslo,\r\nö,,Oslo,\r\n',
+      '',
+      [2, 3, 4],
+    ],
     ['blank lines at the end', 'Lead ID;City\nx;Bonn\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '\n;\n', [3, 4, 5]],
     ['all quoted', '"Lead ID";"City"\n', '"n";"Oslo"\n"m";"Oslo"\n"ö";"Oslo"\n', '', [2, 3, 4]],
     ['a line end in a cell', 'Lead ID;City\nx;"B\nonn"\n', 'n;Oslo\nm;Oslo\nö;Oslo\n', '', [3, 4, 5]],
@@ -107,7 +115,8 @@ describe('bytes of a CSV file', () => {
     expect(await after(file, rome)).toBe('Lead ID,City\r\nb,Linz\r\na,Rome');
     expect(await after(file, append('n', {}))).toBe('Lead ID,City\r\nb,Linz\r\na,Bonn\r\nn,\r\n');
     expect(await after(file, remove('a', {}), append('n', {}))).toBe('Lead ID,City\r\nb,Linz\r\nn,\r\n');
-    expect(await after('Lead ID,City', append('n', {}))).toBe('Lead ID,City\r\nn,\r\n');
+    const all = 'Lead ID,Company,City,Next follow-up';
+    expect(await after(all, append('n', {}))).toBe(`${all}\r\nn,,,\r\n`);
   });
 
   test('new rows go before blank lines at the end', async () => {
@@ -118,13 +127,21 @@ describe('bytes of a CSV file', () => {
 
   test('rows that are too short or too long are kept, and a short one is filled up as far as needed', async () => {
     const file = 'Lead ID,City,Company,Own,Sync\na\nb,Linz,B,1,,extra,cells\n';
-    expect(await after(file, update('a', {}, { name: 'A' }))).toBe(file.replace('a\n', 'a,,A\n'));
-    expect(await after(file, mark('a', {}, '-'), update('a', {}, { city: 'Bonn' }))).toBe(
-      file.replace('a\n', "a,Bonn,,,'-\n"),
-    );
+    expect(await after(file, update('a', {}, { city: null, name: 'A' }))).toBe(file.replace('a\n', 'a,,A\n'));
+    const whole = update('a', {}, { city: 'Bonn', name: null });
+    expect(await after(file, whole, mark('a', {}, '-'))).toBe(file.replace('a\n', "a,Bonn,,,'-\n"));
     expect(await after(file, update('b', {}, { city: null }))).toBe(file.replace('Linz', ''));
     expect(await after('City,Lead ID\nBonn\n', link('a', { city: 'Bonn' }))).toBe('City,Lead ID\nBonn,a\n');
   });
+
+  test('cells that a short row does not show are never made empty on the way to others', () =>
+    withFile('Lead ID,City,Company,Own,Sync\na\n', async (harness) => {
+      const target = harness.target({ statusColumn: 'Sync' });
+      const changes = [update('a', {}, { name: 'A' }), mark('a', {}, 'gone'), status('a', 'in step')];
+      const outcomes = await target.write(changes, signal);
+      expect(outcomes.map(verdict)).toEqual(changes.map(() => 'target.cell-not-writable'));
+      expect(harness.read()).toBe('Lead ID,City,Company,Own,Sync\na\n');
+    }));
 
   test('mixed line ends are rows as well, and stay', async () => {
     expect(await after('Lead ID,City\r\nb,Linz\na,Bonn\rc,Graz\r\n', rome)).toBe(
@@ -195,12 +212,12 @@ describe('bytes of a CSV file', () => {
         .string({ unit: fc.constantFrom('a', ',', '\r', '\n', '"') })
         .map((text) => `"${text.replaceAll('"', '""')}"`),
     );
-    const row = fc.array(cell, { maxLength: 5 }).map((cells) => ['', ...cells].join(','));
+    const row = fc.array(cell, { minLength: 2, maxLength: 5 }).map((cells) => ['', ...cells].join(','));
     const lineEnd = fc.constantFrom('\r\n', '\n', '\r');
     await fc.assert(
-      fc.asyncProperty(fc.array(row), fc.array(row), lineEnd, row, async (before, behind, end, own) => {
+      fc.asyncProperty(fc.array(row), fc.array(row), lineEnd, cell, async (before, behind, end, own) => {
         const file = (city: string) =>
-          ['Lead ID,City,Own', ...before, `a,${city}${own}`, ...behind].join(end);
+          ['Lead ID,City,Own', ...before, `a,${city},${own}`, ...behind].join(end);
         harness.write(file('Bonn'));
         expect(await harness.target().write([rome], signal)).toEqual([{ key: 'a', status: 'done' }]);
         expect(harness.read()).toBe(file('Rome'));
@@ -209,14 +226,124 @@ describe('bytes of a CSV file', () => {
   });
 });
 
+describe('a file whose end is missing', () => {
+  test.each([
+    ['in a row', 'Lead ID,City,Company\na,Bonn,A\nb,Li', 'after 2 of 3 cells (line 3)'],
+    ['in an id', 'Lead ID,City\na,Bonn\nb', 'after 1 of 2 cells (line 3)'],
+    ['in a quoted cell', 'Lead ID,City\na,"x\ny"\nb,"Bonn\nc,Graz\n', 'quote is not closed (line 4)'],
+    ['in a heading', 'Lead ID,Company,Cit', 'in the middle of its headings'],
+    ['in the first heading', '\uFEFFLea', 'in the middle of its headings'],
+    [
+      'in a character',
+      Buffer.from('Lead ID,City\na,Köln\nb,Kö').subarray(0, -1),
+      'in the middle of a character',
+    ],
+    [
+      'in a character of UTF-16',
+      Buffer.from('\uFEFFLead ID,City\na,Bonn', 'utf16le').subarray(0, -1),
+      'character',
+    ],
+  ])('%s', (_, content, message) =>
+    withFile(content, async (harness) => {
+      const fault = { code: 'target.incomplete', retry: 'later', message: expect.stringContaining(message) };
+      const target = harness.target();
+      await expect(target.open({ create: true }, signal).then(() => readAll(target))).rejects.toMatchObject(
+        fault,
+      );
+      await expect(harness.target().write([rome], signal)).rejects.toMatchObject(fault);
+      expect(harness.read()).toBe(content.toString());
+    }),
+  );
+
+  test('a file that only lacks its last line end is whole', () =>
+    withFile('Lead ID,City\na,Bonn', async (harness) => {
+      expect(await readAll(harness.target())).toMatchObject([{ leadId: 'a', cells: { city: 'Bonn' } }]);
+    }));
+});
+
+describe('rows of another width than the headings', () => {
+  test('cells after the end of a row are not shown; empty ones are', () =>
+    withFile('Lead ID,City,Company\na\nb,Bonn\nc,,\n', async (harness) => {
+      expect((await readAll(harness.target())).map(({ cells }) => cells)).toEqual([
+        {},
+        { city: 'Bonn' },
+        { city: null, name: null },
+      ]);
+    }));
+
+  test('a row with more cells than there are headings cannot be read, unless they are empty', () =>
+    withFile('Lead ID,Company,City\na,Müller, Söhne,Bonn\nb,Bert,Linz,,\n', async (harness) => {
+      const shifted = { unreadable: '4 cells under 3 headings', why: 'shifted' };
+      expect((await readAll(harness.target())).map(({ cells }) => cells)).toEqual([
+        { name: shifted, city: shifted },
+        { name: 'Bert', city: 'Linz' },
+      ]);
+    }));
+});
+
+describe('encodings', () => {
+  const text = 'sep=;\nLead ID;Company;City;Own\na;Köln „Süd“;Bonn;€\n';
+  const encodings = [
+    ['UTF-8', (content: string) => Buffer.from(content)],
+    ['UTF-8 with a mark', (content: string) => Buffer.from(`\uFEFF${content}`)],
+    ['UTF-16LE', (content: string) => Buffer.from(`\uFEFF${content}`, 'utf16le')],
+    ['UTF-16BE', (content: string) => Buffer.from(`\uFEFF${content}`, 'utf16le').swap16()],
+    [
+      'Windows-1252',
+      (content: string) =>
+        Buffer.from(
+          content.replaceAll(
+            /[„“”€]/g,
+            (char) => ({ '„': '\x84', '“': '\x93', '”': '\x94' })[char] ?? '\x80',
+          ),
+          'latin1',
+        ),
+    ],
+  ] as const;
+
+  test.each(encodings)('%s with a line that names the delimiter is read and kept', (_, encode) =>
+    withFile(encode(text), async (harness) => {
+      const target = harness.target();
+      expect(await readAll(target)).toEqual([
+        { row: 2, leadId: 'a', cells: { name: 'Köln „Süd“', city: 'Bonn' }, status: null },
+      ]);
+      const changes = [update('a', { city: 'Bonn' }, { city: 'Üß;€' }), append('n', { name: 'Ñandú' })];
+      expect((await target.write(changes, signal)).map(verdict)).toEqual(['done', 'done']);
+      await target.write([append('m', { name: '“M”' })], signal);
+      const now = `${text.replace('Bonn', '"Üß;€"')}n;Ñandú;;\nm;“M”;;\n`;
+      expect(harness.bytes()).toEqual(encode(now));
+      expect(await readAll(harness.target())).toMatchObject([
+        { cells: { name: 'Köln „Süd“', city: 'Üß;€' } },
+        { cells: { name: 'Ñandú' } },
+        { cells: { name: '“M”' } },
+      ]);
+    }),
+  );
+
+  test('what Windows-1252 has not is held and named, and nothing is damaged', () => {
+    const content = Buffer.from('Lead ID,City\na,K\xf6ln\n', 'latin1');
+    return withFile(content, async (harness) => {
+      const [outcome] = await harness.target().write([update('a', {}, { city: 'Łódź' })], signal);
+      expect(outcome).toMatchObject({
+        code: 'target.value-not-storable',
+        message: expect.stringContaining('Windows-1252, which has no "Ł"'),
+      });
+      expect(harness.bytes()).toEqual(content);
+    });
+  });
+});
+
 describe('a file that is no CSV file we can read', () => {
   test.each([
-    ['UTF-16', Buffer.from('\uFEFFLead ID,City\n', 'utf16le'), 'UTF-16'],
     ['UTF-16 without mark', Buffer.from('Lead ID,City\n', 'utf16le'), 'NUL'],
-    ['Windows-1252', Buffer.from('Lead ID,City\na,Köln\n', 'latin1'), 'not in UTF-8 (line 2)'],
+    [
+      'UTF-8 and Windows-1252 in one',
+      Buffer.from('Lead ID,City\na,Köln\nb,K\xc3\xb6ln\n', 'latin1'),
+      '(line 2)',
+    ],
+    ['an encoding of MS-DOS', Buffer.from('Lead ID,City\na,M\x81nchen\n', 'latin1'), '(line 2)'],
     ['a workbook', Buffer.from('PK\x03\x04 and so on'), '.xlsx'],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), '.xls'],
-    ['an open quote', 'Lead ID,City\na,"x\ny"\nb,"Bonn\nc,Graz\n', 'quote that is not closed (line 4)'],
     ['an open quote before a quoted cell', 'Lead ID,City\na,"Bonn\nb,"Graz"\n', '(line 2)'],
     ['text behind a quote', 'Lead ID,City\na,"Bonn"x\n', '(line 2)'],
   ])('%s', (_, content, message) =>

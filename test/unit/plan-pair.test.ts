@@ -137,10 +137,19 @@ describe('one lead id: the first table of DESIGN 5', () => {
       ['agree (in-step); stage: new > new'],
     ],
     [
-      'a column that is missing is left out',
+      'a cell that the row does not show is no edit: it is filled',
       { base: known, lead: edited, row: row({ companyName: 'Acme', nextFollowUpAt: later }) },
       {},
-      [`update-lead (row-edited); nextFollowUpAt: ${due} > ${later}`],
+      [
+        `update-lead (row-edited); nextFollowUpAt: ${due} > ${later}`,
+        'update-row (fills-empty); stage: - > won',
+      ],
+    ],
+    [
+      'a cell that the row does not show stays so where rows are not written',
+      { base: known, lead: known, row: row({ companyName: 'Acme' }) },
+      { direction: 'to-leads' },
+      [],
     ],
     [
       'a refused value waits, the others travel',

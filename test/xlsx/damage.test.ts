@@ -130,7 +130,7 @@ async function useDamaged(content: Buffer): Promise<void> {
 function onlyOurs(error: unknown): null {
   expect(error).toBeInstanceOf(LeadsyncError);
   expect((error as LeadsyncError).code).toMatch(
-    /^target\.(unreadable|header-missing|id-column-missing|changed)$/,
+    /^target\.(unreadable|incomplete|incomplete|header-missing|id-column-missing|changed)$/,
   );
   return null;
 }

@@ -3,8 +3,11 @@ import { LeadsyncError } from '../../errors.ts';
 
 /** How a CSV file is written, as far as its first bytes tell. */
 export interface CsvFormat {
-  readonly bom: boolean;
+  /** How many bytes stand before the first record: a byte order mark, and a line such as `sep=;`. */
+  readonly start: number;
   readonly delimiter: string;
+  /** Whether there is such a line, which spreadsheet programs do not show. */
+  readonly hasSeparatorLine: boolean;
 }
 
 /** How much of a file `detectCsvFormat` wants to see. */
@@ -15,14 +18,12 @@ export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
 const foreign: readonly { readonly start: readonly number[]; readonly what: string }[] = [
   { start: [0x50, 0x4b, 0x03, 0x04], what: 'an Excel workbook (.xlsx) or another zip file, not a CSV file' },
   { start: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel workbook (.xls), not a CSV file' },
-  { start: [0xff, 0xfe], what: 'in UTF-16 ("Unicode text"), not in UTF-8' },
-  { start: [0xfe, 0xff], what: 'in UTF-16 ("Unicode text"), not in UTF-8' },
 ];
 
 const delimiters = [',', ';', '\t', '|'];
 
 /**
- * Finds the delimiter by which most of the known headings appear in the first row; equal: the one that makes most
+ * Finds the delimiter: the one that a first line such as `sep=;` names, as Excel writes and reads it, or the one by which most of the known headings appear in the first row; equal: the one that makes most
  * cells; none: comma.
  * @throws LeadsyncError `target.unreadable` for another kind of file.
  */
@@ -30,14 +31,17 @@ export function detectCsvFormat(head: Buffer, headings: readonly string[], name:
   for (const { start, what } of foreign) {
     if (head.subarray(0, start.length).equals(Buffer.from(start))) throw unreadableCsv(name, `is ${what}`);
   }
-  const bom = head.subarray(0, utf8Bom.length).equals(utf8Bom);
+  const mark = head.subarray(0, utf8Bom.length).equals(utf8Bom) ? utf8Bom.length : 0;
+  const line = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(head.toString('latin1', mark, mark + 16));
+  if (line !== null)
+    return { start: mark + line[0].length, delimiter: line[1] ?? ',', hasSeparatorLine: true };
   const known = new Set(headings.map(folded));
   const scored = delimiters.map((delimiter) => {
     const cells = firstRow(head, delimiter);
     return { delimiter, known: cells.filter((cell) => known.has(folded(cell))).length, cells: cells.length };
   });
   const [best] = scored.toSorted((a, b) => b.known - a.known || b.cells - a.cells);
-  return { bom, delimiter: best?.delimiter ?? ',' };
+  return { start: mark, delimiter: best?.delimiter ?? ',', hasSeparatorLine: false };
 }
 
 /** The error for a file that is not a CSV file we can understand. `fault` continues "The file …". */

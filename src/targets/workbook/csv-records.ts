@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse, type Parser } from 'csv-parse';
-import { unreadableCsv, utf8Bom, type CsvFormat } from './csv-format.ts';
+import { cutLength } from './csv-encoding.ts';
+import { unreadableCsv, type CsvFormat } from './csv-format.ts';
+import { incompleteFile } from './file-fault.ts';
 
 /** A cell and the bytes of the file that it takes, quotes included. */
 interface CsvCell {
@@ -30,20 +32,21 @@ const mostCells = 20_000;
 
 /**
  * Reads a CSV file row by row, each with the place of its bytes, a batch for each chunk.
- * @throws LeadsyncError `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
- * are not closed or go on after they closed (the usual sign of one that was not closed further up).
+ * @throws LeadsyncError `target.incomplete` when it ends in a quoted cell, in a character or in a row that has fewer cells
+ * than the first; `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
+ * go on after they closed (the usual sign of one that was not closed further up).
  */
 export async function* readCsvRecords(
   chunks: AsyncIterable<Buffer>,
   format: CsvFormat,
   name: string,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  let line = 1;
+  let line = format.hasSeparatorLine ? 2 : 1;
   const faultAt = (fault: string, cause?: unknown) => unreadableCsv(name, `${fault} (line ${line})`, cause);
+  const cutAt = (where: string, cause?: unknown) => incompleteFile(`${name} ${where} (line ${line})`, cause);
   const collected: { texts: string[]; cells: Omit<CsvCell, 'text' | 'start'>[]; end: number }[] = [];
   let cells: Omit<CsvCell, 'text' | 'start'>[] = [];
   const parser = parse({
-    bom: true,
     delimiter: format.delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_quotes: true,
@@ -51,12 +54,12 @@ export async function* readCsvRecords(
     max_record_size: longestRecord,
     cast: (text, { bytes, quoting }) => {
       if (cells.length === mostCells) throw faultAt(`has a row of more than ${mostCells} cells`);
-      cells.push({ end: bytes, quoted: quoting });
+      cells.push({ end: format.start + bytes, quoted: quoting });
       return text;
     },
     // Nothing is passed on through the stream: what one chunk gives is taken from here.
     on_record: (texts: string[], { bytes }) => {
-      collected.push({ texts, cells, end: bytes });
+      collected.push({ texts, cells, end: format.start + bytes });
       cells = [];
       return null;
     },
@@ -65,13 +68,22 @@ export async function* readCsvRecords(
 
   /** Bytes of the file from `position` on: those of records that are not complete yet. */
   let rest: Buffer = Buffer.alloc(0);
-  let position = format.bom ? utf8Bom.length : 0;
+  let position = format.start;
   let row = 0;
+  let width = 0;
+  let isOver = false;
   const complete = (): CsvRecord[] =>
     collected.splice(0).map(({ texts, cells: found, end }) => {
       const bytes = rest.subarray(0, end - position);
-      if (!isUtf8(bytes)) throw faultAt('is not in UTF-8');
+      if (!isUtf8(bytes)) {
+        if (isOver && isUtf8(bytes.subarray(0, bytes.length - cutLength(bytes))))
+          throw cutAt('ends in the middle of a character');
+        throw faultAt('is neither in UTF-8 nor, as a whole, in another encoding that is known');
+      }
       const record = toRecord(++row, position, end, texts, found);
+      if (row === 1) width = found.length;
+      if (record.contentEnd === end && found.length < width && bytes.length > 0)
+        throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
       if (record.cells.some(isMisquoted)) throw faultAt('has a quoted cell that does not end with its quote');
       line += lineEnds(bytes);
       rest = rest.subarray(bytes.length);
@@ -79,17 +91,20 @@ export async function* readCsvRecords(
       return record;
     });
 
-  let first = true;
+  let toSkip = format.start;
   try {
-    for await (const chunk of chunks) {
+    for await (const whole of chunks) {
+      const chunk = whole.subarray(toSkip);
+      toSkip -= whole.length - chunk.length;
+      if (chunk.length === 0) continue;
       if (chunk.includes(0))
         throw faultAt('contains NUL bytes, so it is not a CSV file in UTF-8; they follow');
-      rest = Buffer.concat([rest, first && format.bom ? chunk.subarray(utf8Bom.length) : chunk]);
-      first = false;
-      await step(parser, chunk, faultAt);
+      rest = Buffer.concat([rest, chunk]);
+      await step(parser, chunk, faultAt, cutAt);
       yield complete();
     }
-    await step(parser, null, faultAt);
+    isOver = true;
+    await step(parser, null, faultAt, cutAt);
     yield complete();
   } finally {
     parser.destroy();
@@ -101,6 +116,7 @@ async function step(
   parser: Parser,
   chunk: Buffer | null,
   faultAt: (fault: string, cause: unknown) => Error,
+  cutAt: (where: string, cause: unknown) => Error,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const done = (error?: Error | null) => (error instanceof Error ? reject(error) : resolve());
@@ -112,7 +128,7 @@ async function step(
     if (!(error instanceof CsvError)) throw error;
     throw error.code === 'CSV_MAX_RECORD_SIZE'
       ? faultAt('has a row that is too long, probably after a quote that is not closed', error)
-      : faultAt('has a quote that is not closed', error);
+      : cutAt('ends within a cell whose quote is not closed', error);
   }
 }
 

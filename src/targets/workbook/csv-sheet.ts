@@ -3,6 +3,7 @@ import type { Cell, Cells } from '../../lead/value.ts';
 import { locateColumns, type ColumnMapping, type Columns } from '../columns.ts';
 import { csvHeadBytes, detectCsvFormat, type CsvFormat } from './csv-format.ts';
 import { readCsvRecords, type CsvRecord } from './csv-records.ts';
+import { incompleteFile } from './file-fault.ts';
 import { unguarded } from './csv-text.ts';
 import type { PresentRow } from '../row-changes.ts';
 import type { SourceFile } from './source-file.ts';
@@ -42,16 +43,30 @@ export async function openCsvSheet(
       first = next.value;
     }
     const header = first[0] ?? { row: 1, cells: [], start: 0, contentEnd: 0, end: 0 };
-    const columns = locateColumns(
-      header.cells.map((cell) => unguarded(cell.text)),
-      mapping,
-      name,
-    );
+    const columns = columnsOf(header, mapping, name);
     return { format, header, columns, records: following(first.slice(1), batches) };
   } catch (error) {
     await batches.return(undefined);
     throw error;
   }
+}
+
+/** A file that ends in its headings is not judged by them. */
+function columnsOf(header: CsvRecord, mapping: CsvMapping, name: string): Columns {
+  const isCut = header.contentEnd === header.end && header.end > 0;
+  const cut = (cause?: unknown) => incompleteFile(`${name} ends in the middle of its headings`, cause);
+  try {
+    const columns = locateColumns(headingsShown(header), mapping, name);
+    if (isCut && columns.missing.length > 0) throw cut();
+    return columns;
+  } catch (error) {
+    throw isCut ? cut(error) : error;
+  }
+}
+
+/** The texts of the first row. */
+export function headingsShown(header: CsvRecord): readonly string[] {
+  return header.cells.map((cell) => unguarded(cell.text));
 }
 
 async function* following(
@@ -66,16 +81,27 @@ async function* following(
   }
 }
 
-/** What a record means to the sync; null when it carries neither an id nor anything in a mapped column. */
+/**
+ * What a record means to the sync; null when it carries neither an id nor anything in a mapped column. A record that ends
+ * early does not show the columns after its end; in one with more cells than there are headings, no cell is known to stand
+ * in its column.
+ */
 export function readCsvRow(
   record: CsvRecord,
-  columns: Columns,
+  { columns, header }: Pick<CsvSheet, 'columns' | 'header'>,
   timeZone: string,
 ): PresentRow<CsvRecord> | null {
   const text = (index: number) => unguarded(record.cells[index]?.text ?? '');
   const leadId = text(columns.id).trim();
   const cells: Record<string, Cell> = {};
+  const width = record.cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
+  const isShifted = width > header.cells.length;
   for (const [field, { index, type }] of columns.fields) {
+    if (index >= record.cells.length) continue;
+    if (isShifted) {
+      cells[field] = { unreadable: `${width} cells under ${header.cells.length} headings`, why: 'shifted' };
+      continue;
+    }
     cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
   }
   if (leadId === '' && isEmpty(cells)) return null;

@@ -13,7 +13,7 @@ export interface CsvStyle {
 }
 
 export interface CsvEnd {
-  /** The last record that is not blank: new rows go behind it, before blank lines at the end. */
+  /** The last record of the table: new rows go behind it, before what people have written below, and blank lines. */
   readonly last: Pick<CsvRecord, 'row' | 'contentEnd' | 'end'>;
   readonly width: number;
 }
@@ -71,19 +71,45 @@ function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns)
 
 function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyle): Splice[] {
   const { place } = write;
+  const content = cellsToWrite(write, columns);
+  const filled = [...content].filter(([, text]) => text !== '').map(([index]) => index);
+  return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
+}
+
+/** The content put into a record, which gets `width` cells at least. */
+export function paddedTo(
+  record: CsvRecord,
+  width: number,
+  content: ReadonlyMap<number, string>,
+  style: CsvStyle,
+): Splice[] {
   const splices: Splice[] = [];
-  const beyond = new Map<number, string>();
-  for (const [index, text] of cellsToWrite(write, columns)) {
-    const cell = place.cells[index];
-    if (cell === undefined) beyond.set(index, text);
-    else splices.push(splice(cell.start, cell.end, csvCell(guarded(text), style.delimiter, cell.quoted)));
+  for (const [index, text] of content) {
+    const cell = record.cells[index];
+    if (cell === undefined) continue;
+    splices.push(splice(cell.start, cell.end, csvCell(guarded(text), style.delimiter, cell.quoted)));
   }
-  const filled = [...beyond].filter(([, text]) => text !== '').map(([index]) => index);
   let padding = '';
-  for (let index = place.cells.length; index <= Math.max(...filled); index++) {
-    padding += style.delimiter + csvCell(guarded(beyond.get(index) ?? ''), style.delimiter, style.allQuoted);
+  for (let index = record.cells.length; index < width; index++) {
+    padding += style.delimiter + csvCell(guarded(content.get(index) ?? ''), style.delimiter, style.allQuoted);
   }
-  return padding === '' ? splices : [...splices, splice(place.contentEnd, place.contentEnd, padding)];
+  return padding === '' ? splices : [...splices, splice(record.contentEnd, record.contentEnd, padding)];
+}
+
+/**
+ * Why a row that ends early may not be written to, as a sentence: what is added behind its end gives it all the cells
+ * between, and cells that it does not show would look as if a person had emptied them.
+ */
+export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
+  const { place } = write;
+  if (write.leadId !== null || write.remove || write.unlink) return null;
+  const content = cellsToWrite(write, columns);
+  const last = Math.max(...[...content].filter(([, text]) => text !== '').map(([index]) => index));
+  const unknown = [...columns.fields.values()].some(
+    ({ index }) => index >= place.cells.length && index < last && !content.has(index),
+  );
+  if (!unknown) return null;
+  return `Row ${place.row} ends after ${place.cells.length} cells, before other columns that are mapped: fill it up.`;
 }
 
 function splice(start: number, end: number, text: string): Splice {

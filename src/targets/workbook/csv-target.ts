@@ -1,7 +1,9 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { headingsOf, shownStatus } from '../columns.ts';
-import { utf8Bom } from './csv-format.ts';
+import { csvColumnSplices } from './csv-columns.ts';
+import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './csv-encoding.ts';
+import { csvHeadBytes, utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
 import { type KnownCsv, planCsvWrite } from './csv-write-plan.ts';
@@ -14,13 +16,16 @@ export interface CsvTargetOptions extends CsvMapping {
   readonly path: string;
 }
 
-/** A target that is one CSV file (RFC 4180, UTF-8); everything that is not a mapped cell stays byte for byte. */
+/** A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); everything that is not a mapped cell stays byte for byte. */
 export function createCsvTarget(options: CsvTargetOptions): Target {
   return new FileTarget(options.path, new CsvFormat(options));
 }
 
 /** Of a usual row. */
 const bytesOfRow = 100;
+
+/** Zero bytes alone are no blank lines, but what a crash leaves of a file. */
+const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
 const clamp = (value: number, least: number, most: number): number =>
   Math.round(Math.min(Math.max(value, least), most));
@@ -29,6 +34,8 @@ class CsvFormat implements FileFormat {
   readonly #options: CsvTargetOptions;
   /** The file as the last write left it, when that is known. */
   #left: { readonly version: string; readonly known: KnownCsv } | null = null;
+
+  #encoding: { readonly version: string; readonly encoding: CsvEncoding } | null = null;
 
   constructor(options: CsvTargetOptions) {
     this.#options = options;
@@ -42,9 +49,12 @@ class CsvFormat implements FileFormat {
     return clamp(rows, 5_000, 20_000);
   }
 
+  /** Blank lines alone are nothing. */
   async isEmpty(file: SourceFile): Promise<boolean> {
-    const head = await file.head(utf8Bom.length + 1);
-    return head.length === 0 || head.equals(utf8Bom);
+    if (file.stat.size > csvHeadBytes) return false;
+    const head = await file.head(csvHeadBytes);
+    // A byte order mark of any encoding, line ends and blanks, in one byte or two.
+    return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0\s]*$/.test(head.toString('latin1')) && !isZeroed(head);
   }
 
   async *newContent(): AsyncGenerator<Buffer> {
@@ -55,7 +65,8 @@ class CsvFormat implements FileFormat {
   }
 
   async readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']> {
-    const sheet = await openCsvSheet(file, this.#options, this.#options.path, signal);
+    const text = await this.#decoded(file, signal);
+    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
     await sheet.records.return(undefined);
     return sheet.columns.missing;
   }
@@ -63,10 +74,11 @@ class CsvFormat implements FileFormat {
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
-    const sheet = await openCsvSheet(file, this.#options, this.#options.path, signal);
+    const text = await this.#decoded(file, signal);
+    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
     for await (const records of sheet.records) {
       const batch = records.flatMap((record) => {
-        const row = readCsvRow(record, sheet.columns, this.#options.timeZone);
+        const row = readCsvRow(record, sheet, this.#options.timeZone);
         if (row === null) return [];
         const status = shownStatus(sheet.columns, row.status);
         return [{ row: record.row, leadId: row.leadId, cells: row.cells, status }];
@@ -80,12 +92,38 @@ class CsvFormat implements FileFormat {
     const left = this.#left;
     const known = left !== null && left.version === versionOf(file.stat) ? left.known : null;
     this.#left = null;
-    const plan = await planCsvWrite(file, changes, this.#options, this.#options.path, signal, known);
+    const encoding = await this.#encodingOf(file, signal);
+    const text = decodedFile(file, encoding, this.#options.path);
+    const plan = await planCsvWrite(text, changes, { ...this.#options, encoding }, signal, known);
     const { outcomes, splices, after } = plan;
     if (splices.length === 0) return { outcomes, content: null };
     const written = (version: string): void => {
+      this.#encoding = { version, encoding };
       this.#left = after === null ? null : { version, known: after() };
     };
-    return { outcomes, content: spliced(file.chunks(signal), splices), written };
+    return { outcomes, content: encodedChunks(spliced(text.chunks(signal), splices), encoding), written };
+  }
+
+  async planColumns(
+    file: SourceFile,
+    fields: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<FilePlan['content']> {
+    this.#left = null;
+    const encoding = await this.#encodingOf(file, signal);
+    const text = decodedFile(file, encoding, this.#options.path);
+    const splices = await csvColumnSplices(text, fields, this.#options, signal);
+    return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(signal), splices), encoding);
+  }
+
+  async #decoded(file: SourceFile, signal: AbortSignal): Promise<SourceFile> {
+    return decodedFile(file, await this.#encodingOf(file, signal), this.#options.path);
+  }
+
+  async #encodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
+    const version = versionOf(file.stat);
+    if (this.#encoding?.version !== version)
+      this.#encoding = { version, encoding: await csvEncodingOf(file, signal) };
+    return this.#encoding.encoding;
   }
 }

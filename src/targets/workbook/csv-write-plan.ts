@@ -1,9 +1,11 @@
 import type { Columns } from '../columns.ts';
 import { type RowDecisions, RowChanges } from '../row-changes.ts';
+import { TablePieces } from '../../lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
-import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells } from './csv-splices.ts';
+import { type CsvEncoding, notInEncoding } from './csv-encoding.ts';
+import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
 import { idKey } from '../../lead/lead.ts';
 import { IdSet } from './id-set.ts';
@@ -17,6 +19,13 @@ export interface KnownCsv {
   readonly end: CsvEnd;
   /** Of all its rows. */
   readonly ids: IdSet;
+}
+
+export interface CsvWriteOptions extends CsvMapping {
+  /** For messages. */
+  readonly path: string;
+  /** Of the file; what is read here is in UTF-8 already. */
+  readonly encoding: CsvEncoding;
 }
 
 export interface CsvWritePlan {
@@ -34,8 +43,7 @@ export interface CsvWritePlan {
 export async function planCsvWrite(
   file: SourceFile,
   changes: readonly RowChange[],
-  mapping: CsvMapping,
-  name: string,
+  options: CsvWriteOptions,
   signal: AbortSignal,
   known: KnownCsv | null,
 ): Promise<CsvWritePlan> {
@@ -43,8 +51,8 @@ export async function planCsvWrite(
     change.kind === 'append' && known?.ids.mayHave(idKey(change.leadId)) === false;
   const csv =
     known !== null && changes.every(isNew)
-      ? { ...known, rowChanges: rowChangesOf(changes, known.columns) }
-      : await readToEnd(file, changes, mapping, name, signal);
+      ? { ...known, rowChanges: rowChangesOf(changes, known.columns, options.encoding) }
+      : await readToEnd(file, changes, options, signal);
   const { rowChanges, columns, style, end, ids } = csv;
   const decisions = rowChanges.decide();
   const splices = csvSplices(decisions, columns, style, end);
@@ -65,24 +73,27 @@ export async function planCsvWrite(
 async function readToEnd(
   file: SourceFile,
   changes: readonly RowChange[],
-  mapping: CsvMapping,
-  name: string,
+  options: CsvWriteOptions,
   signal: AbortSignal,
 ): Promise<
   Omit<KnownCsv, 'ids'> & { readonly ids: IdSet | null; readonly rowChanges: RowChanges<CsvRecord> }
 > {
-  const { format, header, columns, records } = await openCsvSheet(file, mapping, name, signal);
-  const rowChanges = rowChangesOf(changes, columns);
+  const sheet = await openCsvSheet(file, options, options.path, signal);
+  const { format, header, columns, records } = sheet;
+  const rowChanges = rowChangesOf(changes, columns, options.encoding);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
+  const pieces = new TablePieces();
   let last = header;
+  let isFirst = true;
   let allQuoted = isAllQuoted(header);
   for await (const batch of records) {
     for (const record of batch) {
       if (isBlank(record)) continue;
-      if (last === header) allQuoted &&= isAllQuoted(record);
-      last = record;
-      const row = readCsvRow(record, columns, mapping.timeZone);
+      if (isFirst) allQuoted &&= isAllQuoted(record);
+      isFirst = false;
+      const row = readCsvRow(record, sheet, options.timeZone);
       if (row === null) continue;
+      if (pieces.see(record.row, row.leadId !== null)) last = record;
       rowChanges.see(row);
       if (row.leadId !== null) ids?.add(idKey(row.leadId));
     }
@@ -92,12 +103,17 @@ async function readToEnd(
   return { rowChanges, columns, style, end: { last, width: header.cells.length }, ids };
 }
 
-function rowChangesOf(changes: readonly RowChange[], columns: Columns): RowChanges<CsvRecord> {
+function rowChangesOf(
+  changes: readonly RowChange[],
+  columns: Columns,
+  encoding: CsvEncoding,
+): RowChanges<CsvRecord> {
   return new RowChanges(changes, {
     fields: new Set(columns.fields.keys()),
     hasStatus: columns.status !== null,
     hasOwnCells: (record) => hasOwnCells(record, columns),
-    notStorable: notStorableInCsv,
+    notStorable: (text) => notStorableInCsv(text) ?? notInEncoding(text, encoding),
+    notWritable: (write) => notPaddable(write, columns),
   });
 }
 
@@ -114,11 +130,12 @@ function withPlaces(
   });
 }
 
-function isBlank(record: CsvRecord): boolean {
+/** Whether all its cells are empty. */
+export function isBlank(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.text === '');
 }
 
-function isAllQuoted(record: CsvRecord): boolean {
+export function isAllQuoted(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.quoted);
 }
 

@@ -11,6 +11,19 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   );
 }
 
+/** A file of which the end is missing; `what` names the file and where it ends. */
+export function incompleteFile(what: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'target.incomplete',
+    `${what}: it is still being written, or was cut off. Nothing was read or written.`,
+    {
+      retry: 'later',
+      help: 'Save it again from the program that wrote it, or take back an older version; then run leadsync sync.',
+      cause,
+    },
+  );
+}
+
 /** A fault met while a file was written or replaced, in the terms of the target port; what is not of the system stays. */
 export function writeFault(error: unknown, path: string): unknown {
   const code = systemCode(error);

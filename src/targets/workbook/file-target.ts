@@ -17,6 +17,12 @@ export interface FileFormat {
   readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']>;
   readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
   plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan>;
+  /** The content with columns for these fields at the end, each where it has none; null: all have one. */
+  planColumns(
+    file: SourceFile,
+    fields: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<FilePlan['content']>;
 }
 
 /** What becomes of changes, and the new content; null when nothing is to be written. */
@@ -25,6 +31,10 @@ export interface FilePlan {
   readonly content: AsyncIterable<Buffer> | null;
   /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
   readonly written?: (version: string) => void;
+}
+
+interface Replacement<T> extends Omit<FilePlan, 'outcomes'> {
+  readonly result: T;
 }
 
 /** How often a write starts again on the new content when somebody changes the file meanwhile. */
@@ -52,50 +62,75 @@ export class FileTarget implements Target {
     return this.#requests;
   }
 
-  async open({ create }: { readonly create: boolean }, signal: AbortSignal): Promise<TargetSnapshot> {
+  async open(
+    { create, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
+    signal: AbortSignal,
+  ): Promise<TargetSnapshot> {
     const path = await this.#unopenedPath();
     await using found = await this.#openContent(path);
+    if (found === null && wasFilled) await this.#refuseEmptied(path);
     if (found === null && !create) return { missing: [], created: false, rows: noRows() };
     const created = found === null && (await this.#createFile(path));
     await using made = found === null ? await this.#openContent(path) : null;
     const file = found ?? made;
     if (file === null) throw this.#changed();
     const missing = await this.#unlessChanged(file, () => this.#format.readMissing(file, signal));
+    const toMake = missing.filter(({ field, isDoubled }) => isDoubled !== true && newFields.includes(field));
+    if (create && toMake.length > 0) {
+      const fields = new Set(toMake.map(({ field }) => field));
+      await this.#replace(path, signal, async (whole) => ({
+        result: null,
+        content: await this.#format.planColumns(whole, fields, signal),
+      }));
+      return await this.open({ create }, signal);
+    }
     return { missing, created, rows: this.#rows(path, file, signal) };
   }
 
   async version(): Promise<string | null> {
     const path = await this.#unopenedPath();
     await using file = await openSource(path);
-    return file === null ? null : versionOf(file.stat);
+    return file === null || (await this.#format.isEmpty(file)) ? null : versionOf(file.stat);
   }
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     const path = await this.#unopenedPath();
+    return this.#replace(path, signal, async (file) => {
+      const { outcomes, content, written } = await this.#format.plan(file, changes, signal);
+      return { result: outcomes, content, ...(written !== undefined && { written }) };
+    });
+  }
+
+  /** Puts what is planned in the file's place, planned anew when somebody changes the file meanwhile. */
+  async #replace<T>(
+    path: string,
+    signal: AbortSignal,
+    plan: (file: SourceFile) => Promise<Replacement<T>>,
+  ): Promise<T> {
     await using lock = await lockFile(path);
     await removeLeftovers(path);
     for (let pass = 0; pass < passes; pass++) {
-      const outcomes = await this.#writeOnce(path, changes, lock, signal);
-      if (outcomes !== null) return outcomes;
+      const done = await this.#replaceOnce(path, lock, signal, plan);
+      if (done !== null) return done.result;
     }
     throw this.#changed();
   }
 
   /** Null when the file was changed by somebody else before ours could take its place. */
-  async #writeOnce(
+  async #replaceOnce<T>(
     path: string,
-    changes: readonly RowChange[],
     lock: FileLock,
     signal: AbortSignal,
-  ): Promise<readonly RowOutcome[] | null> {
+    plan: (file: SourceFile) => Promise<Replacement<T>>,
+  ): Promise<{ readonly result: T } | null> {
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();
     try {
-      const { outcomes, content, written } = await this.#format.plan(file, changes, signal);
-      if (content === null) return (await file.isCurrent()) ? outcomes : null;
+      const { result, content, written } = await plan(file);
+      if (content === null) return (await file.isCurrent()) ? { result } : null;
       this.#requests++;
-      const result = await replaceFile({
+      const replaced = await replaceFile({
         path,
         original: file.stat,
         content,
@@ -106,12 +141,12 @@ export class FileTarget implements Target {
           return file.isCurrent();
         },
       });
-      if (!result.replaced) return null;
-      if (result.left !== null) {
-        this.#bytes = Number(result.left.size);
-        written?.(versionOf(result.left));
+      if (!replaced.replaced) return null;
+      if (replaced.left !== null) {
+        this.#bytes = Number(replaced.left.size);
+        written?.(versionOf(replaced.left));
       }
-      return outcomes;
+      return { result };
     } catch (error) {
       if (await isOfHalfWritten(error, file)) return null;
       throw error;
@@ -152,6 +187,20 @@ export class FileTarget implements Target {
       },
     });
     return replaced;
+  }
+
+  /** A file that is missing is made anew; one that was emptied, by a program that failed or a person, is not filled. */
+  async #refuseEmptied(path: string): Promise<void> {
+    await using file = await openSource(path);
+    if (file === null) return;
+    throw new LeadsyncError(
+      'target.emptied',
+      `${this.name} is empty, though it was in step before. Nothing was written.`,
+      {
+        retry: 'later',
+        help: 'Put the file back as it was. To have it filled anew, delete it.',
+      },
+    );
   }
 
   /** Null when the file is missing or has nothing in it. */

@@ -27,14 +27,25 @@ export class CellReader {
       if (instant !== null) return instant;
     }
     const text = this.text(cell);
-    if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text) };
+    if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text), why: 'formula' };
     if (text === '') return null;
-    if (cell.type === 'e') return { unreadable: text };
+    if (cell.type === 'e') return { unreadable: text, why: 'error' };
     if (type === 'text') return text;
     // A number that is no date, and a truth: a guess would be a lost edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
     if (text.trim() === '') return null;
     return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
+  }
+
+  /**
+   * What the id cell shows: an id, also that of a formula; or what no id can be read from and nobody may write over, an
+   * error or a formula without a value.
+   */
+  id(cell: SheetCell | undefined): { readonly id: string } | { readonly unreadable: string } {
+    const text = this.text(cell).trim();
+    if (cell === undefined || (cell.type !== 'e' && (cell.formula === null || text !== '')))
+      return { id: text };
+    return { unreadable: cell.formula === null ? text : showFormula(cell.formula, text) };
   }
 
   /** As a person reads it, a formula by its value; dates in one form, numbers as the format "General" shows them. */

@@ -4,6 +4,7 @@ import { generalNumber } from '../general-number.ts';
 import type { SheetCell } from './xlsx-rows.ts';
 import type { SerialClock } from '../serial-clock.ts';
 import type { DateStyles } from './xlsx-styles.ts';
+import { attribute } from './xml-scanner.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 
 /** Writes the XML of cells, in the terms of one workbook. */
@@ -23,9 +24,9 @@ export class CellWriter {
   replaced(cell: SheetCell, style: number | null, value: Value, type: FieldType): string {
     const kept = cell.attributes.replaceAll(/\s+(?:t|cm|vm)\s*=\s*(?:"[^"]*"|'[^']*')/g, '');
     const attributes = Buffer.from(kept, 'latin1').toString('utf8');
-    const isBare = cell.style === null && cell.raw === '' && style !== null;
-    if (!isBare) return this.#cell(attributes, cell.style, value, type, cell);
-    return this.#cell(`${attributes} s="${style}"`, style, value, type, cell);
+    const format = cell.style ?? (cell.raw === '' ? style : null);
+    const isNamed = format === null || attribute(kept, 's') !== null;
+    return this.#cell(isNamed ? attributes : `${attributes} s="${format}"`, format, value, type, cell);
   }
 
   /** A cell where there was none. */

@@ -13,6 +13,8 @@ export interface RowModel {
   readonly row: SheetRow | null;
   /** Formats of cells further up, for columns of ours that have no cell in that row. */
   readonly styles: ReadonlyMap<number, number | null>;
+  /** The format of another column of dates, for dates in cells that have none; null: there is none. */
+  readonly dateStyle: number | null;
 }
 
 /** Writes rows of one sheet so that they look like the row above. */
@@ -37,13 +39,15 @@ export class RowWriter {
       if (isEmpty && (cell === undefined || cell.raw === '')) continue;
       if (cell !== undefined) {
         splices.push(
-          splice(cell.start, cell.end, this.#cells.replaced(cell, this.#style(column), value, type)),
+          splice(cell.start, cell.end, this.#cells.replaced(cell, this.#style(column, type), value, type)),
         );
       } else {
         const next = row.cells.find((candidate) => candidate.column > column);
         const at = next?.start ?? row.contentEnd;
         added.push(column);
-        splices.push(splice(at, at, this.#cells.added(row.row, column, this.#style(column), value, type)));
+        splices.push(
+          splice(at, at, this.#cells.added(row.row, column, this.#style(column, type), value, type)),
+        );
       }
     }
     if (row.contentEnd < row.end) return [...this.#widened(row, added), ...splices];
@@ -60,7 +64,7 @@ export class RowWriter {
         wanted.set(cell.column, { value: null, type: 'text' });
     }
     const cells = inOrder(wanted)
-      .map(([column, { value, type }]) => ({ column, value, type, style: this.#style(column) }))
+      .map(([column, { value, type }]) => ({ column, value, type, style: this.#style(column, type) }))
       .filter(({ value, style }) => style !== null || (value !== null && value !== ''))
       .map(({ column, value, type, style }) => this.#cells.added(row, column, style, value, type));
     const like = ['s', 'customFormat', 'ht', 'customHeight'].map((name) => {
@@ -83,7 +87,12 @@ export class RowWriter {
     return [splice(row.start, row.contentStart, `<${this.#layout.prefix}row${widened}>`)];
   }
 
-  #style(column: number): number | null {
+  #style(column: number, type: FieldType): number | null {
+    const known = this.#known(column);
+    return known === null && type === 'instant' ? this.#model.dateStyle : known;
+  }
+
+  #known(column: number): number | null {
     const above = this.#model.row?.cells.find((cell) => cell.column === column);
     if (above !== undefined) return above.style;
     const known = this.#model.styles.get(column);

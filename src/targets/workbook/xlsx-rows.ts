@@ -11,7 +11,7 @@ export interface SheetCell {
   readonly start: number;
   readonly end: number;
   readonly attributes: string;
-  /** Index of its format; null: none named. */
+  /** Index of its format, or of that of its row or its column, which some programs do not repeat; null: none named. */
   readonly style: number | null;
   /** `n` number, `s` shared text, `inlineStr`, `str` text of a formula, `b`, `e`, `d` (ECMA-376 part 1, 18.18.11). */
   readonly type: string;
@@ -73,8 +73,9 @@ export class SheetReader implements XmlHandler {
   #done: SheetRow[] = [];
   #depth = 0;
   #inData = false;
-  #row: { row: number; start: number; contentStart: number; attributes: string; cells: SheetCell[] } | null =
-    null;
+  #row:
+    | (Omit<SheetRow, 'contentEnd' | 'end' | 'cells'> & { cells: SheetCell[] } & { style: number | null })
+    | null = null;
   #lastRow = 0;
   #cell: { column: number; start: number; attributes: string; style: number | null; type: string } | null =
     null;
@@ -124,7 +125,8 @@ export class SheetReader implements XmlHandler {
       if (depth === 4) this.#reading = null;
       else if (depth === 3) this.#closeCell(end);
     } else if (depth === 2 && this.#row !== null) {
-      this.#done.push({ ...this.#row, contentEnd: Math.max(start, this.#row.contentStart), end });
+      const { style: _, ...row } = this.#row;
+      this.#done.push({ ...row, contentEnd: Math.max(start, row.contentStart), end });
       this.#row = null;
     } else if (depth === 1 && this.#inData) {
       this.#inData = false;
@@ -157,7 +159,9 @@ export class SheetReader implements XmlHandler {
       throw new XmlFault(`has row ${row} after row ${this.#lastRow}`);
     }
     this.#lastRow = row;
-    this.#row = { row, start, contentStart: end, attributes, cells: [] };
+    const isFormatted = /^(1|true)$/.test(attribute(attributes, 'customFormat') ?? '');
+    const style = isFormatted ? Number(attribute(attributes, 's') ?? 0) : null;
+    this.#row = { row, start, contentStart: end, attributes, cells: [], style };
   }
 
   #openAround(local: string, attributes: string, attributesStart: number, depth: number): void {
@@ -195,11 +199,18 @@ export class SheetReader implements XmlHandler {
         `has a cell ${named || (reference?.[0] ?? '')} that is out of place in row ${row.row}`,
       );
     }
-    const style = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
+    const own = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
+    const style = own === null ? this.#styleAround(row.style, column) : Number(own);
     const type = (usual === null ? attribute(attributes, 't') : usual[4]) ?? 'n';
-    this.#cell = { column, start, attributes, style: style === null ? null : Number(style), type };
+    this.#cell = { column, start, attributes, style, type };
     this.#value = null;
     this.#formula = null;
+  }
+
+  /** The format of the row, else that of the column. */
+  #styleAround(rowStyle: number | null, column: number): number | null {
+    if (rowStyle !== null) return rowStyle;
+    return this.#layout.columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
   }
 
   #openInCell(local: string, attributes: string, depth: number): void {

@@ -1,5 +1,5 @@
 import type { Cell } from '../../lead/value.ts';
-import { contains } from './cell-reference.ts';
+import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
 import { CellReader } from './xlsx-cell-reader.ts';
@@ -8,6 +8,7 @@ import { type SheetCell, type SheetLayout, SheetReader, type SheetRow } from './
 import { SerialClock } from '../serial-clock.ts';
 import { readSharedStrings } from './xlsx-strings.ts';
 import { type DateStyles, readDateStyles } from './xlsx-styles.ts';
+import { readMerged } from './xlsx-merged.ts';
 import { readTables, type SheetTable } from './xlsx-tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './xlsx-workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
@@ -28,6 +29,7 @@ export interface XlsxSheet {
   readonly clock: SerialClock;
   readonly dates: DateStyles;
   readonly tables: readonly SheetTable[];
+  readonly merged: readonly CellRange[];
   /** All rows after the heading row that the file knows of; to be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
   /** Complete when all rows have been read. */
@@ -51,6 +53,7 @@ export async function openXlsxSheet(
   const clock = new SerialClock(mapping.timeZone, book.date1904);
   const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
   const tables = await readTables(book);
+  const merged = await readMerged(book);
   const reader = new SheetReader(book);
   const batches = reader.rows();
   try {
@@ -76,6 +79,7 @@ export async function openXlsxSheet(
       clock,
       dates,
       tables,
+      merged,
       rows: following(after, batches),
       layout: reader.layout,
     };
@@ -91,23 +95,38 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
   // "Total" in the last row of a table is no lead.
   if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
   return book.pack.guarded(book.sheet, () => {
-    const leadId = reader.text(cellAt(row, columns.id)).trim();
+    const shown = reader.id(cellAt(row, columns.id));
     const cells: Record<string, Cell> = {};
-    let empty = leadId === '';
+    let empty = 'id' in shown && shown.id === '';
     for (const [field, { index, type }] of columns.fields) {
       const cell = reader.cell(cellAt(row, index), type);
       cells[field] = cell;
       empty &&= cell === null;
     }
     if (empty) return null;
+    for (const [field, { index }] of columns.fields) {
+      const covering = cells[field] === null ? coveringCell(sheet, row.row, index) : null;
+      if (covering !== null) cells[field] = { unreadable: `merged with ${covering}`, why: 'merged' };
+    }
+    const id = 'id' in shown && shown.id !== '' ? shown.id : null;
+    const covering = id === null ? coveringCell(sheet, row.row, columns.id) : null;
+    const unreadableId = 'id' in shown ? covering && `merged with ${covering}` : shown.unreadable;
     const status = columns.status === null ? '' : reader.text(cellAt(row, columns.status));
     return {
-      leadId: leadId === '' ? null : leadId,
+      leadId: id,
+      ...(unreadableId !== null && { unreadableId }),
       cells,
       status: status === '' ? null : status,
       place: row,
     };
   });
+}
+
+/** The cell that shows what a merge has instead of a cell that it covers; null: the cell is shown itself. */
+function coveringCell({ merged }: XlsxSheet, row: number, column: number): string | null {
+  const range = merged.find((candidate) => contains(candidate, row, column));
+  if (range === undefined || (range.top === row && range.left === column)) return null;
+  return `${columnName(range.left)}${range.top}`;
 }
 
 function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
@@ -130,7 +149,8 @@ async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<
   return rows;
 }
 
-function textsOf(row: SheetRow, reader: CellReader): string[] {
+/** What its cells show, by column. */
+export function textsOf(row: SheetRow, reader: CellReader): string[] {
   const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
   for (const cell of row.cells) texts[cell.column] = reader.text(cell);
   return texts;

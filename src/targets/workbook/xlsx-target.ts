@@ -65,6 +65,14 @@ class XlsxFormat implements FileFormat {
     throw new Error('the changes were not planned');
   }
 
+  async planColumns(file: SourceFile, fields: ReadonlySet<string>, signal: AbortSignal) {
+    for await (const result of this.#run(file, { kind: 'columns', fields }, signal)) {
+      if (result.kind !== 'columns') continue;
+      return result.edits.length === 0 ? null : this.#edited(file, result.edits, signal);
+    }
+    throw new Error('the columns were not planned');
+  }
+
   #run(file: SourceFile, task: XlsxJob['task'], signal: AbortSignal) {
     const { path, fields, idColumn, statusColumn, timeZone, sheet } = this.#options;
     const mapping = {

@@ -1,7 +1,8 @@
 import { shownStatus } from '../columns.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
-import { planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
+import { planXlsxColumns } from './xlsx-new-columns.ts';
+import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** What there is to read in a workbook, as plain data, so that another thread can do it. */
@@ -9,7 +10,8 @@ export interface XlsxJob {
   readonly task:
     | { readonly kind: 'missing' }
     | { readonly kind: 'rows' }
-    | { readonly kind: 'plan'; readonly changes: readonly RowChange[] };
+    | { readonly kind: 'plan'; readonly changes: readonly RowChange[] }
+    | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
   readonly mapping: XlsxMapping;
   /** For messages. */
   readonly name: string;
@@ -18,13 +20,18 @@ export interface XlsxJob {
 export type XlsxResult =
   | { readonly kind: 'missing'; readonly missing: TargetSnapshot['missing'] }
   | { readonly kind: 'rows'; readonly rows: TargetRow[] }
-  | { readonly kind: 'plan'; readonly plan: XlsxWritePlan };
+  | { readonly kind: 'plan'; readonly plan: XlsxWritePlan }
+  | { readonly kind: 'columns'; readonly edits: readonly PartEdit[] };
 
 /** One result, or for `rows` any number of batches. @throws LeadsyncError as openXlsxSheet and planXlsxWrite do. */
 export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
   const { task, mapping, name } = job;
   if (task.kind === 'plan') {
     yield { kind: 'plan', plan: await planXlsxWrite(file, task.changes, mapping, name) };
+    return;
+  }
+  if (task.kind === 'columns') {
+    yield { kind: 'columns', edits: await planXlsxColumns(file, task.fields, mapping, name) };
     return;
   }
   const sheet = await openXlsxSheet(file, mapping, name);
@@ -38,7 +45,8 @@ export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerat
       const present = readXlsxRow(row, sheet);
       if (present === null) return [];
       const status = shownStatus(sheet.columns, present.status);
-      return [{ row: row.row, leadId: present.leadId, cells: present.cells, status }];
+      const { leadId, unreadableId, cells } = present;
+      return [{ row: row.row, leadId, ...(unreadableId !== undefined && { unreadableId }), cells, status }];
     });
     if (rows.length > 0) yield { kind: 'rows', rows };
   }

@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import { TablePieces } from '../../lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
@@ -11,7 +12,6 @@ import { recalculation } from './xlsx-recalculation.ts';
 import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
 import type { SheetCell, SheetLayout, SheetRow } from './xlsx-rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './xlsx-sheet.ts';
-import type { SheetTable } from './xlsx-tables.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** What a write does to the parts of a workbook; parts that are not named stay as they are. */
@@ -49,6 +49,8 @@ export async function planXlsxWrite(
   });
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
   free.restart(header.row);
+  const pieces = new TablePieces();
+  const notes = new Set<number>();
   let model: SheetRow | null = null;
   const styles = new Map<number, number | null>();
   for await (const batch of sheet.rows) {
@@ -59,16 +61,27 @@ export async function planXlsxWrite(
         continue;
       }
       rowChanges.see(present);
-      free.restart(row.row);
+      if (pieces.see(row.row, present.leadId !== null || present.unreadableId !== undefined)) {
+        free.restart(row.row);
+        notes.clear();
+      } else {
+        free.see(row, false);
+        // New rows beside it would make it one of the table.
+        for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
+      }
       if (present.leadId !== null) model = row;
       for (const { column, style } of row.cells) if (mapped.has(column)) styles.set(column, style);
     }
   }
   const decisions = rowChanges.decide();
   const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
-  const writer = new RowWriter(layout, cells, { row: model, styles });
+  const ofDates = [...columns.fields.values()].map(({ index, type }) =>
+    type === 'instant' ? (styles.get(index) ?? null) : null,
+  );
+  const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
+  const writer = new RowWriter(layout, cells, { row: model, styles, dateStyle });
   const { tables } = sheet;
-  const appended = appendedRows(decisions, sheet, mapped, tables, free, writer, name);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, name);
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
@@ -133,9 +146,9 @@ function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): R
 
 function appendedRows(
   { appends }: RowDecisions<SheetRow>,
-  { header, columns, layout }: XlsxSheet,
+  { header, columns, layout, tables }: XlsxSheet,
   mapped: ReadonlySet<number>,
-  tables: readonly SheetTable[],
+  notes: ReadonlySet<number>,
   free: FreeRows,
   writer: RowWriter,
   name: string,
@@ -149,7 +162,8 @@ function appendedRows(
       return hasTotals ? [{ ...range, top: range.bottom }] : [];
     }),
   ].filter((range) => [...mapped].some((column) => column >= range.left && column <= range.right));
-  const isBlocked = (row: number) => blocked.some(({ top, bottom }) => row >= top && row <= bottom);
+  const isBlocked = (row: number) =>
+    notes.has(row) || blocked.some(({ top, bottom }) => row >= top && row <= bottom);
   const places = free.take(isBlocked, layout.dataEnd);
   const rows: number[] = [];
   const filled: Splice[] = [];

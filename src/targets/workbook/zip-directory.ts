@@ -83,7 +83,7 @@ async function readEnd(file: RandomAccess, fault: XlsxFault) {
     if (end.start !== saturated && end.length !== saturated && end.count !== 0xffff) return end;
     return { ...(await readEnd64(file, file.size - tailLength + at, fault)), comment };
   }
-  throw damaged(fault);
+  throw fault.incomplete('has no list of its parts, which stands at the end of a workbook');
 }
 
 /** APPNOTE 4.3.14 and 4.3.15. */

@@ -59,7 +59,6 @@ export function refusedFiles(): RefusedFile[] {
       [sheet1]: withDoctype('<!ENTITY city SYSTEM "file:///etc/hostname">', '&city;'),
     }),
     'an undeclared entity': handMade({ [sheet1]: sheetXml(rowsXml().replace('Aachen', '&city;')) }),
-    'a zip that ends early': good.subarray(0, good.length - 200),
     'a zip with a hole': Buffer.concat([good.subarray(0, 400), good.subarray(500)]),
     'a zip whose checksum is wrong': wrongChecksum(good),
     'an element that does not end': handMade({ [sheet1]: sheetXml(rowsXml()).replace('</sheetData>', '') }),
