@@ -167,21 +167,20 @@ function planBoth(
       mapping,
       policy,
     );
-    const known = knownBase(base);
     switch (decision.kind) {
       case 'same':
         break;
       case 'agree':
-        agreed[field] = { from: leadCell, to: decision.value, ...known };
+        agreed[field] = { from: leadCell, to: decision.value, ...knownBase(base) };
         break;
       case 'to-row':
-        toRow[field] = { from: rowCell, to: decision.value, rule: decision.rule, ...known };
+        toRow[field] = { from: rowCell, to: decision.value, rule: decision.rule, ...knownBase(base) };
         break;
       case 'to-lead':
-        toLead[field] = { from: leadCell, to: decision.value, rule: decision.rule, ...known };
+        toLead[field] = { from: leadCell, to: decision.value, rule: decision.rule, ...knownBase(base) };
         break;
       case 'hold': {
-        const changes = { [field]: { from: leadCell, to: rowCell, ...known } };
+        const changes = { [field]: { from: leadCell, to: rowCell, ...knownBase(base) } };
         const message = holdMessage(decision.code, mapping, leadCell, rowCell);
         holds.push(action('hold', state, { changes, reason: decision.code, message }));
         break;
