@@ -25,6 +25,7 @@ export const hubspotCannot: readonly Inability[] = [
   'copies',
   'free-text-dates',
   'own-cells-emptied',
+  'new-columns',
   'row-numbers',
 ];
 
