@@ -60,12 +60,22 @@ export const attemptOverAfter = 10_000;
 const weightThatProves = 2;
 
 /**
- * The scan that is asked: when it began (epoch ms), and what it proves by not showing a lead: 1 when it is complete, a
- * half when leads moved meanwhile, 0 when it was filtered or empty.
+ * The scan that is asked: when it began (epoch ms), and what it proves by not showing a lead: 1 when it is complete, less
+ * when leads moved meanwhile (`tornWeight`), 0 when it was filtered or empty.
  */
 export interface ScanProof {
   readonly weight: number;
   readonly startedAt: number;
+}
+
+/**
+ * What a scan in which leads moved proves by not showing one: it may have missed that one as it missed others that are
+ * known (of `known` leads). A half at most; when scans are weighty enough together, the chance that each of them missed
+ * it is below one in a million.
+ */
+export function tornWeight({ known, missed }: { readonly known: number; readonly missed: number }): number {
+  const chance = (missed + 1) / (known + 2);
+  return Math.min(0.5, -Math.log10(chance) / 3);
 }
 
 /** How much a scan that does not show the lead of this intent speaks against its existence. */

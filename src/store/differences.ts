@@ -123,6 +123,20 @@ export async function unknownLeads(
   return rows;
 }
 
+/** How many leads are known, and how many of them the scan did not show. */
+export async function missedLeads(
+  db: Queryable,
+  run: RunRef,
+): Promise<{ readonly known: number; readonly missed: number }> {
+  const { rows } = await db.query<{ known: number; missed: number }>(
+    `select count(*)::int as known, count(*) filter (where l.lead_id is null)::int as missed from pairs p
+     left join scanned_leads l on l.run_id = $1 and l.lead_id = p.lead_id
+     where p.connection = $2 and p.lead_deleted_at is null`,
+    [run.id, run.connection],
+  );
+  return rows[0] ?? { known: 0, missed: 0 };
+}
+
 /** What some leads show in the scan. */
 export async function scannedLeadCells(
   db: Queryable,

@@ -3,7 +3,14 @@ import type { Cells, Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
 import { intentRowsInSteps } from '../merge/intent-rows.ts';
-import { agreedContent, type Intent, isOver, settleInSteps, speaksAgainst } from '../merge/settle.ts';
+import {
+  agreedContent,
+  type Intent,
+  isOver,
+  settleInSteps,
+  speaksAgainst,
+  tornWeight,
+} from '../merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
 import {
   abandonIntents,
@@ -17,7 +24,13 @@ import {
 import { basesOf, moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './in-turns.ts';
-import { idsInRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../store/differences.ts';
+import {
+  idsInRows,
+  looseStagedRows,
+  missedLeads,
+  scannedLeadCells,
+  unknownLeads,
+} from '../store/differences.ts';
 
 /** Ids that a message names. */
 const candidatesShown = 5;
@@ -52,7 +65,7 @@ export async function settleCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
-  { weight, filtered }: { readonly weight: number; readonly filtered: boolean },
+  { weight: most, filtered }: { readonly weight: number; readonly filtered: boolean },
 ): Promise<SettledCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
@@ -65,8 +78,9 @@ export async function settleCreates(
   const offered: number[] = [];
   const intents = await openIntents(db, run);
   if (intents.length === 0)
-    return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight };
+    return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight: most };
 
+  const weight = run.scanTorn ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = await inTurns(settleInSteps(intents, await unknownLeads(db, run), scan));
   const foundIds = [...settlements.values()].flatMap((settled) =>

@@ -113,6 +113,33 @@ test('nothing twice: the one lead that a person was asked about is missed by a s
   expect(leads.size).toBe(2);
 }, 120_000);
 
+test('nothing twice: a service that lists at random shows the new lead late, and half of the others not at all', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 12, repeatItems: 1, maxLimit: 3 } });
+  await here.sync();
+  here.sheet.add(newRow);
+  const { leads } = here.sandbox;
+  const known = leads.list();
+  const places = leads.places.bind(leads);
+  leads.places = () => {
+    const some = new Places();
+    for (const { id } of known.slice(0, 6)) some.add(id);
+    return some;
+  };
+  here.sandbox.set({ faults: parseFaults('lost-reply:once=1,on=POST') });
+  for (let night = 0; night < 3; night++) {
+    await here.sync();
+    await here.database.pool.query(`update intents set attempted_at = attempted_at - interval '1 minute'`);
+  }
+  leads.places = places;
+  here.sandbox.set({ repeatItems: 0 });
+  await here.sync();
+
+  expect(here.sandbox.stats.byRoute.create).toBe(1);
+  expect(here.sheet.rows().filter((row) => row['Company'] === newRow.Company)).toMatchObject([
+    { 'Lead ID': leads.list().at(-1)?.id },
+  ]);
+});
+
 test('a new row that was edited beside others like it: its id, written by hand, ends the doubt for all of them', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 3, createReply: 'location' } });
   const { sandbox, sheet } = here;

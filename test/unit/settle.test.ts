@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import type { UnknownLead } from '../../src/merge/likeness.ts';
-import { agreedContent, attemptOverAfter, speaksAgainst } from '../../src/merge/settle.ts';
+import { agreedContent, attemptOverAfter, speaksAgainst, tornWeight } from '../../src/merge/settle.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
+
+test.each([
+  ['shows all of many', { known: 1_000, missed: 0 }, 0.5, 0.5],
+  ['shows all of a few', { known: 5, missed: 0 }, 0.25, 0.5],
+  ['misses half of them', { known: 12, missed: 6 }, 0.05, 0.15],
+  ['misses all of them', { known: 12, missed: 12 }, 0, 0.02],
+  ['has nothing to be measured by', { known: 0, missed: 0 }, 0.05, 0.15],
+])('a torn scan that %s proves as much as that', (_, scan, least, most) => {
+  expect(tornWeight(scan)).toBeGreaterThanOrEqual(least);
+  expect(tornWeight(scan)).toBeLessThanOrEqual(most);
+});
 
 describe('one create whose reply was lost', () => {
   test.each<[string, UnknownLead]>([
