@@ -24,6 +24,7 @@ import { createServiceTurn, serviceScope } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
 import type { SyncContext } from './sync/context.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
+import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './targets/target.ts';
 import { noTelemetry, type Telemetry } from './telemetry.ts';
 import { version } from './version.ts';
@@ -81,7 +82,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     return openGoogleAccount(config.googleCredentials);
   });
   for (const connection of config.connections) {
-    const target = await openTarget(connection, config, account, activity, stack);
+    const target = await openTarget(connection, config, account, activity, pool, stack);
     contexts.set(
       connection.name,
       openConnection(connection, target, pool, log, telemetry, activity, isCrowded, stack),
@@ -133,6 +134,7 @@ async function openTarget(
   config: Config,
   openAccount: () => Promise<GoogleAccount>,
   activity: Activity,
+  pool: pg.Pool,
   stack: AsyncDisposableStack,
 ): Promise<Target> {
   const onReply: OnReply = (ending) => activity.replied(target.type, name, ending);
@@ -147,7 +149,9 @@ async function openTarget(
       const account = await openAccount();
       const clock = systemClock;
       const connection = name;
-      return createGoogleSheetsTarget({ ...target, fields, apiUrl, account, clock, onReply, connection });
+      const journal = createWriteJournal(pool, name);
+      const options = { ...target, fields, apiUrl, account, clock, onReply, connection, journal };
+      return createGoogleSheetsTarget(options);
     }
     case 'hubspot': {
       const { createHubSpotTarget } = await import('./targets/hubspot/hubspot-target.ts');

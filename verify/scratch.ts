@@ -12,6 +12,7 @@ import {
 } from '../src/targets/google-sheets/google-sheets-target.ts';
 import type { SheetsApiOptions } from '../src/targets/google-sheets/sheets-api.ts';
 import type { RowChange, Target } from '../src/targets/target.ts';
+import { MemoryJournal } from '../test/support/memory-journal.ts';
 import { Differs } from './check.ts';
 
 export interface ScratchOptions {
@@ -76,6 +77,7 @@ export class Scratch {
       clock: this.#clock,
       // Each tab is a target of its own.
       connection: tab,
+      journal: new MemoryJournal(),
     });
   }
 

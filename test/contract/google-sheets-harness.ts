@@ -15,6 +15,7 @@ import {
   type GoogleSheetsTarget,
 } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
+import { MemoryJournal } from '../support/memory-journal.ts';
 
 export interface GoogleSheetsHarness extends LocalHarness {
   readonly sandbox: SheetsSandbox;
@@ -42,6 +43,7 @@ export async function makeGoogleSheetsHarness({
   await writeFile(keyPath, sandbox.keyFile());
   const account = openGoogleAccount(keyPath);
   const clock = { now: () => Date.now(), random: () => Math.random() };
+  const journal = new MemoryJournal();
   const tab = 'Leads';
   const { person } = sandbox;
   const show = () => {
@@ -64,6 +66,7 @@ export async function makeGoogleSheetsHarness({
         account,
         clock,
         connection: 'test',
+        journal,
         ...changed,
       }),
     show,

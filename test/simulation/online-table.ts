@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
@@ -22,12 +23,8 @@ export interface OnlineTable extends AsyncDisposable {
   readonly now: Moment | null;
   /** Unique values that were typed where they may have been written over without being seen: a limit. */
   readonly typed: ReadonlySet<string>;
-  /** The target as one process has it, with quotas of its own. */
-  target(life: Life, connection: Pick<ConnectionConfig, 'name' | 'fields'>): Target;
-  /** The process is gone. */
-  ends(life: Life): void;
-  /** Why cells may be wrong since the last call: limits. */
-  takeReasons(): readonly string[];
+  /** The target as one process has it, with quotas of its own; `pool`: of the database that all have. */
+  target(life: Life, connection: Pick<ConnectionConfig, 'name' | 'fields'>, pool: pg.Pool): Target;
   /** Chooses what goes wrong with requests from now on; gives what is to be told of it, null: nothing goes wrong. */
   fail(random: Random): string | null;
   /** Nothing goes wrong any more. */

@@ -131,12 +131,6 @@ class Portal implements OnlineTable {
     };
   }
 
-  ends(): void {}
-
-  takeReasons(): readonly string[] {
-    return [];
-  }
-
   fail(random: Random): string | null {
     return this.#faults.fail(randomHubSpotFaults(random), random);
   }

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type pg from 'pg';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import {
   type SheetsFault,
@@ -7,12 +8,14 @@ import {
   startSheetsSandbox,
 } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
+import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
+import type { WriteJournal } from '../../src/targets/google-sheets/write-journal.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { atOnce, type Customs, inSpreadsheet, randomSheetsFaults } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
-import type { Life } from './life.ts';
+import { Crash, type Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { SheetsGaps } from './sheets-gaps.ts';
 import { SheetsTable } from './sheets-table.ts';
@@ -51,10 +54,7 @@ export class Spreadsheet implements OnlineTable {
     this.table = new SheetsTable(sandbox, tab, (text) => {
       if (this.#now?.kind === 'gap') this.#gaps.types(text);
     });
-    this.#gaps = new SheetsGaps(
-      () => this.table.moves,
-      () => this.#clock.now(),
-    );
+    this.#gaps = new SheetsGaps(() => this.table.moves);
     sandbox.before = ({ method }) => this.#carryOut(method);
   }
 
@@ -89,14 +89,6 @@ export class Spreadsheet implements OnlineTable {
     return this.#gaps.typed;
   }
 
-  ends(life: Life): void {
-    this.#gaps.ends(life);
-  }
-
-  takeReasons(): readonly string[] {
-    return this.#gaps.takeReasons();
-  }
-
   fail(random: Random): string | null {
     return this.#faults.fail(randomSheetsFaults(random), random);
   }
@@ -114,7 +106,7 @@ export class Spreadsheet implements OnlineTable {
   }
 
   /** With a quota and an account of its own. */
-  target(life: Life, { name, fields }: Pick<ConnectionConfig, 'name' | 'fields'>): Target {
+  target(life: Life, { name, fields }: Pick<ConnectionConfig, 'name' | 'fields'>, pool: pg.Pool): Target {
     const clock = { now: () => this.#clock.now(), random: () => this.#clock.random() };
     const account = openGoogleAccount(this.#keyFile);
     const apiUrl = this.#sandbox.url;
@@ -125,6 +117,7 @@ export class Spreadsheet implements OnlineTable {
       apiUrl,
       clock,
       connection: name,
+      journal: this.#journal(life, createWriteJournal(pool, name)),
     });
     const work = async <T>(operation: 'open' | 'write', run: () => Promise<T>): Promise<T> => {
       this.#working = life;
@@ -148,18 +141,38 @@ export class Spreadsheet implements OnlineTable {
     };
   }
 
+  /** Notes are a part of the operation that is under way: people act and processes die at each, as at a request. */
+  #journal(life: Life, journal: WriteJournal): WriteJournal {
+    const pass = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
+      const end = await this.#request(life, name);
+      if (end === 'lost') throw new Crash(`died at ${name}`);
+      const result = await run();
+      if (end === 'unheard') throw new Crash(`died at ${name}`);
+      return result;
+    };
+    return {
+      keep: (note) => pass('journal.keep', () => journal.keep(note)),
+      kept: () => pass('journal.kept', () => journal.kept()),
+      over: (id) => pass('journal.over', () => journal.over(id)),
+    };
+  }
+
+  async #request(life: Life, method: string): Promise<'lost' | 'unheard' | null> {
+    this.#now = this.#gaps.closeness(life, method);
+    const end = await life.request(method);
+    this.#now = null;
+    return end;
+  }
+
   /** People act and processes die between any two requests. */
   async #carryOut(method: string): Promise<SheetsFault | undefined> {
     const life = this.#working;
     if (life === null) return undefined;
-    this.#now = this.#gaps.closeness(life, method);
-    const end = await life.request(method);
-    this.#now = null;
+    const end = await this.#request(life, method);
     if (end === 'lost') return { kind: 'reset' };
     const fault = end === 'unheard' ? ({ kind: 'reset-after' } as const) : this.#faults.next();
     const isCarriedOut = fault === null || ('kind' in fault && fault.kind === 'reset-after');
     if (isCarriedOut) this.#gaps.carriesOut(life, method, fault === null);
-    else this.#gaps.fails(life);
     return fault ?? undefined;
   }
 

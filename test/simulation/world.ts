@@ -161,7 +161,6 @@ export class World implements AsyncDisposable {
         try {
           return await this.#live(life, plan.name);
         } finally {
-          this.online?.ends(life);
           await life.end();
         }
       }),
@@ -213,7 +212,7 @@ export class World implements AsyncDisposable {
 
   #target(life: Life): Target {
     const { target, fields } = this.connection;
-    if (this.online !== null) return this.online.target(life, this.connection);
+    if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');
     return createWorkbookTarget({ ...target, fields });
   }

@@ -2,6 +2,7 @@ import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../sync/clock.ts';
 import type { ColumnMapping } from '../columns.ts';
 import type { GoogleAccount } from './google-account.ts';
+import type { WriteJournal } from './write-journal.ts';
 
 /** One tab of one Google spreadsheet as a target. */
 export interface GoogleSheetsOptions extends ColumnMapping {
@@ -17,6 +18,8 @@ export interface GoogleSheetsOptions extends ColumnMapping {
   readonly apiUrl: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
+  /** Of the connection's writes that nobody has looked at yet. */
+  readonly journal: WriteJournal;
   /** Told of each request but those for a token. */
   readonly onReply?: OnReply;
   /** Name of the connection, kept with the tab's record. */

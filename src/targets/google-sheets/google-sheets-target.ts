@@ -23,6 +23,7 @@ import {
 import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
 import { type PlannedRow, planWrite, type WritePlan } from './write-plan.ts';
+import { packNote, unpackNote } from './write-journal.ts';
 import { WriteRequests } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
@@ -35,9 +36,6 @@ export function createGoogleSheetsTarget(options: GoogleSheetsOptions): GoogleSh
 /** Rows that are given at once. */
 const rowsPerBatch = 1_000;
 
-/** What was sent longer ago is not put right any more: what stands there since may be people's work. */
-const mostAgeMs = 120_000;
-
 class SheetsTarget implements GoogleSheetsTarget {
   readonly name: string;
   readonly batchSize = 20_000;
@@ -47,7 +45,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
   /** Of a write that failed before anybody has looked where it arrived. */
-  #unsettled: UnsettledWrite | null = null;
+  #unsettled: { readonly write: UnsettledWrite; readonly noteId: number } | null = null;
   /** By lead: other people's cells that its write had hit and that could not be put back; to be told. */
   readonly #notPutBack = new Map<string, readonly string[]>();
   /** Whether records that were made showed afterwards; if not, making them again is in vain. */
@@ -73,12 +71,13 @@ class SheetsTarget implements GoogleSheetsTarget {
     { create, newFields = [] }: { readonly create: boolean; readonly newFields?: readonly string[] },
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
-    // All is looked at anew; and a rule that refused something may have been corrected by the next run.
-    this.#unsettled = null;
+    // A rule that refused something may have been corrected by the next run.
     if (create) this.#refused.forget();
     const { trashed, canEdit } = await this.#api.file(signal);
     if (trashed === true) throw trashedFault(this.name);
-    const found = await this.#look(signal);
+    const first = await this.#look(signal);
+    const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
+    const found = isSettled ? await this.#look(signal) : first;
     if (found.kind === 'missing') await this.#assertNotRenamed(signal);
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: inRows([]) };
@@ -100,15 +99,12 @@ class SheetsTarget implements GoogleSheetsTarget {
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
-    const { clock } = this.#options;
-    if (clock.now() - (this.#unsettled?.since ?? 0) > mostAgeMs) this.#unsettled = null;
     await this.#settle(signal);
     const look = await this.#look(signal);
     if (look.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(look.tab);
     const plan = planWrite(look, changes, this.#refused);
-    const unsettled = new UnsettledWrite(this.#api, this.#place, look, clock.now());
-    this.#unsettled = unsettled;
+    const unsettled = await this.#begin(look, plan);
     const rest = await this.#send(plan, changes, look, unsettled, signal);
     const settled = await this.#settle(signal);
     const notPutBack = new Map(this.#notPutBack);
@@ -145,10 +141,50 @@ class SheetsTarget implements GoogleSheetsTarget {
     }
   }
 
+  /** Notes what is about to be sent, so that whoever comes after this process can look where it arrived. */
+  async #begin(look: Look, { updates, inserts }: WritePlan): Promise<UnsettledWrite> {
+    const ground = {
+      sheetId: look.tab.sheetId,
+      grid: look.grid,
+      own: { id: look.columns.id, owned: ownedColumns(look.columns) },
+    };
+    const write = new UnsettledWrite(this.#api, this.#place, ground);
+    const rows = [...updates, ...inserts];
+    if (rows.length === 0) return write;
+    const noteId = await this.#options.journal.keep(await packNote({ target: this.name, ground, rows }));
+    this.#unsettled = { write, noteId };
+    return write;
+  }
+
+  /**
+   * Finishes writes that a process left when it died, or its requests failed: before anything is decided by rows that they
+   * may have hit. Returns whether there were any.
+   */
+  async #settleKept(signal: AbortSignal): Promise<boolean> {
+    const { journal } = this.#options;
+    const kept = await journal.kept();
+    for (const { id, note } of kept) {
+      const own = this.#unsettled?.noteId === id ? this.#unsettled.write : null;
+      const { target, ground, rows } = await unpackNote(note);
+      const write = own ?? new UnsettledWrite(this.#api, this.#place, ground, rows);
+      if (target === this.name) await this.#finish(write, id, signal);
+      else await journal.over(id);
+    }
+    this.#unsettled = null;
+    return kept.length > 0;
+  }
+
   /** Finishes the last write: looks where it arrived. */
   async #settle(signal: AbortSignal): Promise<Settled> {
-    const settled = (await this.#unsettled?.settle(signal)) ?? nothingSettled;
+    if (this.#unsettled === null) return nothingSettled;
+    const { write, noteId } = this.#unsettled;
+    return this.#finish(write, noteId, signal);
+  }
+
+  async #finish(write: UnsettledWrite, noteId: number, signal: AbortSignal): Promise<Settled> {
+    const settled = await write.settle(signal);
     this.#unsettled = null;
+    await this.#options.journal.over(noteId);
     for (const [lead, cells] of settled.notPutBack) this.#notPutBack.set(lead, cells);
     return settled;
   }

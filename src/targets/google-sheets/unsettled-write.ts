@@ -1,24 +1,21 @@
 import { idKey } from '../../lead/lead.ts';
-import { ownedColumns } from '../columns.ts';
 import { cellName } from './a1.ts';
-import { Alignment, type OwnColumns } from './alignment.ts';
+import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, restoredCells } from './cell-writes.ts';
 import { type GridCell, isFormula } from './grid.ts';
-import { type Look, readAgain } from './look.ts';
+import { readAgain } from './look.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
+import type { Ground, SentFor } from './write-journal.ts';
 
 /** How often cells are put back when people go on moving rows meanwhile. */
 const rounds = 3;
 
 /** How many refused cells are looked for when cells are put back. */
 const mostAlone = 8;
-
-/** A row that was sent, for a lead. */
-type SentFor = SentRow & { readonly leadId: string };
 
 /** What became of what was sent. */
 export interface Settled {
@@ -36,23 +33,22 @@ export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), 
  * was sent may have been carried out all the same, on rows that people had moved.
  */
 export class UnsettledWrite {
-  /** Epoch ms, UTC. */
-  readonly since: number;
   readonly #api: SheetsApi;
   readonly #place: { readonly tab: string; readonly name: string };
-  readonly #look: Look;
-  readonly #sent = new Map<SentFor, { readonly isDoubtful: boolean }>();
+  readonly #ground: Ground;
+  readonly #sent: Map<SentFor, { readonly isDoubtful: boolean }>;
 
+  /** `doubtful`: rows that a process sent, or was about to send, when it died. */
   constructor(
     api: SheetsApi,
     place: { readonly tab: string; readonly name: string },
-    look: Look,
-    since: number,
+    ground: Ground,
+    doubtful: readonly SentFor[] = [],
   ) {
     this.#api = api;
     this.#place = place;
-    this.#look = look;
-    this.since = since;
+    this.#ground = ground;
+    this.#sent = new Map(doubtful.map((row) => [row, { isDoubtful: true }]));
   }
 
   /** Sends rows; they count as sent unless they were refused. */
@@ -72,8 +68,7 @@ export class UnsettledWrite {
   async settle(signal: AbortSignal): Promise<Settled> {
     const sent = mergedByRow([...this.#sent].map(([row, { isDoubtful }]) => ({ ...row, isDoubtful })));
     if (sent.length === 0) return nothingSettled;
-    let { grid } = this.#look;
-    let own: OwnColumns = { id: this.#look.columns.id, owned: ownedColumns(this.#look.columns) };
+    let { grid, own } = this.#ground;
     let all: readonly SentRow[] = sent;
     const leads = new Map<SentRow, readonly string[]>(sent.map((row) => [row, [idKey(row.leadId)]]));
     const astray = new Set<string>();
@@ -103,7 +98,7 @@ export class UnsettledWrite {
 
   /** Returns what is refused: nothing more can be done for it. */
   async #putBack(rows: readonly PutBack[], signal: AbortSignal): Promise<ReadonlySet<SentRow>> {
-    const { sheetId } = this.#look.tab;
+    const { sheetId } = this.#ground;
     const refused = new Set<SentRow>();
     for (const batch of inBatches(rows, Number.POSITIVE_INFINITY)) {
       const rest = await bisect(

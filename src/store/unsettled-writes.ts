@@ -1,0 +1,27 @@
+import type pg from 'pg';
+import type { WriteJournal } from '../targets/google-sheets/write-journal.ts';
+
+/** The notes of one connection's writes, for the process that comes after one that died. */
+export function createWriteJournal(pool: pg.Pool, connection: string): WriteJournal {
+  return {
+    async keep(note) {
+      const { rows } = await pool.query<{ id: number }>(
+        `insert into unsettled_writes (connection, note) values ($1, $2) returning id`,
+        [connection, note],
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error('insert returned no row');
+      return row.id;
+    },
+    async kept() {
+      const { rows } = await pool.query<{ id: number; note: Buffer }>(
+        `select id, note from unsettled_writes where connection = $1 order by id`,
+        [connection],
+      );
+      return rows;
+    },
+    async over(id) {
+      await pool.query(`delete from unsettled_writes where id = $1`, [id]);
+    },
+  };
+}
