@@ -1,10 +1,7 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
-import type { HubSpotFault } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
-import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { FaultRates } from './fault-chances.ts';
 import type { Fate } from './life.ts';
 import type { Trouble } from './nights.ts';
 import type { Moment } from './online-table.ts';
@@ -31,7 +28,26 @@ export type Deed =
   | 'delete-lead'
   | 'insert-below'
   | 'blank-row'
-  | 'move-column';
+  | 'move-column'
+  | Mishap;
+
+/** What happens by accident (mishaps.ts). */
+const mishaps = [
+  'cut-file',
+  'short-row',
+  'merge-cells',
+  'break-id',
+  'clear-ids',
+  'clear-and-edit',
+  'recase-ids',
+  'note-below',
+  'merge-companies',
+] as const;
+export type Mishap = (typeof mishaps)[number];
+
+export function isMishap(deed: Deed): deed is Mishap {
+  return mishaps.some((one) => one === deed);
+}
 
 export const none: Readonly<Record<Deed, number>> = {
   'edit-row': 0,
@@ -46,7 +62,28 @@ export const none: Readonly<Record<Deed, number>> = {
   'insert-below': 0,
   'blank-row': 0,
   'move-column': 0,
+  'cut-file': 0,
+  'short-row': 0,
+  'merge-cells': 0,
+  'break-id': 0,
+  'clear-ids': 0,
+  'clear-and-edit': 0,
+  'recase-ids': 0,
+  'note-below': 0,
+  'merge-companies': 0,
 };
+
+/** What moves rows or columns, or makes rows of others. */
+export const inOrder: ReadonlySet<Deed> = new Set([
+  'insert-row',
+  'copy-row',
+  'copy-with-id',
+  'sort',
+  'delete-row',
+  'insert-below',
+  'blank-row',
+  'move-column',
+]);
 
 type Direction = FieldMapping['direction'];
 
@@ -168,6 +205,15 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
       'insert-below': 0,
       'blank-row': 0,
       'move-column': 0,
+      'cut-file': on.has('cut-files') ? 0.4 : 0,
+      'short-row': on.has('cut-files') ? 0.4 : 0,
+      'merge-cells': on.has('merged-cells') ? 0.4 : 0,
+      'break-id': on.has('broken-ids') ? 0.4 : 0,
+      'clear-ids': on.has('cleared-ids') ? 0.4 : 0,
+      'clear-and-edit': on.has('cleared-ids') ? 0.3 : 0,
+      'recase-ids': on.has('recased-ids') ? 0.3 : 0,
+      'note-below': on.has('notes') ? 0.2 : 0,
+      'merge-companies': on.has('merged-companies') ? 0.4 : 0,
     },
   };
 }
@@ -179,7 +225,8 @@ export function inSpreadsheet({ weights }: Customs): Customs {
 
 /** In a CRM an id is there once, and nothing has a place that it could be moved from. */
 export function inPortal({ weights }: Customs): Customs {
-  return { weights: { ...weights, 'copy-with-id': 0, sort: 0 } };
+  const not = { 'copy-with-id': 0, sort: 0, 'break-id': 0, 'clear-ids': 0, 'clear-and-edit': 0 };
+  return { weights: { ...weights, ...not, 'recase-ids': 0, 'note-below': 0 } };
 }
 
 /** What somebody can do in a portal between two requests of a write. */
@@ -246,69 +293,4 @@ export function randomAnswers(random: Random): Partial<SandboxOptions> {
     ...(random.below(6) === 0 && { stages: ['new', 'won', 'lost'] }),
   };
   return { ...answers, idKind: random.pick(['uuid7', 'uuid7', 'other']) };
-}
-
-export function randomSheetsFaults(random: Random): FaultRates<SheetsFault> | null {
-  if (random.below(3) === 0) return null;
-  const kinds: readonly SheetsFault[] = [
-    { status: 429 },
-    { status: 429, quota: 'Read' },
-    { status: 429, quota: 'Write', scope: 'Project' },
-    { status: 429, retryAfter: random.pick(['0', '1', '30', '600', 'garbage']) },
-    { status: 429, quota: 'Write', retryAfter: '90' },
-    { status: 500 },
-    { status: 503 },
-    { kind: 'reset' },
-    { kind: 'reset-after' },
-    { kind: 'html' },
-  ];
-  // Most of what matters is a write that was carried out and whose reply was lost.
-  const faults = kinds.filter(() => random.below(2) === 0);
-  return { each: random.float() * 0.08, faults: [{ kind: 'reset-after' }, ...faults] };
-}
-
-export function randomHubSpotFaults(random: Random): FaultRates<HubSpotFault> | null {
-  if (random.below(3) === 0) return null;
-  const kinds: readonly HubSpotFault[] = [
-    { status: 429 },
-    { status: 429, policy: 'TEN_SECONDLY_ROLLING' },
-    { status: 429, policy: 'SECONDLY', retryAfter: random.pick(['0', '1', '30', 'garbage']) },
-    { status: 429, policy: 'DAILY' },
-    { status: 423 },
-    { status: 477, retryAfter: '20' },
-    { status: 500 },
-    { status: 502, after: true },
-    { status: 503 },
-    { status: 524, after: true },
-    { kind: 'reset' },
-    { kind: 'reset-after' },
-    { kind: 'html' },
-    { kind: 'not-json' },
-    { kind: 'short' },
-  ];
-  const faults = kinds.filter(() => random.below(3) === 0);
-  return { each: random.float() * 0.1, faults: [{ kind: 'reset-after' }, ...faults] };
-}
-
-export function randomFaults(random: Random): string {
-  const rate = (most: number): string => (random.float() * most).toFixed(3);
-  const choices = [
-    () => `429:rate=${rate(0.2)},retryAfter=${random.below(40)}`,
-    () =>
-      `429:once=${1 + random.below(20)},retryAfter=${random.pick(['1', '30', '600', 'date+20', 'none', 'garbage'])}`,
-    () => `503:rate=${rate(0.3)}`,
-    () => `lost-reply:rate=${rate(0.8)}`,
-    () => `lost-reply:rate=${rate(0.8)},on=POST`,
-    () => `error-after-write:rate=${rate(0.6)}`,
-    () => `unfinished:rate=${rate(0.3)}`,
-    () => `not-json:rate=${rate(0.3)},on=POST+PATCH`,
-    () => `moving:rate=${rate(1)}`,
-    () => `expired-cursor:once=${1 + random.below(6)}`,
-    () => `reset:rate=${rate(0.3)}`,
-    () => `422:rate=${rate(0.2)},on=POST+PATCH`,
-    () => `404:rate=${rate(0.1)},on=PATCH`,
-  ] as const;
-  const picked = new Set<string>();
-  for (let count = random.below(4); count > 0; count--) picked.add(random.pick(choices)());
-  return [...picked].join(';');
 }

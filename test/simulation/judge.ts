@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { readInstant } from '../../src/lead/instant.ts';
 import type { People } from './people.ts';
-import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
 import type { Table } from './table.ts';
 import type { Side } from './words.ts';
 import type { World } from './world.ts';
@@ -66,6 +66,8 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       isHeldRow(own, nameless) ? Object.values(own.row).flatMap(tokensOf) : [],
     ),
   );
+  const notes = leads.filter(({ companyName }) => companyName.startsWith('note: '));
+  if (notes.length > 0) faults.push('a note below the table became a lead');
   for (const entity of entities) {
     const own = leadsOf.get(entity) ?? [];
     const ownRows = rowsOf.get(entity) ?? [];
@@ -89,6 +91,11 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     }
     const [lead] = own;
     const [found] = ownRows;
+    if (people.joined.has(entity)) {
+      if (found !== undefined) faults.push(`${entity} was made one with another, and is a row again`);
+      if (lead === undefined) faults.push(`the lead of ${entity} is gone, though only its row was merged`);
+      continue;
+    }
     if (found === undefined) {
       if (direction === 'to-leads') continue;
       // It may be the lead of a create that is in doubt: a person is asked which.
@@ -107,7 +114,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       faults.push(`${entity} has no lead (row ${number} ${JSON.stringify(row)})`);
       continue;
     }
-    if (row['Lead ID'] !== lead.id) {
+    if (plainId(row['Lead ID'] ?? '') !== plainId(lead.id)) {
       faults.push(
         `row ${number} of ${entity} has the id ${JSON.stringify(row['Lead ID'])}, the lead is ${lead.id}`,
       );
@@ -136,7 +143,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
     if (entity !== null && entity !== undefined) people.heldFields.add(`${entity}.${item.field}`);
   }
   if (world.connection.target.statusColumn !== undefined) {
-    const ids = new Set(leads.map(({ id }) => id));
+    const ids = new Set(leads.map(({ id }) => plainId(id)));
     faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
   }
   faults.push(...(await lostEdits(world, people, pool)));
@@ -170,8 +177,9 @@ function judgeStatus(
   leads: ReadonlySet<string>,
   held: readonly HeldRow[],
 ): string[] {
-  const { 'Lead ID': id = '', Status: status = '' } = row;
-  const isHeld = held.some(({ leadId, rowKey }) => leadId === id && rowKey === '');
+  const { Status: status = '' } = row;
+  const id = plainId(row['Lead ID'] ?? '');
+  const isHeld = held.some(({ leadId, rowKey }) => plainId(leadId ?? '') === id && rowKey === '');
   const right =
     id === ''
       ? /^(held|waiting): \w/
@@ -208,7 +216,10 @@ function rowsOfGrid([headings = [], ...records]: readonly (readonly string[])[],
     row: Object.fromEntries(headings.map((heading, column) => [heading, record[column] ?? ''])),
   }));
   // Where a row of a workbook was removed its place is empty.
-  return rows.filter(({ row }) => Object.values(row).some((text) => text !== ''));
+  return rows.filter(
+    ({ row }) =>
+      Object.values(row).some((text) => text !== '') && !(row['Company'] ?? '').startsWith('note: '),
+  );
 }
 
 function directionOf({ connection }: TwoSides, field: Field): string {

@@ -12,7 +12,6 @@ import {
   randomAnswers,
   randomCustoms,
   randomFate,
-  randomFaults,
   randomSettings,
 } from './customs.ts';
 import { judge } from './judge.ts';
@@ -21,6 +20,7 @@ import { People } from './people.ts';
 import { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
 import { type End, World } from './world.ts';
+import { randomFaults } from './random-faults.ts';
 
 /** Kinds of trouble, to be added one after the other. */
 export const troubles = [
@@ -38,6 +38,13 @@ export const troubles = [
   'open-files',
   'twins',
   'leases',
+  'cut-files',
+  'merged-cells',
+  'broken-ids',
+  'cleared-ids',
+  'recased-ids',
+  'notes',
+  'merged-companies',
 ] as const;
 /**
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
@@ -127,10 +134,11 @@ export async function simulate(
     faults = await oneNight(scene);
     if (faults.length > 0) break;
     online?.recover();
+    await people.mishaps.mend();
     await people.tidy();
     world.sandbox.set({ ...calm, ...(answers.order === 'random-per-request' && { order: 'random' }) });
     faults = await comeToRest(scene);
-    faults = [...faults, ...(await judge(world, people, database.pool))];
+    faults = [...faults, ...people.mishaps.faults, ...(await judge(world, people, database.pool))];
     world.sandbox.set({ order, maxLimit, defaultLimit });
     clock.pass(20 * 3_600_000);
     if (faults.length === 0) done++;
@@ -204,7 +212,7 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
       { name: `life ${life}`, fate, tick },
       ...(twin ? [{ name: `twin of ${life}`, fate: null, tick: nobody }] : []),
     ]);
-    const bad = ends.flatMap((end) => suspicious(end));
+    const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed));
     if (bad.length > 0) return bad;
     world.closeInEditor();
     clock.pass(random.below(120_000));
@@ -218,7 +226,7 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
 }
 
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world, database }: Scene): Promise<string[]> {
+async function comeToRest({ world, people, database }: Scene): Promise<string[]> {
   const { rows } = await database.pool.query<{ last: number }>(
     'select coalesce(max(id), 0) as last from runs',
   );
@@ -230,7 +238,7 @@ async function comeToRest({ world, database }: Scene): Promise<string[]> {
     if (end === undefined) continue;
     // Between the writes and the receipt of a run that goes on somebody may have deleted what was written.
     const isOlder = end.kind === 'finished' && end.run.id <= begunBefore;
-    const bad = [...suspicious(end), ...(isOlder ? [] : unexplained(end))];
+    const bad = [...suspicious(end, isOlder && people.mishaps.hadAny), ...(isOlder ? [] : unexplained(end))];
     if (bad.length > 0) return bad;
     if (end.kind === 'finished' && end.run.status === 'failed' && !isOlder)
       return [`a quiet run failed: ${JSON.stringify(end.run.report)}`];
@@ -240,14 +248,17 @@ async function comeToRest({ world, database }: Scene): Promise<string[]> {
   return ['nine quiet syncs do not come to rest'];
 }
 
-function suspicious(end: End): string[] {
+/** `mayStop`: something has happened to the table that a guard is there for. */
+function suspicious(end: End, mayStop: boolean): string[] {
   if (end.kind === 'threw')
     return [
       `a life threw ${end.error instanceof Error ? (end.error.stack ?? end.error.message) : JSON.stringify(end.error)}`,
     ];
   if (end.kind !== 'finished') return [];
   const text = JSON.stringify(end.run.report);
-  return /"(internal|run\.abandoned|guard\.[^"]*)"/.test(text) ? [`a run reports ${text}`] : [];
+  const isGuard = /"guard\.[^"]*"/.test(text);
+  const isBad = (isGuard && !mayStop) || /"(internal|run\.abandoned)"/.test(text);
+  return isBad ? [`a run reports ${text}`] : [];
 }
 
 /** Whether something waits for another scan: a record that was missed once, an action that was put off. */

@@ -1,22 +1,11 @@
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Customs, Deed } from './customs.ts';
+import { type Customs, type Deed, inOrder, isMishap } from './customs.ts';
+import type { Edit } from './edit.ts';
+import { Mishaps } from './mishaps.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
 import { type Side, Words } from './words.ts';
-
-export interface Edit {
-  readonly night: number;
-  readonly side: Side;
-  readonly entity: string;
-  readonly field: Field;
-  /** As it was typed. */
-  readonly value: string;
-  /** While no process lived. */
-  readonly byDay: boolean;
-  /** Between a look and its write, where it may be written over. */
-  readonly inGap: boolean;
-}
 
 /** Everybody who works on either side, and a book of what they did. */
 export class People {
@@ -26,6 +15,9 @@ export class People {
   readonly deletedRows = new Set<string>();
   readonly deletedLeads = new Set<string>();
   readonly doubled = new Set<string>();
+  /** Companies that somebody made one with another. */
+  readonly joined = new Set<string>();
+  readonly mishaps: Mishaps;
   readonly #retyped = new Set<string>();
   /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
   readonly heldFields = new Set<string>();
@@ -49,6 +41,14 @@ export class People {
     this.#sandbox = sandbox;
     this.#table = table;
     this.#trace = trace;
+    this.mishaps = new Mishaps(random, sandbox, table, {
+      doubled: this.doubled,
+      retype: (record, headings) => this.#retype(record, headings) !== null,
+      edits: this.edits,
+      joined: this.joined,
+      note: (name, field, value) => this.#note('sheet', name, field, value),
+      forget: (text) => this.#forget(text),
+    });
   }
 
   /** Every unique value that anybody typed, with its side. */
@@ -68,22 +68,19 @@ export class People {
 
   async #as(deed: Deed, when: string): Promise<void> {
     const tell = (what: string): void => this.#trace(`${when}: ${deed} ${what}`);
+    if (isMishap(deed)) {
+      const told = await this.mishaps.happen(deed);
+      return told === null ? undefined : tell(told);
+    }
+    if (this.mishaps.isFixed && inOrder.has(deed)) return;
     switch (deed) {
       case 'edit-row':
         return this.#changeGrid((headings, records) => {
           const record = this.#pick(records);
           if (record === undefined) return;
-          const field = this.#field();
-          const at = headings.indexOf(columns[field]);
-          const old = record[at] ?? '';
-          if (this.#isRetyped(record, headings)) return;
-          const value = this.#words.value(field, record[headings.indexOf('Company')] ?? '', 'sheet');
-          if (value === null || !this.#canType(field, value)) return;
-          this.#forget(old);
-          this.#forgetEarlier(record[headings.indexOf('Company')] ?? '', field);
-          record[at] = value;
-          this.#note('sheet', record[headings.indexOf('Company')] ?? '', field, value);
-          tell(`${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`);
+          if (this.mishaps.isHit(record) || this.#isRetyped(record, headings)) return;
+          const told = this.#retype(record, headings);
+          if (told !== null) tell(told);
         });
       case 'edit-lead': {
         const lead = this.#pick(this.#sandbox.leads.list());
@@ -100,17 +97,15 @@ export class People {
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
         const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
         this.#note('web', after.companyName, field, value);
-        return tell(
-          `${lead.id} ${after.companyName}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`,
-        );
+        const change = `${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
+        return tell(`${lead.id} ${after.companyName}: ${field} ${change}`);
       }
       case 'insert-row':
       case 'insert-below':
         return this.#changeGrid((headings, records) => {
           const fresh = this.#fresh('sheet');
-          const record = headings.map(
-            (heading) => fresh[fieldNames.find((field) => columns[field] === heading) ?? ''] ?? '',
-          );
+          const fieldOf = (heading: string) => fieldNames.find((field) => columns[field] === heading) ?? '';
+          const record = headings.map((heading) => fresh[fieldOf(heading)] ?? '');
           const at = deed === 'insert-below' ? records.length : this.#random.below(records.length + 1);
           records.splice(at, 0, record);
           tell(JSON.stringify(record));
@@ -118,11 +113,8 @@ export class People {
       case 'blank-row':
         return this.#changeGrid((headings, records) => {
           const at = this.#random.below(records.length + 1);
-          records.splice(
-            at,
-            0,
-            headings.map(() => ''),
-          );
+          const blank = headings.map(() => '');
+          records.splice(at, 0, blank);
           tell(`${at + 2}`);
         });
       case 'move-column': {
@@ -152,10 +144,8 @@ export class People {
         });
       case 'sort':
         return this.#changeGrid((_, records) => {
-          for (let last = records.length - 1; last > 0; last--) {
-            const other = this.#random.below(last + 1);
-            [records[last], records[other]] = [records[other] ?? [], records[last] ?? []];
-          }
+          const places = new Map(records.map((record) => [record, this.#random.float()]));
+          records.sort((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
           tell('');
         });
       case 'delete-row':
@@ -177,10 +167,8 @@ export class People {
         });
       case 'add-lead': {
         const { id: _, ...fields } = this.#fresh('web');
-        const lead = this.#sandbox.leads.add({
-          ...fields,
-          nextFollowUpAt: fields['nextFollowUpAt'] || null,
-        });
+        const nextFollowUpAt = fields['nextFollowUpAt'] || null;
+        const lead = this.#sandbox.leads.add({ ...fields, nextFollowUpAt });
         return tell(`${lead.id} ${lead.companyName}`);
       }
       case 'delete-lead': {
@@ -199,12 +187,27 @@ export class People {
     }
   }
 
+  /** Gives what is to be told; null: nothing was typed. */
+  #retype(record: string[], headings: readonly string[]): string | null {
+    const field = this.#field();
+    const at = headings.indexOf(columns[field]);
+    const old = record[at] ?? '';
+    const name = record[headings.indexOf('Company')] ?? '';
+    const value = this.#words.value(field, name, 'sheet');
+    if (value === null || !this.#canType(field, value)) return null;
+    this.#forget(old);
+    this.#forgetEarlier(name, field);
+    record[at] = value;
+    this.#note('sheet', name, field, value);
+    return `${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
+  }
+
   /** The later ones of rows with one id are removed by hand. */
   async tidy(): Promise<void> {
     await this.#changeGrid((headings, records) => {
       const seen = new Set<string>();
       const kept = records.filter((record) => {
-        const id = record[headings.indexOf('Lead ID')] ?? '';
+        const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
         if (id === '' || !seen.has(id)) {
           seen.add(id);
           return true;
@@ -229,7 +232,9 @@ export class People {
   }
 
   async #isLinked(leadId: string): Promise<boolean> {
-    return ((await this.#table.grid()) ?? []).some((record) => record.includes(leadId));
+    return ((await this.#table.grid()) ?? []).some((record) =>
+      record.some((cell) => plainId(cell) === leadId),
+    );
   }
 
   async #showsRow(entity: string): Promise<boolean> {
@@ -238,11 +243,13 @@ export class People {
   }
 
   async #changeGrid(change: (headings: readonly string[], records: string[][]) => void): Promise<void> {
+    if (this.mishaps.isCut) return;
     const [headings, ...records] = (await this.#table.grid()) ?? [];
     if (headings === undefined) return;
+    const below = records.splice(Mishaps.height(records));
     const before = JSON.stringify(records);
     change(headings, records);
-    if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records]);
+    if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records, ...below]);
   }
 
   /** What cannot be typed is looked for nowhere. */

@@ -104,6 +104,10 @@ export class PortalTable implements Table {
     return Promise.resolve();
   }
 
+  join(winner: readonly string[], loser: readonly string[]): void {
+    this.#sandbox.person.merge(this.#ids.get(winner) ?? '', this.#ids.get(loser) ?? '');
+  }
+
   /** Counts what was written, too, though it changed nothing; but what a portal trims is tried again each night. */
   digest(): string {
     const writes = this.#sandbox.requests.filter(

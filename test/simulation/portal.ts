@@ -8,13 +8,14 @@ import {
 import type { Random } from '../../src/sandbox/random.ts';
 import { createHubSpotTarget, type HubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';
 import type { Target } from '../../src/targets/target.ts';
-import { atOnceInPortal, type Customs, inPortal, randomHubSpotFaults } from './customs.ts';
+import { atOnceInPortal, type Customs, inPortal } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
 import type { Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { PortalTable, propertyOf, statusProperty } from './portal-table.ts';
 import type { SimClock } from './sim-clock.ts';
 import { tokensOf } from './tokens.ts';
+import { randomHubSpotFaults } from './random-faults.ts';
 
 export { propertyOf };
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import { cellName } from '../../src/targets/google-sheets/a1.ts';
 import type { Table } from './table.ts';
 
 /**
@@ -58,6 +59,20 @@ export class SheetsTable implements Table {
         this.#onType(text);
       }
     }
+    return Promise.resolve();
+  }
+
+  merge(row: number, column: number): Promise<void> {
+    this.#sandbox.person.merge(this.#tab, `${cellName(row, column)}:${cellName(row + 1, column)}`);
+    return Promise.resolve();
+  }
+
+  unmerge(): void {
+    this.#sandbox.person.unmerge(this.#tab, '');
+  }
+
+  typeFormula(row: number, column: number): Promise<void> {
+    this.#sandbox.person.type(this.#tab, row, column, '=NA()');
     return Promise.resolve();
   }
 

@@ -13,13 +13,14 @@ import type { WriteJournal } from '../../src/targets/google-sheets/write-journal
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
-import { atOnce, type Customs, inSpreadsheet, randomSheetsFaults } from './customs.ts';
+import { atOnce, type Customs, inSpreadsheet } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
 import { Crash, type Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { SheetsGaps } from './sheets-gaps.ts';
 import { SheetsTable } from './sheets-table.ts';
 import type { SimClock } from './sim-clock.ts';
+import { randomSheetsFaults } from './random-faults.ts';
 
 /** How a spreadsheet of the simulation is set up. */
 export interface SpreadsheetSettings {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
+import type { Random } from '../../src/sandbox/random.ts';
 
 /** The table of the sales team as a person has it open. Saved as editors do: a new file takes the old one's place. */
 export interface Table {
@@ -16,10 +17,22 @@ export interface Table {
   takes?(field: string, text: string): boolean;
   /** Changes when anybody has written. */
   digest(): string;
+  /** Cuts the file off in the middle of a row; null: it has none. `mend` puts the rest back; false: somebody has written. */
+  cut?(random: Random): { readonly bytes: number; readonly mend: () => boolean } | null;
+  /** Merges a cell with the one below. */
+  merge?(row: number, column: number): Promise<void>;
+  /** Makes single cells of what was merged. */
+  unmerge?(): void;
+  /** A formula that shows no value, or an error. */
+  typeFormula?(row: number, column: number): Promise<void>;
+  /** Two records of the last `grid` become one. */
+  join?(winner: readonly string[], loser: readonly string[]): void;
 }
 
 export class CsvTable implements Table {
   readonly #path: string;
+  /** What people remember of a file that was cut. */
+  #whole: Buffer | null = null;
 
   constructor(path: string) {
     this.#path = path;
@@ -27,7 +40,9 @@ export class CsvTable implements Table {
 
   grid(): Promise<string[][] | null> {
     if (!existsSync(this.#path)) return Promise.resolve(null);
-    return Promise.resolve(parse(readFileSync(this.#path), { bom: true, relaxColumnCount: true }));
+    return Promise.resolve(
+      parse(this.#whole ?? readFileSync(this.#path), { bom: true, relaxColumnCount: true }),
+    );
   }
 
   write(grid: readonly (readonly string[])[]): Promise<void> {
@@ -37,6 +52,35 @@ export class CsvTable implements Table {
 
   digest(): string {
     return digestOf(this.#path);
+  }
+
+  cut(random: Random): { readonly bytes: number; readonly mend: () => boolean } | null {
+    if (!existsSync(this.#path)) return null;
+    const whole = readFileSync(this.#path);
+    const bytes = 1 + random.below(whole.length - 1);
+    const part = whole.subarray(0, bytes);
+    const isInRow = isShort(part.toString()) && bytes > whole.indexOf('\n');
+    if (!isInRow) return null;
+    putInPlace(this.#path, part);
+    this.#whole = whole;
+    const mend = (): boolean => {
+      this.#whole = null;
+      const isUntouched = readFileSync(this.#path).equals(part);
+      if (isUntouched) putInPlace(this.#path, whole);
+      return isUntouched;
+    };
+    return { bytes, mend };
+  }
+}
+
+/** Whether the last row has no line end, and less cells than the first. */
+function isShort(text: string): boolean {
+  if (text.endsWith('\n')) return false;
+  try {
+    const records: string[][] = parse(text, { bom: true, relaxColumnCount: true });
+    return (records.at(-1)?.length ?? 0) < (records[0]?.length ?? 0);
+  } catch {
+    return true;
   }
 }
 

@@ -9,6 +9,11 @@ export const columns = {
 export type Field = keyof typeof columns;
 export const fieldNames = ['companyName', 'segment', 'city', 'region', 'stage', 'nextFollowUpAt'] as const;
 
+/** An id as the service has it: programs write a UUID in capitals or in braces. */
+export function plainId(text: string): string {
+  return text.replaceAll(/[{}]/g, '').toLowerCase();
+}
+
 /** Which company a name belongs to: every name carries it. */
 export function entityOf(name: string): string | null {
   return /\bn\d+n\b/.exec(name)?.[0] ?? null;

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { Cell, MergeRange } from 'hucre';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { digestOf, putInPlace, type Table } from './table.ts';
 
 /** A workbook that people edit with another program than ours. */
 export class XlsxTable implements Table {
   readonly #path: string;
+  #merges: MergeRange[] = [];
+  readonly #formulas = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
@@ -23,7 +26,34 @@ export class XlsxTable implements Table {
     const rows = grid.map((record) =>
       record.map((text) => (text === '' ? null : moment.test(text) ? new Date(`${text}Z`) : text)),
     );
-    putInPlace(this.#path, await writeXlsx({ sheets: [{ name: 'Leads', rows }] }));
+    // As openpyxl writes them: without what they show.
+    const cells = new Map<string, Cell>();
+    for (const place of this.#formulas) {
+      const [row = 0, column = 0] = place.split(',').map(Number);
+      if ((grid[row]?.[column] ?? '') === '')
+        cells.set(place, { value: null, type: 'formula', formula: '""' });
+      else this.#formulas.delete(place);
+    }
+    const merges = this.#merges;
+    putInPlace(this.#path, await writeXlsx({ sheets: [{ name: 'Leads', rows, cells, merges }] }));
+  }
+
+  async merge(row: number, column: number): Promise<void> {
+    const grid = (await this.grid()) ?? [];
+    this.#merges = [...this.#merges, { startRow: row, startCol: column, endRow: row + 1, endCol: column }];
+    (grid[row + 1] ?? [])[column] = '';
+    await this.write(grid);
+  }
+
+  unmerge(): void {
+    this.#merges = [];
+  }
+
+  async typeFormula(row: number, column: number): Promise<void> {
+    const grid = (await this.grid()) ?? [];
+    (grid[row] ?? [])[column] = '';
+    this.#formulas.add(`${row},${column}`);
+    await this.write(grid);
   }
 
   digest(): string {

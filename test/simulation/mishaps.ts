@@ -1,0 +1,260 @@
+import type { Random } from '../../src/sandbox/random.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Mishap } from './customs.ts';
+import type { Edit } from './edit.ts';
+import type { Table } from './table.ts';
+import { columns, entityOf, type Field, fieldNames } from './tokens.ts';
+
+/** A cell that does not show what it did. */
+interface LostCell {
+  readonly entity: string;
+  readonly heading: string;
+  readonly text: string;
+  /** The service had a value there. */
+  readonly isKnown: boolean;
+}
+
+/** What people tell of their mishaps to those who keep the book. */
+export interface Book {
+  readonly doubled: ReadonlySet<string>;
+  /** Types something into a row, as by an edit. Returns whether anything was typed. */
+  retype(record: string[], headings: readonly string[]): boolean;
+  /** Companies that somebody made one with another. */
+  readonly joined: Set<string>;
+  readonly edits: readonly Edit[];
+  note(name: string, field: Field, value: string): void;
+  forget(text: string): void;
+}
+
+/** A lead's id, as some programs write it again. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/**
+ * What happens to a table by accident, and is put right in the morning: files that are cut, rows that end too early, cells
+ * that are merged, ids that are gone, broken or written otherwise; and notes, and companies that are made one, which stay.
+ * As long as it lasts people leave the order of the rows alone, and the rows that were hit.
+ */
+export class Mishaps {
+  readonly faults: string[] = [];
+  readonly #random: Random;
+  readonly #sandbox: Sandbox;
+  readonly #table: Table;
+  readonly #book: Book;
+  readonly #hit = new Set<string>();
+  #mends: (() => Promise<void>)[] = [];
+  #isCut = false;
+  #hasNote = false;
+  #hadAny = false;
+
+  constructor(random: Random, sandbox: Sandbox, table: Table, book: Book) {
+    this.#random = random;
+    this.#sandbox = sandbox;
+    this.#table = table;
+    this.#book = book;
+  }
+
+  /** Nobody can work in the table. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Nobody moves rows. */
+  get isFixed(): boolean {
+    return this.#mends.length > 0;
+  }
+
+  /** Something was put right this morning: a run that began before may tell of it yet. */
+  get hadAny(): boolean {
+    return this.#hadAny;
+  }
+
+  /** A row that people do not work in just now. */
+  isHit(record: readonly string[]): boolean {
+    return record.some((cell) => isNote(cell) || this.#hit.has(entityOf(cell) ?? ''));
+  }
+
+  /** How many of the first records are the table, above the note. */
+  static height(records: readonly (readonly string[])[]): number {
+    const at = records.findIndex((record) => record.some(isNote));
+    return at < 0 ? records.length : Math.max(0, at - 2);
+  }
+
+  /** Returns what is to be told; null: it cannot happen here, or not now. */
+  async happen(mishap: Mishap): Promise<string | null> {
+    if (this.#isCut) return null;
+    const [headings, ...records] = (await this.#table.grid()) ?? [];
+    if (headings === undefined) return null;
+    const id = headings.indexOf('Lead ID');
+    const isWhole = (record: readonly string[] | undefined): record is string[] => {
+      const entity = entityOf(record?.[headings.indexOf('Company')] ?? '');
+      const isKnown = (record?.[id] ?? '') !== '' && entity !== null && !this.#book.doubled.has(entity);
+      return isKnown && record !== undefined && record.length === headings.length && !this.isHit(record);
+    };
+    const whole = records.filter(isWhole);
+    const record = whole[this.#random.below(whole.length)];
+    if (record === undefined) return null;
+    const save = (): Promise<void> => this.#table.write([headings, ...records]);
+    switch (mishap) {
+      case 'cut-file': {
+        const cut = this.isFixed ? null : (this.#table.cut?.(this.#random) ?? null);
+        if (cut === null) return null;
+        this.#isCut = true;
+        this.#mends.push(() => {
+          this.#isCut = false;
+          if (!cut.mend()) this.faults.push('a file that was cut in the middle of a row was written to');
+          return Promise.resolve();
+        });
+        return `to ${cut.bytes} bytes`;
+      }
+      case 'short-row': {
+        if (this.#table.cut === undefined) return null;
+        const length = 2 + this.#random.below(headings.length - 2);
+        this.#loses(headings.slice(length).flatMap((heading) => this.#cell(record, headings, heading)));
+        record.splice(length);
+        await save();
+        return `${record[1]} to ${length} cells`;
+      }
+      case 'merge-cells': {
+        const first = records.indexOf(record);
+        const second = records[first + 1];
+        if (!isWhole(second) || this.#table.merge === undefined) return null;
+        const heading = this.#random.pick(['Lead ID', ...fieldNames.slice(1).map((field) => columns[field])]);
+        this.#hits(record, headings);
+        this.#loses(this.#cell(second, headings, heading), () => this.#table.unmerge?.());
+        await this.#table.merge(first + 1, headings.indexOf(heading));
+        return `${heading} of ${record[1]} and ${second[1]}`;
+      }
+      case 'break-id': {
+        this.#loses(this.#cell(record, headings, 'Lead ID'));
+        const text = this.#random.pick(['#REF!', '#NAME?']);
+        if (this.#table.typeFormula === undefined) {
+          record[id] = text;
+          await save();
+        } else await this.#table.typeFormula(records.indexOf(record) + 1, id);
+        return `${record[1]}`;
+      }
+      case 'clear-ids':
+      case 'clear-and-edit': {
+        const several = mishap === 'clear-ids' ? whole.slice(0, 1 + this.#random.below(4)) : [record];
+        for (const each of several) {
+          const lost = this.#cell(each, headings, 'Lead ID');
+          if (mishap === 'clear-and-edit' && !this.#book.retype(each, headings)) return null;
+          this.#loses(lost);
+          each[id] = '';
+        }
+        await save();
+        return several.map((each) => each[headings.indexOf('Company')]).join(', ');
+      }
+      case 'recase-ids': {
+        const inBraces = this.#random.below(2) === 0;
+        const several = this.#random.below(2) === 0 ? whole : [record];
+        for (const each of several) {
+          const text = each[id] ?? '';
+          if (uuid.test(text)) each[id] = inBraces ? `{${text.toUpperCase()}}` : text.toUpperCase();
+        }
+        await save();
+        return `${several.length} ${inBraces ? 'in braces' : 'in capitals'}`;
+      }
+      case 'note-below': {
+        if (this.#hasNote) return null;
+        this.#hasNote = true;
+        const blank = headings.map(() => '');
+        const note = headings.map((heading) => (heading === 'Company' ? 'note: call them back' : ''));
+        records.push([...blank], [...blank], note);
+        await save();
+        return '';
+      }
+      case 'merge-companies': {
+        const loser = whole[this.#random.below(whole.length)];
+        if (loser === undefined || loser === record || this.#table.join === undefined || whole.length < 6)
+          return null;
+        this.#joins(record, loser, headings);
+        this.#table.join(record, loser);
+        return `${loser[1]} into ${record[1]}`;
+      }
+      default:
+        return mishap satisfies never;
+    }
+  }
+
+  /** In the morning people see what has happened, and put it right. */
+  async mend(): Promise<void> {
+    const mends = this.#mends;
+    this.#mends = [];
+    this.#hadAny = mends.length > 0;
+    for (const mend of mends) await mend();
+    this.#hit.clear();
+  }
+
+  /** What is empty in the one gets what the other has. */
+  #joins(winner: readonly string[], loser: readonly string[], headings: readonly string[]): void {
+    const company = headings.indexOf('Company');
+    this.#book.joined.add(entityOf(loser[company] ?? '') ?? '');
+    for (const field of fieldNames) {
+      const at = headings.indexOf(columns[field]);
+      const [own, other] = [winner[at] ?? '', loser[at] ?? ''];
+      this.#book.forget(other);
+      if (own === '' && other !== '') this.#book.note(winner[company] ?? '', field, other);
+    }
+  }
+
+  /** What the last edit in the service made of a field; undefined: there was none. */
+  #lastWord(entity: string, heading: string): string | undefined {
+    const isIt = (edit: Edit) =>
+      edit.side === 'web' && edit.entity === entity && columns[edit.field] === heading;
+    return this.#book.edits.findLast(isIt)?.value;
+  }
+
+  #cell(record: readonly string[], headings: readonly string[], heading: string): LostCell[] {
+    const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
+    const text = record[headings.indexOf(heading)] ?? '';
+    return heading === 'Status' ? [] : [{ entity, heading, text, isKnown: this.#shows(entity, heading) }];
+  }
+
+  #shows(entity: string, heading: string): boolean {
+    const field = fieldNames.find((name) => columns[name] === heading);
+    const lead = this.#sandbox.leads.list().find(({ companyName }) => entityOf(companyName) === entity);
+    return field !== undefined && (lead?.[field] ?? '') !== '';
+  }
+
+  #hits(record: readonly string[], headings: readonly string[]): void {
+    this.#hit.add(entityOf(record[headings.indexOf('Company')] ?? '') ?? '');
+  }
+
+  #loses(cells: readonly LostCell[], before?: () => void): void {
+    for (const { entity } of cells) this.#hit.add(entity);
+    this.#mends.push(async () => {
+      before?.();
+      for (const cell of cells) {
+        const isEmptied = cell.isKnown && !this.#shows(cell.entity, cell.heading);
+        const isThere = this.#sandbox.leads.list().some((lead) => entityOf(lead.companyName) === cell.entity);
+        if (isEmptied && isThere && this.#lastWord(cell.entity, cell.heading) !== '')
+          this.faults.push(
+            `${cell.heading} of ${cell.entity} was emptied in the service by a cell that was not there`,
+          );
+      }
+      await this.#restore(cells);
+    });
+  }
+
+  async #restore(cells: readonly LostCell[]): Promise<void> {
+    const [headings, ...records] = (await this.#table.grid()) ?? [];
+    if (headings === undefined) return;
+    const before = JSON.stringify(records);
+    for (const { entity, heading, text } of cells) {
+      const own = records.filter((record) => record.some((cell) => entityOf(cell) === entity));
+      const [record] = own;
+      const at = headings.indexOf(heading);
+      if (own.length > 1) this.faults.push(`${entity} is ${own.length} rows after a mishap`);
+      if (record === undefined) continue;
+      while (record.length < headings.length) record.push('');
+      const shown = record[at] ?? '';
+      if (shown === '' || shown.startsWith('#')) record[at] = text;
+    }
+    if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records]);
+  }
+}
+
+function isNote(text: string): boolean {
+  return text.startsWith('note: ');
+}
