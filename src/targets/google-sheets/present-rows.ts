@@ -1,3 +1,4 @@
+import { TablePieces } from '../../lead/table-pieces.ts';
 import type { Cell, FieldType } from '../../lead/value.ts';
 import { ownedColumns } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
@@ -94,9 +95,13 @@ export function lastRow({ grid, columns, tab }: Look): number {
       const cell = cellAt(grid, row, column);
       return cell === null || isPrepared(cell);
     });
-  let row = grid.length - 1;
-  while (row > 0 && isUnused(row)) row--;
-  row = Math.max(row, 0);
+  const pieces = new TablePieces();
+  let row = 0;
+  for (let each = 1; each < grid.length; each++) {
+    if (isUnused(each)) continue;
+    // A note below the table stays there: rows that came below it would make it one of them.
+    if (pieces.see(each + 1, idText(grid, each, columns.id) !== '')) row = each;
+  }
   const ends = tab.merged.flatMap((area) =>
     owned.some((column) => isWithinColumns(area, column)) ? [area] : [],
   );
