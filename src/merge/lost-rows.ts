@@ -130,7 +130,7 @@ export function findLostRows(
       continue;
     }
     for (const stray of rows) {
-      for (const lead of leads) if (isMuchAlike(stray.cells, lead, readable)) offer(stray, lead);
+      for (const lead of leads) if (isMuchAlike(stray, lead, readable)) offer(stray, lead);
     }
   }
 
@@ -152,8 +152,15 @@ export function findLostRows(
   return { links, mayBe, moved, leadIds, isAnyones };
 }
 
-/** Whether a row shows at least half of what is filled in a lead or in it; the same in name alone is too little. */
-function isMuchAlike(cells: Cells, { base, lead }: LostLead, fields: readonly FieldMapping[]): boolean {
+/**
+ * Whether a row shows at least half of what is filled in a lead or in it: two fields of it, or one where the name or the
+ * place is the lead's.
+ */
+function isMuchAlike(
+  { cells, row }: Stray,
+  { base, lead, place }: LostLead,
+  fields: readonly FieldMapping[],
+): boolean {
   const shown = fields.filter(({ field }) => field in cells);
   return [base, lead].some((record: Cells) => {
     const filled = shown.filter(
@@ -161,7 +168,7 @@ function isMuchAlike(cells: Cells, { base, lead }: LostLead, fields: readonly Fi
     );
     const same = filled.filter(({ field }) => sameCell(cells[field] ?? null, record[field] ?? null));
     const isNamesake = nameMark(cells).some((name) => nameMark(record).includes(name));
-    const least = isNamesake ? 1 : 2;
+    const least = isNamesake || row === place ? 1 : 2;
     return same.length >= least && same.length * 2 >= filled.length;
   });
 }

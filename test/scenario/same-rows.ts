@@ -57,6 +57,22 @@ export const sameRowScenarios: readonly Scenario[] = [
     end: { leads, rows: inStepRows },
   },
   {
+    title: 'id cleared and the name edited of a row with one field more, where it stood: held, no second lead',
+    given: { leads: [acme, 'dorn | Dorn AG |  | new | '], rows: [acme, 'dorn | Dorn AG |  | new | '] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { row: 'dorn', set: { 'Lead ID': '' } },
+      { row: 'Dorn AG', set: { Company: 'Dorn und Söhne AG' } },
+      { sync: { exit: 3, did: 'nothing', problems: ['row.id-lost row 3'] } },
+      { row: 'Dorn und Söhne AG', set: { 'Lead ID': 'dorn' } },
+      { sync: { exit: 0, did: 'updated 1 leads' } },
+    ],
+    end: {
+      leads: [acme, 'dorn | Dorn und Söhne AG |  | new | '],
+      rows: [acme, 'dorn | Dorn und Söhne AG |  | new | '],
+    },
+  },
+  {
     title:
       'id cleared and a field edited in one evening: held with the lead named, neither made nor written twice',
     steps: [

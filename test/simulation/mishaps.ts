@@ -109,7 +109,10 @@ export class Mishaps {
       case 'short-row': {
         if (this.#table.cut === undefined) return null;
         const length = 2 + this.#random.below(headings.length - 2);
-        this.#loses(headings.slice(length).flatMap((heading) => this.#cell(record, headings, heading)));
+        const lost = headings.slice(length).flatMap((heading) => this.#cell(record, headings, heading));
+        // Somebody has emptied it: of a cell that is not there nobody could tell.
+        if (lost.some(({ text, isKnown }) => text === '' && isKnown)) return null;
+        this.#loses(lost);
         record.splice(length);
         await save();
         return `${record[1]} to ${length} cells`;
@@ -138,7 +141,11 @@ export class Mishaps {
         const several = mishap === 'clear-ids' ? whole.slice(0, 1 + this.#random.below(4)) : [record];
         for (const each of several) {
           const lost = this.#cell(each, headings, 'Lead ID');
-          if (mishap === 'clear-and-edit' && !this.#book.retype(each, headings)) return null;
+          // A row that has a name alone, and another one by then, is a new row to everybody.
+          const hasMore = fieldNames
+            .slice(1)
+            .some((field) => (each[headings.indexOf(columns[field])] ?? '') !== '');
+          if (mishap === 'clear-and-edit' && !(hasMore && this.#book.retype(each, headings))) return null;
           this.#loses(lost);
           each[id] = '';
         }

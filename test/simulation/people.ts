@@ -169,7 +169,7 @@ export class People {
         const { id: _, ...fields } = this.#fresh('web');
         const nextFollowUpAt = fields['nextFollowUpAt'] || null;
         const lead = this.#sandbox.leads.add({ ...fields, nextFollowUpAt });
-        return tell(`${lead.id} ${lead.companyName}`);
+        return tell(`${lead.id} ${JSON.stringify(fields)}`);
       }
       case 'delete-lead': {
         const leads = this.#sandbox.leads.list();
