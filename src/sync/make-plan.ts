@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { fingerprint } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import type { Change, PlannedAction } from '../merge/action.ts';
 import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
@@ -9,25 +8,11 @@ import type { Policy } from '../merge/policy.ts';
 import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '../merge/plan-held-rows.ts';
 import { planNewRow } from '../merge/plan-new-row.ts';
 import { planUndo } from '../merge/undo.ts';
-import { isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
-import {
-  clearActions,
-  countActions,
-  countChangedFields,
-  countEmptiedFields,
-  insertActions,
-  type NewAction,
-} from '../store/actions.ts';
+import { sameCell, type Values } from '../lead/value.ts';
+import { clearActions, countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
-import {
-  type AbsenceProof,
-  adoptScan,
-  countKnownPairs,
-  keepMoves,
-  makeKeptMoves,
-  type PlannedMove,
-} from '../store/pairs.ts';
+import { type AbsenceProof, adoptScan, countKnownPairs, makeKeptMoves } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
 import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
@@ -35,10 +20,9 @@ import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
-import { openReview, type Review } from './review.ts';
+import { PlanWriter } from './plan-writer.ts';
+import { openReview } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
-
-const batchSize = 500;
 
 /**
  * Compares what is staged with the baseline, stores the plan and asks the guard. Nothing is written to either side.
@@ -212,67 +196,6 @@ function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Recor
 /** The fingerprint of a lead whose row an undo took away, while it is still the same; by all fields, also when a column is missing. */
 function undoneAsIs({ undone, lead }: Difference, fields: readonly FieldMapping[]): string | null {
   return undone !== null && lead !== null && fingerprint(lead, fields) === undone ? undone : null;
-}
-
-/** Stores actions in batches and, of a sync, what only moves the baseline. */
-class PlanWriter {
-  written = 0;
-  /** How many moves were kept. */
-  moves = 0;
-  readonly #db: pg.PoolClient;
-  readonly #run: Run;
-  readonly #review: Review | null;
-  #buffer: NewAction[] = [];
-  #moves: PlannedMove[] = [];
-  #storing = Promise.resolve();
-
-  constructor(db: pg.PoolClient, run: Run, review: Review | null) {
-    this.#db = db;
-    this.#run = run;
-    this.#review = review;
-  }
-
-  async add(...actions: readonly NewAction[]): Promise<void> {
-    for (const action of actions) {
-      if (action.kind === 'agree' && action.leadId !== null) {
-        this.#moves.push({ leadId: action.leadId, values: agreedValues(action) });
-      } else if (action.kind === 'forget' && action.leadId !== null) {
-        this.#moves.push({ leadId: action.leadId, values: null });
-      } else {
-        this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
-      }
-    }
-    if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
-  }
-
-  /** Stores what is left. */
-  async end(): Promise<void> {
-    await this.#flush();
-    await this.#storing;
-  }
-
-  /** The next actions are decided while Postgres stores the last ones. */
-  async #flush(): Promise<void> {
-    await this.#storing;
-    const [actions, moves] = [this.#buffer, this.#run.mode === 'plan' ? [] : this.#moves];
-    [this.#buffer, this.#moves] = [[], []];
-    this.#storing = this.#store(actions, moves);
-    // Whoever waits for it next hears of it.
-    this.#storing.catch(() => {});
-    this.written += actions.length;
-    this.moves += moves.length;
-  }
-
-  async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
-    if (actions.length > 0) await insertActions(this.#db, this.#run, actions);
-    if (moves.length > 0) await keepMoves(this.#db, moves);
-  }
-}
-
-function agreedValues(action: PlannedAction): Values {
-  const readable = ([field, { to }]: [string, Change]): [string, Value][] =>
-    isUnreadable(to) ? [] : [[field, to]];
-  return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }
 
 function withoutFields(values: Values, fields: ReadonlySet<string>): Values {

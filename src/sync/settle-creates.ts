@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
-import { planLink } from '../merge/plan.ts';
+import { planLink } from '../merge/plan-link.ts';
 import type { Policy } from '../merge/policy.ts';
 import { intentRowsInSteps } from '../merge/intent-rows.ts';
 import {

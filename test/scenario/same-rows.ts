@@ -57,7 +57,8 @@ export const sameRowScenarios: readonly Scenario[] = [
     end: { leads, rows: inStepRows },
   },
   {
-    title: 'id cleared and the name edited of a row with one field more, where it stood: held, no second lead',
+    title:
+      'id cleared and the name edited of a row with one field more, where it stood: held, no second lead',
     given: { leads: [acme, 'dorn | Dorn AG |  | new | '], rows: [acme, 'dorn | Dorn AG |  | new | '] },
     steps: [
       { sync: { exit: 0, did: 'nothing' } },

@@ -202,11 +202,13 @@ export class People {
     return `${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
   }
 
-  /** The later ones of rows with one id are removed by hand. */
+  /** The later ones of rows with one id are removed by hand, and empty rows within the table. */
   async tidy(): Promise<void> {
     await this.#changeGrid((headings, records) => {
       const seen = new Set<string>();
       const kept = records.filter((record) => {
+        // As a run asks for that tells of rows apart from the table.
+        if (record.every((cell) => cell === '')) return false;
         const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
         if (id === '' || !seen.has(id)) {
           seen.add(id);

@@ -3,7 +3,7 @@ import { fingerprint } from '../../src/lead/fingerprint.ts';
 import type { Direction } from '../../src/lead/mapping.ts';
 import type { Cells, Values } from '../../src/lead/value.ts';
 import { planDuplicateRow } from '../../src/merge/plan-held-rows.ts';
-import { planLink } from '../../src/merge/plan.ts';
+import { planLink } from '../../src/merge/plan-link.ts';
 import { planNewRow, type Refused } from '../../src/merge/plan-new-row.ts';
 import type { Policy } from '../../src/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';

@@ -1,0 +1,70 @@
+import type pg from 'pg';
+import { isUnreadable, type Value, type Values } from '../lead/value.ts';
+import type { Change, PlannedAction } from '../merge/action.ts';
+import { insertActions, type NewAction } from '../store/actions.ts';
+import { keepMoves, type PlannedMove } from '../store/pairs.ts';
+import type { Run } from '../store/runs.ts';
+import type { Review } from './review.ts';
+
+const batchSize = 500;
+
+/** Stores actions in batches and, of a sync, what only moves the baseline. */
+export class PlanWriter {
+  written = 0;
+  /** How many moves were kept. */
+  moves = 0;
+  readonly #db: pg.PoolClient;
+  readonly #run: Run;
+  readonly #review: Review | null;
+  #buffer: NewAction[] = [];
+  #moves: PlannedMove[] = [];
+  #storing = Promise.resolve();
+
+  constructor(db: pg.PoolClient, run: Run, review: Review | null) {
+    this.#db = db;
+    this.#run = run;
+    this.#review = review;
+  }
+
+  async add(...actions: readonly NewAction[]): Promise<void> {
+    for (const action of actions) {
+      if (action.kind === 'agree' && action.leadId !== null) {
+        this.#moves.push({ leadId: action.leadId, values: agreedValues(action) });
+      } else if (action.kind === 'forget' && action.leadId !== null) {
+        this.#moves.push({ leadId: action.leadId, values: null });
+      } else {
+        this.#buffer.push(...(this.#review?.pick(action) ?? [action]));
+      }
+    }
+    if (this.#buffer.length + this.#moves.length >= batchSize) await this.#flush();
+  }
+
+  /** Stores what is left. */
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#storing;
+  }
+
+  /** The next actions are decided while Postgres stores the last ones. */
+  async #flush(): Promise<void> {
+    await this.#storing;
+    const [actions, moves] = [this.#buffer, this.#run.mode === 'plan' ? [] : this.#moves];
+    [this.#buffer, this.#moves] = [[], []];
+    this.#storing = this.#store(actions, moves);
+    // Whoever waits for it next hears of it.
+    this.#storing.catch(() => {});
+    this.written += actions.length;
+    this.moves += moves.length;
+  }
+
+  async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
+    if (actions.length > 0) await insertActions(this.#db, this.#run, actions);
+    if (moves.length > 0) await keepMoves(this.#db, moves);
+  }
+}
+
+function agreedValues(action: PlannedAction): Values {
+  const readable = ([field, { to }]: [string, Change]): [string, Value][] =>
+    isUnreadable(to) ? [] : [[field, to]];
+  return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
+}
