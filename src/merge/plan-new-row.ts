@@ -1,7 +1,7 @@
 import { fingerprint } from '../lead/fingerprint.ts';
 import { type Cells, isUnreadable, sameCell } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
-import { holdMessage } from './hold-message.ts';
+import { holdMessage, undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
 /** Why no lead is made of a row of exactly this content. */
@@ -9,6 +9,9 @@ export interface Refused {
   readonly code: 'lead.create-refused' | 'row.undone';
   readonly message: string;
 }
+
+/** An undo took away the lead that was made of it. */
+export const undoneRow: Refused = { code: 'row.undone', message: undoneMessages['row.undone'] };
 
 /**
  * A row without id that no intent explains. `refused`: why exactly this content is not sent. A lead without a name is not

@@ -31,8 +31,10 @@ export interface Difference {
   readonly deletionDone: boolean;
   readonly merged: MergedPlace | null;
   readonly memo: Readonly<Record<string, HeldMemo>> | null;
-  /** What the lead showed when an undo took its row away, unless a person has decided since. */
-  readonly undone: string | null;
+  /** A further row has the same id. */
+  readonly isCopied: boolean;
+  /** A person has decided that the row which an undo took away is written again. */
+  readonly isWanted: boolean;
 }
 
 /**
@@ -53,7 +55,9 @@ export async function* differences(
          else coalesce(p.lead_absences, 0) + ($3 and p.absence_run is distinct from $1)::int end as "leadAbsences",
        case when shown.row is not null then 0
          else coalesce(p.row_absences, 0) + ($4 and p.absence_run is distinct from $1)::int end as "rowAbsences",
-       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo, h.undone
+       p.lead_deleted_at is not null as "deletionDone", m.merged, h.memo,
+       coalesce(h.wanted, false) as "isWanted",
+       exists (select from staged_rows where run_id = $1 and lead_id = w.lead_id and duplicate) as "isCopied"
      from (
        select lead_id from staged_leads where run_id = $1
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
@@ -68,7 +72,7 @@ export async function* differences(
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
      left join lateral (select jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
          'refused', code = 'lead.field-refused', 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
-         max(row_key) filter (where code = 'lead.undone' and resolution is null) as undone
+         bool_or(code = 'lead.undone' and resolution is not null) as wanted
        from held where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
      where (l.hash = t.hash) is not true
        -- A lead that was met twice is staged, also as it was.
@@ -86,6 +90,8 @@ interface LooseRow {
   readonly idClosed: string | null;
   readonly cells: Cells;
   readonly refused: Refused | null;
+  /** A person has decided that a lead is made of it. */
+  readonly isWanted: boolean;
 }
 
 /** Rows that no lead id names: those without an id and those whose id an earlier row has, in the target's order. */
@@ -95,13 +101,14 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
     // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
        r.id_closed as "idClosed", r.cells,
-       case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused
+       case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
+       own.id is not null as "isWanted"
      from (
        select *, row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
        from staged_rows where run_id = $1 and (lead_id is null or duplicate)
        window alike as (partition by lead_id, row_key order by ordinal)) r
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.field = ''
-       and h.code in ('lead.create-refused', 'row.undone')
+       and h.code = 'lead.create-refused'
      left join held own on own.connection = $2 and own.row_key = r.own_key and own.lead_id = '' and own.field = ''
        and own.resolution is not null
      order by r.ordinal`,
@@ -148,22 +155,6 @@ export async function scannedLeadCells(
     [runId, leadIds],
   );
   return new Map(rows.map((row) => [row.id, row.cells]));
-}
-
-/** How many records are on either side: leads, and rows that belong to none of them; a row with an id that is there already is none. */
-export async function countRecords(db: Queryable, run: RunRef): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select (select count(*) from pairs where connection = $2)
-       - (select count(*) from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
-          where m.run_id = $1 and m.lead and m.row)
-       + (select count(*) from (
-            select lead_id from staged_leads where run_id = $1
-            union select lead_id from staged_rows where run_id = $1 and not duplicate and lead_id is not null) ids
-          where not exists (select from pairs where connection = $2 and lead_id = ids.lead_id))
-       + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null) as count`,
-    [run.id, run.connection],
-  );
-  return rows[0]?.count ?? 0;
 }
 
 /** Those of these leads whose id stands in a row. */

@@ -41,15 +41,20 @@ export async function loadMet(db: Queryable, runId: number, side: Side): Promise
   return met;
 }
 
-/** Remembers pairs that a scan has met on a side; none of them may be remembered already. */
+/**
+ * Remembers pairs that a scan has met on a side; none of them may be remembered already. `unmoved`: how many more of all
+ * that it has met so far are not staged, for they show the baseline; less than none when one is staged after all.
+ */
 export async function storeMet(
   db: Queryable,
   runId: number,
   side: Side,
   ids: readonly number[],
+  unmoved: number,
 ): Promise<void> {
-  if (ids.length === 0) return;
-  await db.query(`insert into met_pairs (run_id, side, pair_ids) values ($1, $2, $3)`, [runId, side, ids]);
+  if (ids.length === 0 && unmoved === 0) return;
+  const values = [runId, side, ids, unmoved];
+  await db.query(`insert into met_pairs (run_id, side, pair_ids, unmoved) values ($1, $2, $3, $4)`, values);
 }
 
 /** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */

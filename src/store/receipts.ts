@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Cell, Value } from '../lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../merge/action.ts';
+import type { Phase } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -166,39 +167,66 @@ export async function strangeReceipts(
   return rows;
 }
 
-/** What became of the records of a run; each is counted once, as the gravest that is true of it. */
+/** What became of the records of a run that it held, wrote or left; each is counted once, as the gravest that is true of it. */
 export interface RecordCounts {
   readonly unexplained: number;
   readonly held: number;
   readonly putOff: number;
   /** Differ without anything to be done or a column to mark them in, or were left out of the reviewed plan. */
   readonly left: number;
+  /** Were written and read again as they were written; of an undo writes, no records. */
+  readonly written: number;
 }
 
-/** Counts the records of the last round by what became of them; those that are not counted are equal. */
-export async function countRecordsByFate(
-  db: Queryable,
-  run: RoundRef & { readonly connection: string; readonly undoOf: number | null },
-): Promise<RecordCounts> {
+interface ReadRun extends RoundRef {
+  readonly connection: string;
+  readonly undoOf: number | null;
+  readonly phase: Phase;
+  readonly rowsReadEqual: number;
+}
+
+/** Counts the records of the last round by what became of them. What was written and not read again is put off. */
+export async function countRecordsByFate(db: Queryable, run: ReadRun): Promise<RecordCounts> {
   const { rows } = await db.query<RecordCounts>(
-    `with fates as (
-       select coalesce(nullif(lead_id, ''), row_key) as record, 3 as gravity from held where connection = $3 and ($4 or last_run = $1)
-       union all
-       select lead_id as record, 1 as gravity from actions
-       where run_id = $1 and round = $2 and kind = 'mark-row' and outcome_code = 'target.no-status-column'
-       union all
-       select coalesce(a.lead_id, i.lead_id, a.row_key) as record,
-         case when a.kind = 'report' then 1 when a.receipt = 'unexplained' then 4 when a.receipt = 'changed' or a.state in ('planned', 'proven', 'put-off') then 2
-           else 1 end
+    `with acts as (
+       select a.*, coalesce(a.lead_id, i.lead_id) as made, a.kind = any($5) as is_row,
+         coalesce(a.lead_id, i.lead_id, '#' || a.row_number, a.row_key) as record
        from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
-       where a.run_id = $1 and a.round = $2
-         and (a.receipt in ('changed', 'unexplained') or a.kind = 'report'
-           or (a.state not in ('done', 'held') and a.kind <> 'hold'))),
+       where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'),
+     -- Of rows that are all as they were written it is not stored one by one.
+     unread as (select count(*) = $6 as are_equal from acts where state = 'done' and is_row and receipt is null),
+     fates as (
+       -- A row and the lead that was made of it meanwhile are one record.
+       select coalesce(nullif(h.lead_id, ''), m.made, '#' || h.row_number, h.row_key) as record, 3 as gravity
+       from held h left join acts m on h.lead_id = '' and m.kind = 'create-lead' and m.row_number = h.row_number
+       where h.connection = $3 and ($4 or h.last_run = $1)
+       union all
+       select record, case
+           when kind = 'report' or state = 'left-out' then 1
+           when receipt = 'unexplained' then 4
+           when state = 'held' then 3
+           when receipt = 'changed' or state <> 'done' then 2
+           when kind = 'mark-row' and outcome_code = 'target.no-status-column' then 1
+           when receipt = 'equal' or is_row and are_equal then 0
+           when not $7 then 2 else 5
+         end
+       from acts, unread),
      records as (select max(gravity) as gravity from fates group by record)
      select count(*) filter (where gravity = 4)::int as unexplained, count(*) filter (where gravity = 3)::int as held,
-       count(*) filter (where gravity = 2)::int as "putOff", count(*) filter (where gravity = 1)::int as left
+       count(*) filter (where gravity = 2)::int as "putOff", count(*) filter (where gravity = 1)::int as left,
+       case when $4 then count(*) filter (where gravity = 0)::int
+         else (select count(*)::int from acts, unread where state = 'done' and (receipt = 'equal' or is_row and are_equal))
+         end as written
      from records`,
-    [run.id, run.round, run.connection, run.undoOf === null],
+    [
+      run.id,
+      run.round,
+      run.connection,
+      run.undoOf === null,
+      rowKinds,
+      run.rowsReadEqual,
+      run.phase === 'finish',
+    ],
   );
-  return rows[0] ?? { unexplained: 0, held: 0, putOff: 0, left: 0 };
+  return rows[0] ?? { unexplained: 0, held: 0, putOff: 0, left: 0, written: 0 };
 }

@@ -34,6 +34,12 @@ export interface Run {
   readonly records: number;
   /** Records that differ without anything to be done. */
   readonly leftAlone: number;
+  /** Records that were compared and are equal, so that nothing is planned for them. */
+  readonly comparedEqual: number;
+  /** Records that wait until it is known what became of a create, without an action of their own. */
+  readonly waiting: number;
+  /** Writes to rows of the round, when all of them were read again as they were written; else 0: each has a receipt. */
+  readonly rowsReadEqual: number;
   readonly tries: number;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
@@ -53,7 +59,8 @@ const columns = `id, connection, mode, status, phase, round, settings_hash as "s
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
-  target_rows as "targetRows", records, left_alone as "leftAlone", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
+  rows_read_equal as "rowsReadEqual", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
@@ -78,6 +85,9 @@ export interface RunPatch {
   readonly targetRows?: number;
   readonly records?: number;
   readonly leftAlone?: number;
+  readonly comparedEqual?: number;
+  readonly waiting?: number;
+  readonly rowsReadEqual?: number;
   readonly tries?: number;
   readonly problems?: readonly Problem[];
   readonly refusals?: readonly Refusal[];
@@ -98,6 +108,9 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   targetRows: 'target_rows',
   records: 'records',
   leftAlone: 'left_alone',
+  comparedEqual: 'compared_equal',
+  waiting: 'waiting',
+  rowsReadEqual: 'rows_read_equal',
   tries: 'tries',
   problems: 'problems',
   refusals: 'refusals',
@@ -156,8 +169,8 @@ export async function updateRun(db: Queryable, id: number, patch: RunPatch): Pro
 export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
   const { rows } = await db.query<Run>(
-    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, scan_started_at = now(), scan_torn = false,
-       scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
+    `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
+       scan_started_at = now(), scan_torn = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
   return expectOne(rows, 'run');

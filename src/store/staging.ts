@@ -94,16 +94,22 @@ export async function stageLeads(
     leads.map(({ leadId }) => leadId),
   );
   const newlyMet: number[] = [];
+  const pairs = new Set<string>();
   const repeatedPairs = new Set<string>();
   const moved = leads.filter(({ leadId, cells }, nth) => {
     const { pairId, settled } = known[nth] ?? noPair;
     if (pairId === null) return true;
     if (met.add(pairId)) newlyMet.push(pairId);
     else repeatedPairs.add(leadId);
+    pairs.add(leadId);
     return repeatedPairs.has(leadId) || !isUnmoved(cells, settled);
   });
-  await storeMet(db, run.id, 'lead', newlyMet);
-  if (moved.length === 0) return { repeated: 0, bytes: 0 };
+  const movedPairs = moved.filter(({ leadId }) => !repeatedPairs.has(leadId) && pairs.has(leadId)).length;
+  const unmoved = newlyMet.length - movedPairs;
+  if (moved.length === 0) {
+    await storeMet(db, run.id, 'lead', newlyMet, unmoved);
+    return { repeated: 0, bytes: 0 };
+  }
   const staged = moved.map(({ leadId, cells }) => ({
     leadId,
     cells: JSON.stringify(cells),
@@ -118,6 +124,9 @@ export async function stageLeads(
      returning lead_id as "leadId", (xmax <> 0) as repeated`,
     [run.id, json],
   );
+  // Met as in the baseline the first time, and staged now.
+  const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
+  await storeMet(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
   const repeated = rows.filter((row) => row.repeated || repeatedPairs.has(row.leadId)).length;
   return { repeated, bytes: bytesOf(json, staged) };
 }
@@ -177,19 +186,21 @@ export async function stageRows(
   const named = rows.flatMap(({ leadId }) => leadId ?? []);
   const known = (await lookUp(db, run.connection, named)).values();
   const newlyMet: number[] = [];
+  let unmoved = 0;
   const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
     const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
     const duplicate = pairId !== null && !met.add(pairId);
     if (pairId !== null && !duplicate) newlyMet.push(pairId);
     const isShown = isWhole && fields.every(({ field }) => field in row.cells);
     const asBefore = isShown && !duplicate && isUnmoved(row.cells, settled);
+    if (asBefore) unmoved += 1;
     if (asBefore && place === row.row && row.status === usualStatus) return [];
     const at = { ...row, ordinal: from + nth, duplicate };
     if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];
     const rowKey = fingerprint(row.cells, fields);
     return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : rowKey, rowKey }];
   });
-  await storeMet(db, run.id, 'row', newlyMet);
+  await storeMet(db, run.id, 'row', newlyMet, unmoved);
   if (staged.length === 0) return 0;
   const json = JSON.stringify(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),

@@ -1,12 +1,10 @@
 import type pg from 'pg';
-import { fingerprint } from '../lead/fingerprint.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
 import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '../merge/plan-held-rows.ts';
-import { planNewRow } from '../merge/plan-new-row.ts';
+import { planNewRow, undoneRow } from '../merge/plan-new-row.ts';
 import { planUndo } from '../merge/undo.ts';
 import { sameCell, type Values } from '../lead/value.ts';
 import { clearActions, countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
@@ -15,11 +13,14 @@ import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, makeKeptMoves } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { knownService, type Run, updateRun } from '../store/runs.ts';
-import { countRecords, type Difference, differences, looseRows } from '../store/differences.ts';
+import { countRecords } from '../store/count-records.ts';
+import { type Difference, differences, looseRows } from '../store/differences.ts';
+import { UndoneRecords } from '../store/undone.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
+import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
@@ -47,7 +48,9 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     await plan.add(...creates.actions);
     const moved = await movedFields(db, run.connection, policy.fields);
     const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
-    const { leftAlone, shuffled } = await planPairs(
+    const tally = new PlanTally();
+    const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
+    const shuffled = await planPairs(
       context,
       policy,
       run,
@@ -56,8 +59,10 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       found,
       isProof,
       moved,
+      undone,
+      tally,
     );
-    await planLooseRows(context.pool, policy, run, plan, creates, found);
+    await planLooseRows(context.pool, policy, run, plan, creates, found, undone, tally);
     await plan.end();
     written = plan.written;
 
@@ -69,15 +74,21 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
     await rememberColumns(db, run.connection, context.connection.fields, moved);
+    const shown = await countRecords(db, run);
     await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
     newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
     await storeSettlements(db, run, creates);
     if (plan.moves > 0) await makeKeptMoves(db, run.connection);
+    await undone.settle(db, run, isProof);
     await holdPlanned(db, run);
-    // A lead and the row that it was made of are one record, though the row does not carry its id yet.
-    const unlinked = creates.actions.filter(({ kind }) => kind === 'link').length + found.links.size;
-    const records = (await countRecords(db, run)) - unlinked;
-    return updateRun(db, run.id, { ...next, records, leftAlone });
+    const { linked, waiting } = tally.settle(creates.actions);
+    return updateRun(db, run.id, {
+      ...next,
+      records: shown.records - linked,
+      comparedEqual: shown.equal + tally.equal,
+      leftAlone: tally.leftAlone,
+      waiting,
+    });
   });
   if (isMany(written)) await analyzeActions(context.pool);
   if (isMany(newPairs)) await analyzePairs(context.pool);
@@ -121,10 +132,10 @@ function readablePolicy(context: StepContext, run: Run): Policy {
 
 /**
  * `moved`: fields whose baseline does not count, because it was another column's.
- * `leftAlone`: how many pairs differ and stay so, by the settings or for want of proof; `shuffled`: see the guard.
+ * Returns what the guard asks for.
  */
 async function planPairs(
-  { pool, connection }: StepContext,
+  { pool }: StepContext,
   policy: Policy,
   run: Run,
   plan: PlanWriter,
@@ -132,11 +143,15 @@ async function planPairs(
   found: FoundRows,
   isProof: AbsenceProof,
   moved: ReadonlySet<string>,
-): Promise<{ readonly leftAlone: number; readonly shuffled: ShuffledRows }> {
-  let leftAlone = 0;
+  undone: UndoneRecords,
+  tally: PlanTally,
+): Promise<ShuffledRows> {
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
-    if (creates.leadIds.has(difference.leadId)) continue;
+    if (creates.leadIds.has(difference.leadId)) {
+      tally.leaveLead(difference);
+      continue;
+    }
     const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
     const again = found.rowOf.get(leadId);
     const row = again?.cells ?? difference.row;
@@ -151,14 +166,14 @@ async function planPairs(
       rowAbsences,
       deletionDone,
       merged,
-      undone: undoneAsIs(difference, connection.fields),
+      undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
     const actions = planOne(state, policy, found);
-    if (actions.length === 0 && (lead !== null || row !== null)) leftAlone += 1;
+    tally.see(difference, actions, again !== undefined);
     if (base !== null && row !== null) shuffled.see(base, row);
     await plan.add(...actions);
   }
-  return { leftAlone, shuffled };
+  return shuffled;
 }
 
 async function planLooseRows(
@@ -168,15 +183,20 @@ async function planLooseRows(
   plan: PlanWriter,
   creates: SettledCreates,
   found: FoundRows,
+  undone: UndoneRecords,
+  tally: PlanTally,
 ): Promise<void> {
-  for await (const { row, leadId, unreadableId, idClosed, cells, refused } of looseRows(pool, run)) {
+  for await (const loose of looseRows(pool, run)) {
+    const { row, leadId, unreadableId, idClosed, cells, refused, isWanted } = loose;
     const mayBe = found.mayBe.get(row);
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
-    else if (creates.rows.has(row) || found.links.has(row)) continue;
+    else if (creates.rows.has(row)) tally.leaveRow(row);
+    else if (found.links.has(row)) continue;
     else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
     else {
-      const actions = planNewRow(row, cells, refused, policy);
+      const isUndone = !isWanted && undone.find('', cells) !== null;
+      const actions = planNewRow(row, cells, isUndone ? undoneRow : refused, policy);
       const isStuck = idClosed !== null && actions.some(({ kind }) => kind === 'create-lead');
       await plan.add(...(isStuck ? [planClosedId(row, cells, idClosed, policy)] : actions));
     }
@@ -191,11 +211,6 @@ function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Recor
       sameCell(memo.row, difference.row?.[field] ?? null),
   );
   return Object.fromEntries(entries);
-}
-
-/** The fingerprint of a lead whose row an undo took away, while it is still the same; by all fields, also when a column is missing. */
-function undoneAsIs({ undone, lead }: Difference, fields: readonly FieldMapping[]): string | null {
-  return undone !== null && lead !== null && fingerprint(lead, fields) === undone ? undone : null;
 }
 
 function withoutFields(values: Values, fields: ReadonlySet<string>): Values {

@@ -26,6 +26,7 @@ import {
 } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
+import { keepUndone } from '../store/undone.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
@@ -215,7 +216,13 @@ async function undone(
       await restoreBase(db, connection, leadId, reopenedBases(changes));
   }
   // Held in the name of the run that is put back: this one has done what it was asked for.
-  await hold(db, { id: undoOf, connection, round: 0 }, await takenAway(context, db, run, done));
+  const taken = await takenAway(context, db, run, done);
+  await hold(db, { id: undoOf, connection, round: 0 }, taken);
+  await keepUndone(
+    db,
+    connection,
+    taken.map(({ leadId, rowKey, cells }) => ({ leadId: leadId ?? '', rowKey, cells })),
+  );
   await neverInStep(db, connection, leadIds('remove-row'));
   await forgetPairs(db, connection, leadIds('unlink'));
   await abandonIntentsOf(db, connection, leadIds('unlink'));
@@ -227,21 +234,22 @@ async function takenAway(
   db: pg.PoolClient,
   run: Run,
   done: readonly Action[],
-): Promise<readonly NewHeld[]> {
+): Promise<readonly (NewHeld & { readonly cells: Cells })[]> {
   const taken = done.filter(({ kind }) => kind === 'unlink' || kind === 'remove-row');
   const leads = await scannedLeadCells(
     db,
     run.id,
     taken.flatMap(({ kind, leadId }) => (kind === 'remove-row' && leadId !== null ? [leadId] : [])),
   );
-  return taken.flatMap(({ kind, leadId, row, expect, changes }): NewHeld[] => {
+  return taken.flatMap(({ kind, leadId, row, expect, changes }) => {
     const isRow = kind === 'unlink';
     const code = isRow ? 'row.undone' : 'lead.undone';
     const cells = isRow ? { ...expect, ...writtenCells(changes) } : leads.get(leadId ?? '');
     if (cells === undefined) return [];
     const place = isRow ? { leadId: null, row } : { leadId, row: null };
     const rowKey = fingerprint(cells, fields);
-    return [{ ...place, rowKey, field: '', code, message: undoneMessages[code], lead: null, rowValue: null }];
+    const message = undoneMessages[code];
+    return [{ ...place, rowKey, field: '', code, message, lead: null, rowValue: null, cells }];
   });
 }
 

@@ -100,7 +100,8 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 
 /**
  * Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first
- * counts. That a row is as it was written, as nearly all are, is stored only where others are looked at once more.
+ * counts. That a row is as it was written, as nearly all are, is stored only where others are looked at once more; else
+ * how many are.
  */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
@@ -138,7 +139,11 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     isExplained &&= strange.every(({ receipt }) => receipt !== 'unexplained');
     met += seen.length;
   }
-  if (met === toMeet.count && isExplained) return;
+  if (met === toMeet.count && isExplained) {
+    const rowsReadEqual = equal.reduce((count, isEqual) => count + isEqual, 0);
+    await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual }));
+    return;
+  }
   await holding(context, async (db) => {
     await storeEqual(
       db,

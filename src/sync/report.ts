@@ -11,14 +11,10 @@ import {
 } from '../store/approvals.ts';
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
-import {
-  countRecordsByFate,
-  type RecordCounts,
-  type StrangeReceipt,
-  strangeReceipts,
-} from '../store/receipts.ts';
+import { countRecordsByFate, strangeReceipts } from '../store/receipts.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
+import { noReceipt, receiptOf, type RunReceipt, strangeProblem, unaccountedProblem } from './run-receipt.ts';
 
 /** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
 export interface SyncReport {
@@ -43,20 +39,6 @@ export interface SyncReport {
   readonly forecast?: Forecast;
   /** Only of a run that carries out a reviewed plan. */
   readonly plan?: AppliedPlan;
-}
-
-/**
- * What became of every record of either side, each counted once; what was written was read again. `left`: differs
- * without anything to be done now (the settings want it so, its deletion is not proven yet, or it is no line of the
- * reviewed plan). `unexplained`: does not show what was written.
- */
-interface RunReceipt {
-  readonly records: number;
-  readonly equal: number;
-  readonly held: number;
-  readonly putOff: number;
-  readonly left: number;
-  readonly unexplained: number;
 }
 
 /**
@@ -99,6 +81,7 @@ export async function buildReport(
     .reduce((total, { count }) => total + count, 0);
   const held = await countHeld(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
+  const { receipt, unaccounted } = receiptOf(run, fates);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
@@ -113,6 +96,7 @@ export async function buildReport(
     ...(failure === null ? [] : [failure]),
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
+    ...(unaccounted === 0 ? [] : [unaccountedProblem(unaccounted, run.records)]),
     ...strange.map(strangeProblem),
     ...stale.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
@@ -123,7 +107,7 @@ export async function buildReport(
     isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report')
       ? [nothingPutBack(run.undoOf)]
       : told;
-  const incomplete = isIdle || held + putOff + run.problems.length > 0;
+  const incomplete = isIdle || unaccounted !== 0 || held + putOff + run.problems.length > 0;
   return {
     runId: String(run.id),
     connection: run.connection,
@@ -149,7 +133,7 @@ export async function buildReport(
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
-    receipt: receiptOf(run, fates),
+    receipt,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
     ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
@@ -165,43 +149,6 @@ export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Prob
   if (run.status === 'failed') return (run.report as SyncReport).problems;
   // What an undo leaves alone is among its lines.
   return run.undoOf === null ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
-}
-
-function receiptOf(run: Run, { held, putOff, unexplained, left }: RecordCounts): RunReceipt {
-  // A run that did not come as far as its plan knows of none.
-  if (run.records === 0) return noReceipt;
-  const leftAlone = left + run.leftAlone;
-  const equal = Math.max(0, run.records - held - putOff - unexplained - leftAlone);
-  return { records: run.records, equal, held, putOff, left: leftAlone, unexplained };
-}
-
-const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
-
-function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
-  return {
-    code: `receipt.${receipt}`,
-    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
-    ...(leadId !== null && { leadId }),
-    ...(row !== null && { row }),
-  };
-}
-
-function changedMessage(kind: ActionKind): string {
-  const side = kind === 'update-lead' ? 'lead' : 'row';
-  return `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`;
-}
-
-function unexplainedMessage(kind: ActionKind): string {
-  switch (kind) {
-    case 'create-lead':
-      return 'the service said that it made this lead, but does not show it: its row is held by the next run. Clear the id in the row to have the lead made again';
-    case 'update-lead':
-      return 'the service confirmed a change of this lead, but does not show it; the next run writes it again';
-    case 'delete-lead':
-      return 'the service confirmed that this lead was deleted, but still shows it; the next run looks again';
-    default:
-      return `the row does not show what was written (${kind}): an older copy of the table was saved over it, perhaps; the next run writes it again`;
-  }
 }
 
 interface LinesNotFound {

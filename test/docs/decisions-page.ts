@@ -71,7 +71,8 @@ A cell of the row that cannot be read is held (row.unreadable) beside the create
 
 It does not come back by itself. A row whose lead an undo deleted is held (row.undone), a lead whose row it took away too
 (lead.undone), until that record changes or \`leadsync resolve ID\` has it made (\`--use target\`: the lead, of the row; \`--use lead\`:
-the row, of the lead). Limits: a row that one scan did not show, or shows without one of its columns, is a new row again.
+the row, of the lead). It is compared by the fields that it shows, so a column that is missing releases nothing, nor does one
+scan that misses it; two complete scans do.
 
 ## A create whose reply did not say which lead it made
 

@@ -159,3 +159,44 @@ test('what an undo took away is made again when a person says so, of two rows al
   expect(made(workspace, 'Ems GmbH')).toHaveLength(1);
   expect(rowsOf(workspace, 'Weser GmbH')).toHaveLength(1);
 });
+
+test('nothing twice: what an undo took away stays held when a column, or the row itself, is missing in one scan', async () => {
+  await using workspace = await open({ onRowDeleted: 'ignore' });
+  workspace.sheet.add({ Company: 'Ems GmbH', City: 'Ulm', Stage: 'new' });
+  workspace.sandbox.leads.add(fresh);
+  const { runId } = await workspace.sync();
+  expect(await undo(workspace, runId)).toMatchObject({ deleted: { leads: 1, rows: 1 } });
+  const whole = workspace.sheet.grid();
+  const city = whole[0]?.indexOf('City') ?? -1;
+
+  workspace.sheet.write(whole.map((record) => record.filter((_, column) => column !== city)));
+  expect(await workspace.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, held: 2 });
+  workspace.sheet.write(whole.filter((record) => !record.includes('Ems GmbH')));
+  expect(await workspace.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, held: 1 });
+  workspace.sheet.write(whole);
+  expect(await workspace.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, held: 2 });
+  expect(made(workspace, 'Ems GmbH')).toEqual([]);
+
+  // Gone for two complete scans: what is typed then is a new row.
+  workspace.sheet.write(whole.filter((record) => !record.includes('Ems GmbH')));
+  for (let night = 0; night < 2; night++) expect(await workspace.sync()).toMatchObject({ held: 1 });
+  workspace.sheet.write(whole);
+  expect(await workspace.sync()).toMatchObject({ created: { leads: 1, rows: 0 }, held: 1 });
+});
+
+test('nothing twice: a lead whose row an undo took away stays held when the service does not list it once', async () => {
+  await using workspace = await open();
+  workspace.sandbox.leads.add(fresh);
+  const { runId } = await workspace.sync();
+  await undo(workspace, runId);
+  const [lead] = made(workspace, 'Weser GmbH');
+  await workspace.database.pool.query(
+    `create function hide() returns trigger language plpgsql as 'begin return null; end'`,
+  );
+  await workspace.database.pool.query(
+    `create trigger hide before insert on staged_leads for each row when (new.lead_id = '${lead?.id}') execute function hide()`,
+  );
+  expect(await workspace.sync()).toMatchObject({ created: { rows: 0 } });
+  await workspace.database.pool.query('drop trigger hide on staged_leads');
+  expect(await workspace.sync()).toMatchObject({ created: { rows: 0 }, problems: [{ code: 'lead.undone' }] });
+});

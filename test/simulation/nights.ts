@@ -256,8 +256,16 @@ function suspicious(end: End, mayStop: boolean): string[] {
     ];
   if (end.kind !== 'finished') return [];
   const text = JSON.stringify(end.run.report);
+  // Each record is counted, and once: else the run says `receipt.unaccounted`.
+  const { status, receipt } = end.run.report as SyncReport;
+  const { records, equal, held, putOff, left, unexplained } = receipt;
+  if (
+    equal + held + putOff + left + unexplained !== records ||
+    (status === 'succeeded' && equal + left !== records)
+  )
+    return [`a receipt does not add up: ${text}`];
   const isGuard = /"guard\.[^"]*"/.test(text);
-  const isBad = (isGuard && !mayStop) || /"(internal|run\.abandoned)"/.test(text);
+  const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|internal|run\.abandoned)"/.test(text);
   return isBad ? [`a run reports ${text}`] : [];
 }
 

@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import { fingerprint } from '../lead/fingerprint.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import { type Cells, sameCell } from '../lead/value.ts';
+import type { AbsenceProof } from './pairs.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** A record that an undo took its other side from; `leadId`: empty for a row without id. */
+interface UndoneRecord {
+  readonly leadId: string;
+  /** The fingerprint of what it showed then. */
+  readonly rowKey: string;
+  /** What it showed then. Null: not known. */
+  readonly cells: Cells | null;
+}
+
+/** Remembers what an undo took the other side from. */
+export async function keepUndone(
+  db: Queryable,
+  connection: string,
+  records: readonly UndoneRecord[],
+): Promise<void> {
+  await db.query(
+    `insert into undone (connection, lead_id, row_key, cells)
+     select distinct on (r."leadId", r."rowKey") $1, r."leadId", r."rowKey", r.cells
+     from jsonb_to_recordset($2::jsonb) as r ("leadId" text, "rowKey" text, cells jsonb)
+     on conflict (connection, lead_id, row_key) do update set cells = excluded.cells, missed = 0, last_run = null`,
+    [connection, JSON.stringify(records)],
+  );
+}
+
+/** The records that an undo took the other side from, and which of them a scan shows as they were. */
+export class UndoneRecords {
+  readonly #records: Map<string, readonly UndoneRecord[]>;
+  readonly #fields: readonly FieldMapping[];
+  readonly #seen = new Set<UndoneRecord>();
+
+  constructor(records: readonly UndoneRecord[], fields: readonly FieldMapping[]) {
+    this.#records = Map.groupBy(records, ({ leadId }) => leadId);
+    this.#fields = fields;
+  }
+
+  static async load(
+    db: Queryable,
+    connection: string,
+    fields: readonly FieldMapping[],
+  ): Promise<UndoneRecords> {
+    const { rows } = await db.query<UndoneRecord>(
+      `select lead_id as "leadId", row_key as "rowKey", cells from undone where connection = $1`,
+      [connection],
+    );
+    return new UndoneRecords(rows, fields);
+  }
+
+  /** The key of the record that these cells are, by the fields that they show; null when there is none. */
+  find(leadId: string, cells: Cells): string | null {
+    const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
+    if (found === undefined) return null;
+    this.#seen.add(found);
+    return found.rowKey;
+  }
+
+  /**
+   * Forgets what a person has decided on, and what two complete scans of different runs did not show as it was. To be
+   * called before what is not held any more is released.
+   */
+  async settle(
+    db: Queryable,
+    run: { readonly id: number; readonly connection: string },
+    isProof: AbsenceProof,
+  ): Promise<void> {
+    if (this.#records.size === 0) return;
+    const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "rowKey" text)
+      where s."leadId" = u.lead_id and s."rowKey" = u.row_key)`;
+    const isMissed = `(u.last_run is distinct from $1 and case when u.lead_id = '' then $5::boolean else $4 end)`;
+    const parameters = [run.id, run.connection, JSON.stringify([...this.#seen]), isProof.leads, isProof.rows];
+    await db.query(
+      `delete from undone u where connection = $2 and not ${isSeen} and (missed > 0 and ${isMissed}
+         or exists (select from held h where h.connection = $2 and h.lead_id = u.lead_id
+           and split_part(h.row_key, '#', 1) = u.row_key and h.code in ('row.undone', 'lead.undone')
+           and h.resolution is not null))`,
+      parameters,
+    );
+    await db.query(
+      `update undone u set last_run = $1, missed = case when ${isSeen} then 0 else missed + ${isMissed}::int end
+       where connection = $2`,
+      parameters,
+    );
+  }
+
+  #isLike({ rowKey, cells: before }: UndoneRecord, cells: Cells): boolean {
+    if (before === null) return fingerprint(cells, this.#fields) === rowKey;
+    return this.#fields.every(
+      ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, before[field] ?? null),
+    );
+  }
+}
