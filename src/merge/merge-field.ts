@@ -41,6 +41,8 @@ export interface FieldMemo {
   readonly resolution?: 'lead' | 'target' | null;
   /** The service refused or ignored the row's value. */
   readonly refused?: boolean;
+  /** Merged cells covered the row's cell, and may have emptied it for good. */
+  readonly covered?: boolean;
 }
 
 /** One field of a pair. `base` undefined: the two sides were never in step in this field. */
@@ -81,6 +83,8 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (memo?.resolution === 'lead') return toRow('resolved');
   if (memo?.resolution === 'target' && direction !== 'to-target') return toLead('resolved');
 
+  // Cells that are merged lose what they showed: when they are set apart again, nobody has emptied them.
+  if (memo?.covered && isEmpty(row) && direction !== 'to-leads') return toRow('fills-empty');
   if (base === undefined) return firstSight(state, direction, policy, toRow, toLead);
   if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');
   if (sameCell(row, base)) return direction === 'to-leads' ? toLead('one-way') : toRow('lead-edited');

@@ -205,11 +205,11 @@ async function planLooseRows(
 
 /** A person's decision, or the service's refusal, holds only while both sides show what they showed then. */
 function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Record<string, FieldMemo> {
-  const entries = Object.entries(difference.memo ?? {}).filter(
-    ([field, memo]) =>
-      sameCell(memo.lead, difference.lead?.[field] ?? null) &&
-      sameCell(memo.row, difference.row?.[field] ?? null),
-  );
+  const entries = Object.entries(difference.memo ?? {}).flatMap(([field, memo]): [string, FieldMemo][] => {
+    const [lead, row] = [difference.lead?.[field] ?? null, difference.row?.[field] ?? null];
+    if (sameCell(memo.lead, lead) && sameCell(memo.row, row)) return [[field, memo]];
+    return memo.covered === true ? [[field, { covered: true }]] : [];
+  });
   return Object.fromEntries(entries);
 }
 

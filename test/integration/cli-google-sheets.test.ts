@@ -271,6 +271,23 @@ test('merging two cells empties no field of a lead, and what is typed after the 
   expect(scene.workspace.sandbox.leads.list().find((lead) => lead.id === id)?.city).toBe('Ulm');
 });
 
+test('a cell that a merge emptied gets its value back when the cells are set apart: nobody has emptied it', async () => {
+  await using scene = await Scene.open({}, 4);
+  await scene.sync();
+  const { person } = scene.sheets;
+  const before = person.grid('Leads');
+  const letter = columnLetters(before?.[0]?.indexOf('City') ?? 0);
+  const cities = () => scene.workspace.sandbox.leads.list().map(({ city }) => city);
+  const inService = cities();
+  person.merge('Leads', `${letter}2:${letter}3`);
+  expect(await scene.sync()).toMatchObject({ status: 'partial', held: 1 });
+  person.unmerge('Leads', `${letter}2:${letter}3`);
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 1 } });
+  expect(cities()).toEqual(inService);
+  expect(person.grid('Leads')).toEqual(before);
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 0 } });
+});
+
 test('check says when it cannot be told whether the account may write', async () => {
   await using scene = await Scene.open({}, 1);
   await scene.sync();

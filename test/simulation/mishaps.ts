@@ -17,7 +17,8 @@ interface LostCell {
 /** What people tell of their mishaps to those who keep the book. */
 export interface Book {
   readonly doubled: ReadonlySet<string>;
-  /** Types something into a row, as by an edit. Returns whether anything was typed. */
+  night(): number;
+  /** Types something but another name into a row, as by an edit. Returns whether anything was typed. */
   retype(record: string[], headings: readonly string[]): boolean;
   /** Companies that somebody made one with another. */
   readonly joined: Set<string>;
@@ -110,8 +111,8 @@ export class Mishaps {
         if (this.#table.cut === undefined) return null;
         const length = 2 + this.#random.below(headings.length - 2);
         const lost = headings.slice(length).flatMap((heading) => this.#cell(record, headings, heading));
-        // Somebody has emptied it: of a cell that is not there nobody could tell.
-        if (lost.some(({ text, isKnown }) => text === '' && isKnown)) return null;
+        // Of a cell that is not there nobody could tell what was typed into it.
+        if (lost.some(({ entity, heading }) => this.#isEdited(entity, heading))) return null;
         this.#loses(lost);
         record.splice(length);
         await save();
@@ -141,11 +142,9 @@ export class Mishaps {
         const several = mishap === 'clear-ids' ? whole.slice(0, 1 + this.#random.below(4)) : [record];
         for (const each of several) {
           const lost = this.#cell(each, headings, 'Lead ID');
-          // A row that has a name alone, and another one by then, is a new row to everybody.
-          const hasMore = fieldNames
-            .slice(1)
-            .some((field) => (each[headings.indexOf(columns[field])] ?? '') !== '');
-          if (mishap === 'clear-and-edit' && !(hasMore && this.#book.retype(each, headings))) return null;
+          // A row without id that has another name, and perhaps another place, is a new row to everybody.
+          if (lost.some(({ entity }) => this.#isEdited(entity, 'Company'))) return null;
+          if (mishap === 'clear-and-edit' && !this.#book.retype(each, headings)) return null;
           this.#loses(lost);
           each[id] = '';
         }
@@ -216,6 +215,18 @@ export class Mishaps {
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
     const text = record[headings.indexOf(heading)] ?? '';
     return heading === 'Status' ? [] : [{ entity, heading, text, isKnown: this.#shows(entity, heading) }];
+  }
+
+  /** Whether somebody has typed into this cell tonight. */
+  #isEdited(entity: string, heading: string): boolean {
+    const night = this.#book.night();
+    return this.#book.edits.some(
+      (edit) =>
+        edit.night === night &&
+        edit.side === 'sheet' &&
+        edit.entity === entity &&
+        columns[edit.field] === heading,
+    );
   }
 
   #shows(entity: string, heading: string): boolean {

@@ -43,8 +43,10 @@ export class People {
     this.#trace = trace;
     this.mishaps = new Mishaps(random, sandbox, table, {
       doubled: this.doubled,
-      retype: (record, headings) => this.#retype(record, headings) !== null,
+      retype: (record, headings) =>
+        this.#retype(record, headings, fieldNames[1 + this.#random.below(fieldNames.length - 1)]) !== null,
       edits: this.edits,
+      night: () => this.night,
       joined: this.joined,
       note: (name, field, value) => this.#note('sheet', name, field, value),
       forget: (text) => this.#forget(text),
@@ -188,8 +190,7 @@ export class People {
   }
 
   /** Gives what is to be told; null: nothing was typed. */
-  #retype(record: string[], headings: readonly string[]): string | null {
-    const field = this.#field();
+  #retype(record: string[], headings: readonly string[], field = this.#field()): string | null {
     const at = headings.indexOf(columns[field]);
     const old = record[at] ?? '';
     const name = record[headings.indexOf('Company')] ?? '';
