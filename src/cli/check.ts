@@ -75,7 +75,7 @@ function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
       return said((await leads.list({ cursor: null, limit: pageSize }, never)).leads.length);
     } catch (error) {
       if (!(error instanceof LeadsyncError) || error.code !== 'leads.rejected') throw error;
-      // As a sync does (DESIGN 3): a service need not know `limit`.
+      // As a sync does (docs/architecture.md 3): a service need not know `limit`.
       return said((await leads.list({ cursor: null, limit: null }, never)).leads.length);
     }
   });

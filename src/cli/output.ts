@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
 
-/** Exit codes of the contract (DESIGN 8). */
+/** Exit codes of the contract (docs/architecture.md 8). */
 export const exitCodes = { done: 0, failed: 1, usage: 2, incomplete: 3, stopped: 4 } as const;
 
 const byStatus: Readonly<Record<RunStatus, number>> = {

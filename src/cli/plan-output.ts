@@ -7,7 +7,7 @@ import type { SyncReport } from '../sync/report.ts';
 import { problemsShown } from './describe-report.ts';
 import { describeProblem } from './output.ts';
 
-/** One action of a plan to the letter of the contract (DESIGN 8). */
+/** One action of a plan to the letter of the contract (docs/architecture.md 8). */
 interface PlanLine {
   readonly id: string;
   readonly kind: Action['kind'];
@@ -18,7 +18,7 @@ interface PlanLine {
 }
 
 /**
- * A plan to the letter of the contract (DESIGN 8, `plan --json`). `problems` only when there are any: why the scan failed, a
+ * A plan to the letter of the contract (docs/architecture.md 8, `plan --json`). `problems` only when there are any: why the scan failed, a
  * column that could not be looked at, what is told without anything to be done now.
  */
 export interface PlanOutput {

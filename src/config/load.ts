@@ -29,7 +29,7 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
 }
 
 /**
- * The whole configuration, checked and frozen (DESIGN 8). Throws ConfigError `config.invalid` with every mistake at
+ * The whole configuration, checked and frozen (docs/architecture.md 8). Throws ConfigError `config.invalid` with every mistake at
  * once, or LeadsyncError `config.missing` when nothing is set up yet.
  */
 export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Config> {

@@ -2,7 +2,7 @@ import type { Cell, Cells, Value } from '../lead/value.ts';
 import type { Rule } from './merge-field.ts';
 
 /**
- * What one action does. The first ten are the contract (DESIGN 8). The others write to neither side: `agree` moves
+ * What one action does. The first ten are the contract (docs/architecture.md 8). The others write to neither side: `agree` moves
  * the baseline, `forget` drops a pair that is gone on both sides, `report` only tells.
  */
 export type ActionKind =

@@ -52,7 +52,7 @@ const smallNumber = 10;
 const fewIds = 3;
 
 /**
- * Looks at the plan as a whole before anything is written (DESIGN 6). Pure. Returns what it refuses and why; an empty
+ * Looks at the plan as a whole before anything is written (docs/architecture.md 6). Pure. Returns what it refuses and why; an empty
  * list lets the plan pass. `allow` names the refusals that a person has overridden for this run.
  */
 export function guard(

@@ -53,7 +53,7 @@ export interface FieldState {
   readonly memo?: FieldMemo | undefined;
 }
 
-/** The merge rules of DESIGN 5, field by field. Pure. */
+/** The merge rules of docs/architecture.md 5, field by field. Pure. */
 export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
   const decision = decide(state, mapping.direction, policy);
   if (decision.kind !== 'to-lead') return decision;

@@ -34,10 +34,10 @@ export interface PairState {
   readonly undone?: string | null;
 }
 
-/** How many complete scans in different runs must miss an id before it counts as gone (DESIGN, promise 4). */
+/** How many complete scans in different runs must miss an id before it counts as gone (docs/promises.md, 4). */
 const absencesThatProve = 2;
 
-/** The first table of DESIGN 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */
+/** The first table of docs/architecture.md 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
   const { base, lead, row } = state;
   if (lead && row) return planBoth(state, lead, row, policy);
@@ -138,7 +138,7 @@ function waitingDelete(
   return action('report', state, { reason: 'delete.waiting', message });
 }
 
-/** Both sides are there: the second table of DESIGN 5 for each field. */
+/** Both sides are there: the second table of docs/architecture.md 5 for each field. */
 function planBoth(
   state: PairState,
   lead: Cells,

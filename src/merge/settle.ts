@@ -118,7 +118,7 @@ export function settle(
 }
 
 /**
- * Settles creates whose reply was lost (DESIGN 6) by the leads that a scan shows and that were not known before. Pure.
+ * Settles creates whose reply was lost (docs/architecture.md 6) by the leads that a scan shows and that were not known before. Pure.
  * A lead fits when it is not older than the attempt (with a margin; ids of another kind than time-ordered UUIDs never
  * are) and shows what was sent; when none does, one that resembles it will do, since a service may store a value
  * otherwise than it was sent. A new lead that does neither is for a person to

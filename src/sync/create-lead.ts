@@ -34,7 +34,7 @@ const inDoubt = 'the reply does not tell whether, or which, lead was made; the n
 
 /**
  * Makes a lead of a new row. The intent is committed just before the request leaves, so that a lost reply leads to a search
- * for the lead and never to a second one (DESIGN 6); a request that waited for long, and was then cut off, leaves none.
+ * for the lead and never to a second one (docs/architecture.md 6); a request that waited for long, and was then cut off, leaves none.
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {

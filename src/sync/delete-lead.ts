@@ -59,7 +59,7 @@ function othersChanged(asMade: string | null): string {
 
 /**
  * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
- * answer 404 for its id (DESIGN, promise 4).
+ * answer 404 for its id (docs/promises.md, 4).
  */
 export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
   const lead = await context.leads.get(action.leadId ?? '', context.cut);

@@ -58,7 +58,7 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
 }
 
 /**
- * What to try when the service rejects a page request (DESIGN 3): a first page without `limit`; a later page, whose
+ * What to try when the service rejects a page request (docs/architecture.md 3): a first page without `limit`; a later page, whose
  * cursor may have expired, once more from the beginning. Null: nothing is left to try.
  */
 function afterRejection(run: Run): RunPatch | null {

@@ -16,7 +16,7 @@ import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
 import { noReceipt, receiptOf, type RunReceipt, strangeProblem, unaccountedProblem } from './run-receipt.ts';
 
-/** The result of a sync, to the letter of the contract (DESIGN 8, `sync --json`). */
+/** The result of a sync, to the letter of the contract (docs/architecture.md 8, `sync --json`). */
 export interface SyncReport {
   readonly runId: string;
   readonly connection: string;

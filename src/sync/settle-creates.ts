@@ -60,7 +60,7 @@ export interface SettledCreates {
   readonly weight: number;
 }
 
-/** Finds the lead and the row of every unfinished create and plans the link between them (DESIGN 6, intent journal). */
+/** Finds the lead and the row of every unfinished create and plans the link between them (docs/architecture.md 6, intent journal). */
 export async function settleCreates(
   db: pg.PoolClient,
   run: Run,

@@ -63,7 +63,7 @@ export interface RowRules<Place> {
 
 /**
  * Decides what becomes of a batch of changes, in any format of file: show it all present rows with `see`, in their
- * order, then ask `decide` once. Holds only the rows that the changes are about. Rules: DESIGN.md sections 5 and 6,
+ * order, then ask `decide` once. Holds only the rows that the changes are about. Rules: docs/architecture.md 5 and 6,
  * RowChange and RowOutcome in target.ts. Of two rows with one id only the first is written.
  */
 export class RowChanges<Place> {

@@ -8,7 +8,7 @@ import { never } from '../integration/leads-api-server.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { describeLeadsPort, type LeadsServiceHarness } from './leads-port.ts';
 
-/** Services that answer the open points of the API reference differently (DESIGN, section 3). */
+/** Services that answer the open points of the API reference differently (docs/architecture.md 3). */
 const services: Record<string, Partial<SandboxOptions>> = {
   'a plain service': {},
   'a service that says as little as it can': {

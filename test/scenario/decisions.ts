@@ -106,7 +106,7 @@ const unlike = twelve.map((_, index) => `l${index} | Company ${index} | City ${i
 const first = { sync: { exit: 0, did: 'nothing' } } as const;
 const all = (part: number, text: string) => twelve.map((line) => change(line, { [part]: text }));
 
-/** The guard stops a plan that looks like an accident (DESIGN 6); a person can let it pass. */
+/** The guard stops a plan that looks like an accident (docs/architecture.md 6); a person can let it pass. */
 export const guardScenarios: readonly Scenario[] = [
   {
     title: 'empty-scan: the service shows no lead at all',

@@ -11,7 +11,7 @@ const waiting = {
 const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
 const others = { leads: [bolt, cord], rows: [boltRow, cordRow] };
 
-/** The rows of DESIGN 5 in which one side is gone: nothing is deleted on a doubt, and an edit beats a delete. */
+/** The rows of docs/architecture.md 5 in which one side is gone: nothing is deleted on a doubt, and an edit beats a delete. */
 export const deletionScenarios: readonly Scenario[] = [
   {
     title: 'a lead was deleted: one scan without it proves nothing, after the second the row is marked',

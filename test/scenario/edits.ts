@@ -4,7 +4,7 @@ const acmeRow = row(acme, 'call Anna');
 const boltRow = row(bolt);
 const cordRow = row(cord, '=1+1');
 
-/** The second table of DESIGN 5: what becomes of the edits of a known pair, field by field. */
+/** The second table of docs/architecture.md 5: what becomes of the edits of a known pair, field by field. */
 export const editScenarios: readonly Scenario[] = [
   {
     title: 'a lead was edited: its row is written, the note beside it stays',

@@ -5,7 +5,7 @@ const boltRow = row(bolt);
 const cordRow = row(cord, '=1+1');
 const dorn = 'dorn | Dorn AG | Linz | new | 2031-02-02T08:00:00.000Z';
 
-/** The first table of DESIGN 5, from new leads and rows to first sights and strangers. */
+/** The first table of docs/architecture.md 5, from new leads and rows to first sights and strangers. */
 export const pairScenarios: readonly Scenario[] = [
   {
     title: 'no file yet: it is made, with a row for each lead',

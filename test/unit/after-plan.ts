@@ -12,7 +12,7 @@ export interface AfterPlan {
 }
 
 /**
- * Carries out the plan of one lead in memory, by the rules of DESIGN 4: writes what each action says, keeps what it
+ * Carries out the plan of one lead in memory, by the rules of docs/architecture.md 4: writes what each action says, keeps what it
  * overwrites, and moves the baseline only for what both sides then show. What was remembered of a field holds only
  * while both sides show what they showed then.
  */

@@ -27,7 +27,7 @@ function decide({ base, lead, row, memo, field = 'stage', direction = 'two-way',
 
 const soon = { unreadable: 'soon' };
 
-describe('a field that was in step: the second table of DESIGN 5', () => {
+describe('a field that was in step: the second table of docs/architecture.md 5', () => {
   // Rows 1 to 4 of the table: no policy has a say.
   test.each<[Value, Value, Value, Direction, string]>([
     // base, lead, row, direction, decision

@@ -12,7 +12,7 @@ export const fields: readonly FieldMapping[] = [
   { field: 'nextFollowUpAt', column: 'Next', type: 'instant', direction: 'two-way' },
 ];
 
-/** The defaults of DESIGN 5, with the given choices instead. A connection's direction narrows each field, as in config. */
+/** The defaults of docs/architecture.md 5, with the given choices instead. A connection's direction narrows each field, as in config. */
 export function policy(choices: Partial<Policy> = {}): Policy {
   const direction = choices.direction ?? 'two-way';
   return {
@@ -41,7 +41,7 @@ export function pair(known: Partial<PairState>): PairState {
   };
 }
 
-/** A decision as one short text, so that a table of them reads like the one in DESIGN 5. */
+/** A decision as one short text, so that a table of them reads like the one in docs/architecture.md 5. */
 export function decided(decision: FieldDecision): string {
   switch (decision.kind) {
     case 'same':

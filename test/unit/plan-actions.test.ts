@@ -117,7 +117,7 @@ describe('sentences for people', () => {
   });
 });
 
-test('the kinds of actions are those of the contract (DESIGN 8), and those that nobody is shown', () => {
+test('the kinds of actions are those of the contract (docs/architecture.md 8), and those that nobody is shown', () => {
   const told = [...rowKinds, ...leadKinds, 'hold'];
   const contract =
     'create-row, update-row, mark-row, remove-row, create-lead, update-lead, delete-lead, hold, link, unlink';

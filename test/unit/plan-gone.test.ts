@@ -18,7 +18,7 @@ function plan(state: Partial<PairState>, choices: Partial<Policy> = {}): readonl
 const create = (why: string, stage = 'new') =>
   `create-row (${why}); companyName: - > Acme; stage: - > ${stage}; nextFollowUpAt: - > ${due}`;
 
-describe('a lead or a row that is gone: the first table of DESIGN 5', () => {
+describe('a lead or a row that is gone: the first table of docs/architecture.md 5', () => {
   test.each<[string, Partial<PairState>, Partial<Policy>, readonly string[]]>([
     // yes gone T = B
     ['lead missed once', { base: known, row: row(known), leadAbsences: 1 }, {}, []],

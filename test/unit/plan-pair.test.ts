@@ -19,7 +19,7 @@ function plan(state: Partial<PairState>, choices: Partial<Policy> = {}): readonl
 const create = (why: string, stage = 'new') =>
   `create-row (${why}); companyName: - > Acme; stage: - > ${stage}; nextFollowUpAt: - > ${due}`;
 
-describe('one lead id: the first table of DESIGN 5', () => {
+describe('one lead id: the first table of docs/architecture.md 5', () => {
   test.each<[string, Partial<PairState>, Partial<Policy>, readonly string[]]>([
     // – yes –
     ['new lead', { lead: known }, {}, [create('new-lead')]],

@@ -44,7 +44,7 @@ describe('README.md and docs', () => {
     expect(used.filter((name) => !told.includes(name))).toEqual([]);
   });
 
-  test('has the exit codes of the contract (DESIGN 8)', () => {
+  test('has the exit codes of the contract (docs/architecture.md 8)', () => {
     expect(firstWords(commands, /^\| (\d)/gm)).toEqual(['0', '1', '2', '3', '4']);
   });
 
