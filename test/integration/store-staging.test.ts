@@ -42,7 +42,8 @@ describe('differences', () => {
       rowAbsences: 0,
       deletionDone: false,
       merged: null,
-      undone: null,
+      isCopied: false,
+      isWanted: false,
       memo: null,
     });
     expect(found[2]).toMatchObject({ lead: acme, row: null, rowNumber: null });
@@ -99,8 +100,8 @@ describe('differences', () => {
     );
     const [difference] = await here.differences(run);
     expect(difference?.memo).toEqual({
-      stage: { resolution: null, refused: true, lead: 'new', row: 'won' },
-      companyName: { resolution: 'lead', refused: false, lead: null, row: soon },
+      stage: { resolution: null, refused: true, covered: false, lead: 'new', row: 'won' },
+      companyName: { resolution: 'lead', refused: false, covered: false, lead: null, row: soon },
     });
   });
 
