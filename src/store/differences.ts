@@ -88,6 +88,8 @@ interface LooseRow {
   readonly leadId: string | null;
   readonly unreadableId: string | null;
   readonly idClosed: string | null;
+  /** It stands apart from the table. */
+  readonly isApart: boolean;
   readonly cells: Cells;
   readonly refused: Refused | null;
   /** A person has decided that a lead is made of it. */
@@ -100,7 +102,7 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
     pool,
     // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
-       r.id_closed as "idClosed", r.cells,
+       r.id_closed as "idClosed", r.apart as "isApart", r.cells,
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
        own.id is not null as "isWanted"
      from (

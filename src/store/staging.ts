@@ -22,6 +22,8 @@ export interface ScannedRow {
   readonly leadId: string | null;
   /** As in TargetRow; the id is null then. */
   readonly unreadableId?: string;
+  /** It has no id and stands apart from the table: no lead is made of it. */
+  readonly apart?: boolean;
   /** As in TargetRow. */
   readonly idClosed?: string;
   readonly cells: Cells;
@@ -206,10 +208,10 @@ export async function stageRows(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),
   );
   await db.query(
-    `insert into staged_rows (run_id, ordinal, row_number, lead_id, unreadable_id, id_closed, cells, hash, row_key, status, duplicate)
-     select $1, ordinal, "row", "leadId", "unreadableId", "idClosed", cells::jsonb, hash, "rowKey", status, duplicate
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, unreadable_id, id_closed, cells, hash, row_key, status, duplicate, apart)
+     select $1, ordinal, "row", "leadId", "unreadableId", "idClosed", cells::jsonb, hash, "rowKey", status, duplicate, coalesce(apart, false)
      from json_to_recordset($2::json) as r (ordinal int, "row" bigint, "leadId" text, "unreadableId" text, "idClosed" text, cells text,
-       hash text, "rowKey" text, status text, duplicate boolean)`,
+       hash text, "rowKey" text, status text, duplicate boolean, apart boolean)`,
     [run.id, json],
   );
   return bytesOf(json, staged);

@@ -84,7 +84,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { linked, waiting } = tally.settle(creates.actions);
     return updateRun(db, run.id, {
       ...next,
-      records: shown.records - linked,
+      records: shown.records - linked - tally.apart,
       comparedEqual: shown.equal + tally.equal,
       leftAlone: tally.leftAlone,
       waiting,
@@ -187,13 +187,14 @@ async function planLooseRows(
   tally: PlanTally,
 ): Promise<void> {
   for await (const loose of looseRows(pool, run)) {
-    const { row, leadId, unreadableId, idClosed, cells, refused, isWanted } = loose;
+    const { row, leadId, unreadableId, idClosed, isApart, cells, refused, isWanted } = loose;
     const mayBe = found.mayBe.get(row);
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
     else if (creates.rows.has(row)) tally.leaveRow(row);
     else if (found.links.has(row)) continue;
     else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
+    else if (isApart) tally.apart += 1;
     else {
       const isUndone = !isWanted && undone.find('', cells) !== null;
       const actions = planNewRow(row, cells, isUndone ? undoneRow : refused, policy);

@@ -7,6 +7,8 @@ export class PlanTally {
   equal = 0;
   /** Differ and stay so, by the settings or for want of proof. */
   leftAlone = 0;
+  /** Rows apart from the table, which are no records. */
+  apart = 0;
   #found = 0;
   readonly #leads = new Set<string>();
   readonly #rows = new Set<number>();

@@ -57,20 +57,26 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   };
   const met = new MetPairs();
   const [apart, outside] = [new ApartRows<TargetRow>(), [] as Problem[]];
-  let count = 0;
-  let bytes = 0;
+  let [count, places, bytes] = [0, 0, 0];
+  // A row apart from the table is no new lead, and has no status; but it may be one that has lost its id.
+  const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
+    outside.push(...others.flatMap(apartProblem));
+    const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
+    const rows = [...table.map(storableRow), ...loose];
+    const from = places;
+    bytes += await holding(context, (db) => stageRows(db, run, from, rows, staging, met), 'repeatable');
+    count += table.length;
+    places += rows.length;
+  };
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const found = hasPlaces(context) ? apart.see(batches.flat()) : { table: batches.flat(), apart: [] };
-    outside.push(...found.apart.flatMap(apartProblem));
-    const rows = found.table.map(storableRow);
-    const from = count;
-    bytes += await holding(context, (db) => stageRows(db, run, from, rows, staging, met), 'repeatable');
-    count += rows.length;
+    const before = count;
+    await stage(found.table, found.apart);
     if (bytes > scanBounds.bytes)
-      throw endless('target', `it has more than ${from} rows of ${scanBounds.bytes} bytes`);
+      throw endless('target', `it has more than ${before} rows of ${scanBounds.bytes} bytes`);
   }
-  outside.push(...apart.end().flatMap(apartProblem));
+  await stage([], apart.end());
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   return { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], merged };

@@ -25,6 +25,39 @@ test('5,000 ids cleared: each comes back into its row, no lead and no row is mad
   expect(here.sheet.grid()).toEqual(before);
 }, 120_000);
 
+test.each(['restore', 'delete-lead'] as const)(
+  'ids cleared of all rows below an empty row (onRowDeleted %s): each comes back, a note beside them stays a note',
+  async (onRowDeleted) => {
+    await using here = await Workspace.open({
+      sandbox: { leads: 8 },
+      connection: { sync: { onRowDeleted } },
+    });
+    await here.sync();
+    const [head = [], ...rows] = here.sheet.grid();
+    const blank = head.map(() => '');
+    const note = head.map((heading) => (heading === 'Company' ? 'Ask Eva' : ''));
+    const table = [head, ...rows.slice(0, 5), blank, ...rows.slice(5), blank, note];
+    here.sheet.write(
+      table.map((row, nth) => (nth > 6 && nth < 10 ? row.with(head.indexOf('Lead ID'), '') : row)),
+    );
+    const report = await here.sync();
+    expect(report).toMatchObject({
+      status: 'partial',
+      created: { leads: 0, rows: 0 },
+      updated: { leads: 0, rows: 3 },
+      deleted: { leads: 0, rows: 0 },
+      problems: [...Array.from({ length: 3 }, () => ({ code: 'row.apart' })), { code: 'row.apart', row: 12 }],
+    });
+    expect(here.sheet.grid()).toEqual(table);
+    expect(await here.sync()).toMatchObject({
+      created: { leads: 0, rows: 0 },
+      updated: { leads: 0, rows: 0 },
+      problems: [{ code: 'row.apart', row: 12 }],
+    });
+    expect(here.sandbox.leads.size).toBe(8);
+  },
+);
+
 test('a row that the sync made a lead of, copied, both ids cleared: held, nothing is made twice', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 3 } });
   await here.sync();
