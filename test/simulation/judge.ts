@@ -84,6 +84,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       if (
         ownRows.length === 0 &&
         !people.deletedRows.has(entity) &&
+        !people.joined.has(entity) &&
         world.connection.sync.onLeadDeleted !== 'remove'
       )
         faults.push(`the row of ${entity} is gone, though only its lead was deleted`);
