@@ -1,6 +1,6 @@
 import { LeadsyncError, withoutStop } from '../errors.ts';
 
-/** What nodemailer tells with an error (reference/email.md, section 2). */
+/** What nodemailer tells with an error. */
 interface Fault {
   /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */
   readonly code: string;

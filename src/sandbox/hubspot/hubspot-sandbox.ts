@@ -10,7 +10,7 @@ import { type Limits, RateLimits } from './rate-limits.ts';
 export type { HubSpotFault };
 
 /**
- * How the portal behaves. Facts are those of shared/reference/hubspot.md; what they leave open is an option here, or is
+ * How the portal behaves. Facts are those of HubSpot's own documentation; what it leaves open is an option here, or is
  * answered in the way that lets a client assume least:
  *
  * - Whether results of a partly failed batch come with 207 or 200: `partial`. Whether trace ids do what was measured:

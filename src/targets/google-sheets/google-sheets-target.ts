@@ -212,11 +212,15 @@ class SheetsTarget implements GoogleSheetsTarget {
     const missing = look.columns.missing.map(({ field }) => field);
     const wanted = fields.filter((field) => missing.includes(field));
     const requests = newColumns(this.#options, look.tab, wanted);
-    if (requests.length === 0) return look;
+    return requests.length === 0 ? look : ((await this.#lookAfter(requests, signal)) ?? look);
+  }
+
+  /** Sends requests that change how the tab is set up; the tab after them, null where they are refused. */
+  async #lookAfter(requests: Parameters<SheetsApi['update']>[0], signal: AbortSignal): Promise<Look | null> {
     try {
       await this.#api.update(requests, signal);
     } catch (error) {
-      if (isRefused(error)) return look;
+      if (isRefused(error)) return null;
       throw error;
     }
     const now = await this.#look(signal);
@@ -228,14 +232,8 @@ class SheetsTarget implements GoogleSheetsTarget {
   async #recorded(look: Look, signal: AbortSignal): Promise<Look> {
     const requests = missingRecords(this.#options, look.tab, look.columns);
     if (requests.length === 0 || !this.#recordsShow) return look;
-    try {
-      await this.#api.update(requests, signal);
-    } catch (error) {
-      if (isRefused(error)) return look;
-      throw error;
-    }
-    const now = await this.#look(signal);
-    if (now.kind !== 'table') throw changed(this.name);
+    const now = await this.#lookAfter(requests, signal);
+    if (now === null) return look;
     const misplaced = misplacedRecords(look.tab, now.tab);
     this.#recordsShow = missingRecords(this.#options, now.tab, now.columns).length < requests.length;
     if (misplaced.length === 0) return now;

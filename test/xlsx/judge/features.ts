@@ -7,7 +7,7 @@ import { all, attribute, canonicalXml, child } from './xml.ts';
 /** What a feature consists of: places to what is there. */
 type Traces = Map<string, string>;
 
-/** The 26 features of reference/xlsx.md, and three more that the issue names. */
+/** Features of a workbook that a write must leave as they are. */
 export const features = [
   "user's own columns",
   'formula, same sheet',
