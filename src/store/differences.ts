@@ -91,6 +91,8 @@ interface LooseRow {
   /** It stands apart from the table. */
   readonly isApart: boolean;
   readonly cells: Cells;
+  /** The leads whose rows were merged into it, as far as the service has them; null: none. */
+  readonly mergedOf: readonly string[] | null;
   readonly refused: Refused | null;
   /** A person has decided that a lead is made of it. */
   readonly isWanted: boolean;
@@ -102,13 +104,16 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
     pool,
     // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
-       r.id_closed as "idClosed", r.apart as "isApart", r.cells,
+       r.id_closed as "idClosed", r.apart as "isApart", r.cells, merged.leads as "mergedOf",
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
        own.id is not null as "isWanted"
      from (
        select *, row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
        from staged_rows where run_id = $1 and (lead_id is null or duplicate)
        window alike as (partition by lead_id, row_key order by ordinal)) r
+     left join (
+       select (merged->>'row')::bigint as place, array_agg(lead_id order by lead_id) as leads from missed_pairs
+       where run_id = $1 and merged is not null and not lead group by 1) merged on merged.place = r.row_number
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.field = ''
        and h.code = 'lead.create-refused'
      left join held own on own.connection = $2 and own.row_key = r.own_key and own.lead_id = '' and own.field = ''

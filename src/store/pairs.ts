@@ -28,7 +28,7 @@ export async function countKnownPairs(db: Queryable, connection: string): Promis
  * target has a column for; every lead of the scan is known from now on, but for those that an unsettled create may have
  * made (`unsettled`); an id that was missed is counted as absent
  * once for each run, on each side only when its absence is proof and its row not undecided. A row that stands elsewhere than before is noted, and
- * of one that was merged the one that stayed: that counts as there.
+ * of one that was merged the one that stayed: that counts as there. Of one that is gone it is kept where it stood.
  * Returns how many pairs it stored, most of which are new.
  */
 export async function adoptScan(
@@ -67,8 +67,7 @@ export async function adoptScan(
      from (select p.lead_id, m.lead is not true as lead, m.row is not true or m.merged is not null as row,
              (p.absence_run is distinct from $1)::int as first_look,
              coalesce(m.undecided, false) as undecided,
-             case when m.row and not m.undecided then (m.merged->>'row')::bigint
-               else coalesce(t.row_number, p.row_number) end as row_number
+             coalesce((m.merged->>'row')::bigint, t.row_number, p.row_number) as row_number
            from (select lead_id from staged_leads where run_id = $1
                  union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
                  union select lead_id from missed_pairs where run_id = $1) ids
@@ -78,7 +77,7 @@ export async function adoptScan(
            left join missed_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
            where m.lead_id is not null and p.absence_run is distinct from $1
              or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
-             or t.row_number is distinct from p.row_number and (t.lead_id is not null or m.row and not m.undecided)) seen
+             or t.row_number is distinct from p.row_number and t.lead_id is not null) seen
      where p.connection = $2 and p.lead_id = seen.lead_id`,
     [...scope, isProof.leads ? 1 : 0, isProof.rows ? 1 : 0],
   );
@@ -96,6 +95,21 @@ export async function rowsThere(
     `update pairs set row_absences = 0 where connection = $1 and lead_id = any($2) and row_absences > 0`,
     [connection, leadIds],
   );
+}
+
+/** Where the rows of leads stood when they were last seen, by lead id; of those that ever were. */
+export async function placesOf(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (leadIds.length === 0) return new Map();
+  const { rows } = await db.query<{ leadId: string; place: number }>(
+    `select lead_id as "leadId", row_number as place from pairs
+     where connection = $1 and lead_id = any($2) and row_number is not null`,
+    [connection, leadIds],
+  );
+  return new Map(rows.map(({ leadId, place }) => [leadId, place]));
 }
 
 /** Notes where the rows of some leads stand. */

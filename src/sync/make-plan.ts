@@ -188,7 +188,7 @@ async function planLooseRows(
 ): Promise<void> {
   for await (const loose of looseRows(pool, run)) {
     const { row, leadId, unreadableId, idClosed, isApart, cells, refused, isWanted } = loose;
-    const mayBe = found.mayBe.get(row);
+    const mayBe = found.mayBe.get(row) ?? loose.mergedOf ?? undefined;
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
     else if (creates.rows.has(row)) tally.leaveRow(row);

@@ -21,6 +21,7 @@ import {
   markLeadDeleted,
   moveBase,
   neverInStep,
+  placesOf,
   restoreBase,
   rowsThere,
 } from '../store/pairs.ts';
@@ -48,8 +49,11 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     next = following(context, run, last.id);
     await holding(context, (db) => recordReplaced(db, run, actions));
     const status = await statusOfNewRows(context, actions);
+    const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
+    const was = await placesOf(context.pool, run.connection, created);
+    const deleted = deletedText(day(context.clock.now()));
     const outcomes = await target.write(
-      actions.map((action) => rowChange(run, action, deletedText(day(context.clock.now())), status(action))),
+      actions.map((action) => rowChange(run, action, deleted, status(action), was.get(action.leadId ?? ''))),
       // A write that has begun may end, so that it is also looked where it arrived.
       context.cut,
     );
@@ -102,7 +106,13 @@ async function statusOfNewRows(
   return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
 }
 
-function rowChange({ undoOf }: Run, action: Action, deleted: string, status: string | undefined): RowChange {
+function rowChange(
+  { undoOf }: Run,
+  action: Action,
+  deleted: string,
+  status: string | undefined,
+  was: number | undefined,
+): RowChange {
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
@@ -111,7 +121,7 @@ function rowChange({ undoOf }: Run, action: Action, deleted: string, status: str
   const told = undoOf !== null || status === undefined ? {} : { status };
   switch (action.kind) {
     case 'create-row':
-      return { kind: 'append', key, leadId, values, ...told };
+      return { kind: 'append', key, leadId, values, ...told, ...(was !== undefined && { was }) };
     case 'link':
       return { kind: 'link', key, leadId, expect, values, ...told };
     case 'mark-row':

@@ -66,6 +66,8 @@ export type RowChange =
       readonly values: Values;
       /** For the status column; a target without one leaves it out. */
       readonly status?: string;
+      /** Where the row of this lead stood before, or the one that it was merged into; absent: it never had one. */
+      readonly was?: number;
     }
   | {
       readonly kind: 'update';

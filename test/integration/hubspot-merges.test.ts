@@ -152,3 +152,63 @@ test('a company that stands for another lead as well is not taken away with the 
     'row.has-own-cells',
   ]);
 });
+
+describe.each(ways)('a merged company that a person then deletes, merged %s', (_, options) => {
+  test.each([
+    { when: 'on another day', isSeenBetween: true },
+    { when: 'on the same day', isSeenBetween: false },
+  ])('$when: neither lead gets a new one while it can be restored', async ({ isSeenBetween }) => {
+    await using portal = await startHubSpotSandbox({ limits: null, ...options });
+    const { workspace, one, two, companyOf } = await inStep(portal);
+    await using _ = workspace;
+    const stayed = portal.person.merge(companyOf(one.id), companyOf(two.id));
+    if (isSeenBetween) await workspace.sync({ patience: 3 });
+    portal.person.archive(stayed);
+    workspace.sandbox.leads.edit(two.id, { city: 'Oslo' });
+    for (const night of [1, 2, 3]) {
+      const report = await workspace.sync({ patience: 3 });
+      expect(report, `night ${night}`).toMatchObject({ created: nothing, deleted: nothing, held: 2 });
+      expect(report.problems.map(({ code }) => code)).toEqual(['row.archived', 'row.archived']);
+      expect(leadIds(portal)).toHaveLength(1);
+    }
+    portal.person.restore(stayed);
+    for (const _ of [1, 2]) {
+      const report = await workspace.sync({ patience: 3 });
+      expect(report).toMatchObject({ created: nothing, held: 1 });
+      expect(report.problems.map(({ code }) => code)).toEqual(['row.merged']);
+    }
+    expect(leadIds(portal)).toHaveLength(2);
+    if (options.mergedInBin === true) return;
+    portal.person.purge(stayed);
+    await workspace.sync({ patience: 3 });
+    expect(leadIds(portal)).toHaveLength(3);
+  });
+});
+
+describe.each(ways)('three companies that become one in a day, merged %s', (_, options) => {
+  test.each([
+    { order: 'into the third', kept: 0 },
+    { order: 'with the third', kept: 1 },
+    { order: 'into the third', kept: 2 },
+    { order: 'with the third', kept: null },
+  ])('$order, which keeps the id $kept: the other leads are held', async ({ order, kept }) => {
+    await using portal = await startHubSpotSandbox({ limits: null, ...options });
+    const { workspace, companyOf } = await inStep(portal, { onRowDeleted: 'delete-lead' });
+    await using _ = workspace;
+    const ids = workspace.sandbox.leads.list().map(({ id }) => id);
+    const [a = '', b = '', c = ''] = ids.map(companyOf);
+    const both = portal.person.merge(b, a);
+    const stayed = order === 'with the third' ? portal.person.merge(both, c) : portal.person.merge(c, both);
+    const id = kept === null ? '' : (ids[kept] ?? '');
+    // As if somebody had asked for a lead for one of them.
+    portal.person.edit(stayed, { lead_id: id, lead_sync: 'true' });
+    for (const night of [1, 2, 3]) {
+      const report = await workspace.sync({ patience: 3 });
+      expect(report, `night ${night}`).toMatchObject({ created: nothing, deleted: nothing });
+      const codes = report.problems.map(({ code }) => code);
+      expect(codes.filter((code) => code === 'row.merged')).toHaveLength(kept === null ? 3 : 2);
+      expect(leadIds(portal)).toEqual(id === '' ? [] : [id]);
+      expect(workspace.sandbox.leads.list()).toHaveLength(3);
+    }
+  });
+});

@@ -23,6 +23,7 @@ export type { HubSpotFault };
  * - Merging: a new record comes of it, to which both old ids lead (developers.hubspot.com/changelog,
  *   updated-merge-functionality-for-contacts-and-companies), or the winner goes on: `merge`. Whether those merged away
  *   are listed as archived: `mergedInBin`. Writes to an old id reach the new record. A unique value of the loser's is lost when the winner has one of its own.
+ *   hs_merged_object_ids names what was merged into either of them before, too (of contacts: github.com/fivetran/dbt_hubspot/issues/172).
  * - An archived property comes back as it was, whatever the definition says that was sent.
  * - Every write moves hs_lastmodifieddate, also one that changes nothing.
  * - A day or an instant without a zone is refused for a datetime; ISO text with a time is refused for a date.

@@ -134,7 +134,8 @@ export class Portal {
    */
   merge(winner: Company, loser: Company, options: { keepWinner: boolean; intoBin: boolean }): Company {
     const values = new Map([...loser.values, ...winner.values]);
-    const merged = [winner.values.get('hs_merged_object_ids'), winner.id, loser.id];
+    const before = [winner, loser].map(({ values: own }) => own.get('hs_merged_object_ids'));
+    const merged = [...before, winner.id, loser.id];
     for (const company of options.keepWinner ? [loser] : [winner, loser]) {
       this.archive(company);
       if (!options.intoBin) this.purge(company);

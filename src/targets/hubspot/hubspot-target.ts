@@ -14,6 +14,7 @@ import {
   isWhole,
   leadIdOf,
   locateProperties,
+  mergedProperty,
 } from './company-table.ts';
 import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
@@ -33,6 +34,12 @@ export function createHubSpotTarget(options: HubSpotOptions): HubSpotTarget {
   return new CompaniesTarget(options);
 }
 
+/** What people have deleted: by lead id, and the record ids of what was merged, as of `mergedCompanies`. */
+interface RecycleBin {
+  readonly leadIds: Set<string>;
+  readonly merged: ReadonlySet<number>;
+}
+
 /** Rows that are given at once. */
 const rowsPerBatch = 1_000;
 
@@ -50,8 +57,8 @@ class CompaniesTarget implements HubSpotTarget {
   #asking: readonly string[] | null = null;
   /** Record ids of companies that have the lead's id in another spelling, by its key: HubSpot does not find them by it. Null: not read yet. */
   #untidy: ReadonlyMap<string, readonly string[]> | null = null;
-  /** Lead ids in the recycle bin, as of the first new row since `open`. */
-  #binned: Set<string> | null = null;
+  /** As of the first new row since `open`. */
+  #bin: RecycleBin | null = null;
 
   constructor(options: HubSpotOptions) {
     this.#options = options;
@@ -70,7 +77,7 @@ class CompaniesTarget implements HubSpotTarget {
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     this.#table = null;
-    this.#binned = null;
+    this.#bin = null;
     if (create) this.#sender.forget();
     const found = await this.#api.properties(signal);
     await this.#api.learnTimeZone(signal);
@@ -98,14 +105,14 @@ class CompaniesTarget implements HubSpotTarget {
       const inputs = inputsOf(decisions, table);
       const removed = inputs.filter(({ kind }) => kind === 'archive');
       const left = new Map<PlannedInput, Verdict>([
-        ...(await this.#inBin(inputs, table, signal)),
+        ...(await this.#inBin(inputs, changes, table, signal)),
         ...(await keptCompanies(this.#api, removed, table, signal)),
       ]);
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
       // What was written over would be on no record: only what is done is.
       await this.#sender.send(putBack(fates, table), table, signal);
-      for (const { kind, leadId } of sent) if (kind === 'archive') this.#binned?.add(idKey(leadId));
+      for (const { kind, leadId } of sent) if (kind === 'archive') this.#bin?.leadIds.add(idKey(leadId));
       return outcomesOf(
         changes,
         decisions.outcomes,
@@ -246,22 +253,33 @@ class CompaniesTarget implements HubSpotTarget {
     return leadIds.some((leadId) => isUuid(leadId) && !there.has(idKey(leadId)));
   }
 
-  /** The new ones whose company a person has deleted: another would be made. */
+  /** The new ones whose company, or the one that it was merged into, a person has deleted: another would be made. */
   async #inBin(
     inputs: readonly PlannedInput[],
+    changes: readonly RowChange[],
     table: CompanyTable,
     signal: AbortSignal,
   ): Promise<[PlannedInput, Verdict][]> {
     const added = inputs.filter(({ kind }) => kind === 'create');
     if (added.length === 0) return [];
-    const binned = (this.#binned ??= await this.#readBin(table, signal));
-    return added.flatMap((input) => (binned.has(idKey(input.leadId)) ? [[input, inRecycleBin]] : []));
+    const { leadIds, merged } = (this.#bin ??= await this.#readBin(table, signal));
+    const was = new Map(
+      changes.flatMap((change) => (change.kind === 'append' ? [[idKey(change.leadId), change.was]] : [])),
+    );
+    return added.flatMap((input) => {
+      const leadId = idKey(input.leadId);
+      return leadIds.has(leadId) || merged.has(was.get(leadId) ?? 0) ? [[input, inRecycleBin]] : [];
+    });
   }
 
-  async #readBin(table: CompanyTable, signal: AbortSignal): Promise<Set<string>> {
-    const hasId = (company: ShownCompany): boolean => leadIdOf(company, table) !== null;
-    const archived = await this.#binListing.read('bin', [table.idProperty], hasId, signal);
-    return new Set([...archived.values()].map((company) => idKey(leadIdOf(company, table) ?? '')));
+  async #readBin(table: CompanyTable, signal: AbortSignal): Promise<RecycleBin> {
+    const keeps = (company: ShownCompany): boolean => leadIdOf(company, table) !== null || isMerged(company);
+    const properties = [table.idProperty, mergedProperty];
+    const archived = [...(await this.#binListing.read('bin', properties, keeps, signal)).values()];
+    return {
+      leadIds: new Set(archived.flatMap((company) => leadIdOf(company, table) ?? []).map(idKey)),
+      merged: new Set(mergedCompanies(archived, table).keys()),
+    };
   }
 }
 

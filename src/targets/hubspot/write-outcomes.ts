@@ -13,7 +13,7 @@ export const inRecycleBin: Verdict = {
   status: 'held',
   code: 'row.archived',
   message:
-    "The company of this lead lies in HubSpot's recycle bin since somebody deleted or merged it: restore it there, or delete it for good. It is not created again.",
+    "The company of this lead, or the one that somebody merged it into, lies in HubSpot's recycle bin: restore it there, or delete it for good. It is not created again.",
 };
 export const notThere: Verdict = {
   status: 'put-off',
