@@ -14,6 +14,7 @@ import { visibleText } from '../src/visible-text.ts';
 import { Differs, shortened, Skipped } from './check.ts';
 import { adapterCheck } from './hubspot/adapter-check.ts';
 import { batchChecks } from './hubspot/batch-checks.ts';
+import { mergeChecks } from './hubspot/merge-checks.ts';
 import type { PortalCheck } from './hubspot/portal-check.ts';
 import { portalChecks } from './hubspot/portal-checks.ts';
 import { PortalClient } from './hubspot/portal-client.ts';
@@ -32,7 +33,7 @@ process.exitCode = await verify(token, apiUrl);
 async function verify(token: string, apiUrl: string): Promise<number> {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     print(
-      'verify:hubspot needs HUBSPOT_TOKEN: create a service key in HubSpot (Development, Keys, Service keys) with the scopes crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read and crm.schemas.companies.write.',
+      'verify:hubspot needs HUBSPOT_TOKEN: create a service key in HubSpot (Development, Keys, Service keys) with the scopes crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read, crm.schemas.companies.write and tickets.',
     );
     return 2;
   }
@@ -45,7 +46,13 @@ async function verify(token: string, apiUrl: string): Promise<number> {
     print(`It could not begin, and nothing was made: ${describe(error)}`);
     return 2;
   }
-  const checks = [...portalChecks, ...batchChecks, ...valueChecks, adapterCheck(apiUrl, secret)];
+  const checks = [
+    ...portalChecks,
+    ...mergeChecks,
+    ...batchChecks,
+    ...valueChecks,
+    adapterCheck(apiUrl, secret),
+  ];
   const counts: Record<Outcome, number> = { 'as expected': 0, otherwise: 0, 'not tried': 0 };
   let begun = true;
   try {

@@ -48,6 +48,8 @@ test('verify:hubspot finds the stand-in as it takes HubSpot to be, twice, and le
     expect(lines(stdout, 'otherwise')).toEqual([]);
     expect(lines(stdout, 'not tried')).toEqual([]);
     expect(lines(stdout, 'as expected').length).toBeGreaterThan(40);
+    for (const tried of ['a create whose id another company has', 'hs_merged_object_ids', 'without tickets'])
+      expect(stdout).toContain(tried);
     expect(stdout).toMatch(/^\d\d+ companies and \d+ properties were archived again\.$/m);
     expect(stdout).not.toContain(portal.token);
     expect(code).toBe(0);

@@ -234,6 +234,24 @@ export const batchChecks: readonly PortalCheck[] = [
     },
   },
   {
+    title: 'a create whose id another company has fails alone, told by its trace id, and changes nothing',
+    async run(scratch) {
+      const there = await scratch.one({ city: 'Ulm' });
+      const inputs = [there.unique, scratch.unique()].map((id) => ({
+        id,
+        trace: id,
+        properties: { [scratch.idProperty]: id, name: scratch.mark, city: 'Bonn' },
+      }));
+      const reply = batchOf(await scratch.post('create', inputs));
+      const made = reply.results.map(({ properties }) => properties[scratch.idProperty]);
+      same('made', made, [inputs[1]?.id]);
+      same('codes', reply.errors.map(codesOf), ['CONFLICTING_UNIQUE_VALUE']);
+      same('trace id of the error', reply.errors[0]?.context?.['objectWriteTraceId'], [there.unique]);
+      same('the one that was there', (await scratch.shown(there.id, ['city']))?.properties['city'], 'Ulm');
+      return `${reply.status}, ${reply.errors[0]?.message ?? ''}`;
+    },
+  },
+  {
     title: 'unique values are told apart by upper and lower case',
     async run(scratch) {
       const upper = `${scratch.unique()}-ABC`;

@@ -1,8 +1,8 @@
 import { Differs, same } from '../check.ts';
-import { batchOf, codesOf, describeReply, refusedWith } from './portal-client.ts';
+import { batchOf, codesOf, refusedWith } from './portal-client.ts';
 import type { PortalCheck } from './portal-check.ts';
 import { definitionOf, option } from './definition.ts';
-import { companiesPath, definitionsPath, type PortalScratch } from './portal-scratch.ts';
+import { companiesPath, definitionsPath, ticketsPath } from './portal-scratch.ts';
 
 const text = { type: 'string', fieldType: 'text' };
 const unknown = 'leadsync_verify_that_is_not_there';
@@ -14,25 +14,7 @@ function listPath(names: readonly string[]): string {
   return `${companiesPath}?limit=1&archived=false&properties=${names.join(',')}`;
 }
 
-async function merged(scratch: PortalScratch, { winnerHasValue = true } = {}) {
-  const [winner, loser] = await scratch.made({ city: 'Ulm' }, { city: 'Bonn', state: 'NRW' });
-  if (winner === undefined || loser === undefined) throw new Differs('no companies were made');
-  if (!winnerHasValue)
-    await scratch.post('update', [{ id: winner.id, trace: '0', properties: { [scratch.idProperty]: '' } }]);
-  const reply = await scratch.ask('POST', `${companiesPath}/merge`, {
-    primaryObjectId: winner.id,
-    objectIdToMerge: loser.id,
-  });
-  const [result] = batchOf({
-    ...reply,
-    body: reply.status < 300 ? { results: [reply.body] } : reply.body,
-  }).results;
-  if (result === undefined) throw new Differs(`nothing came of it: ${describeReply(reply)}`);
-  scratch.keep(result.id);
-  return { winner, loser, id: result.id };
-}
-
-/** Properties, lists, the recycle bin, merges and headers. */
+/** Properties, lists, the recycle bin, associations and headers. */
 export const portalChecks: readonly PortalCheck[] = [
   {
     title: 'a property can be made unique, and says so',
@@ -181,63 +163,13 @@ export const portalChecks: readonly PortalCheck[] = [
     },
   },
   {
-    title: 'a merge: a new record comes of it, to which both old record ids lead',
+    title: 'a company without tickets is none of the results when its tickets are asked for',
     async run(scratch) {
-      const { winner, loser, id } = await merged(scratch);
-      const [byWinner, byLoser] = [
-        await scratch.shown(winner.id, ['city']),
-        await scratch.shown(loser.id, ['city']),
-      ];
-      const seen = { result: id, winnerLeadsTo: byWinner?.id ?? null, loserLeadsTo: byLoser?.id ?? null };
-      const told = `of ${winner.id} (kept) and ${loser.id} came ${JSON.stringify(seen)}`;
-      if (id === winner.id || id === loser.id || byWinner?.id !== id || byLoser?.id !== id)
-        throw new Differs(told);
-      return told;
-    },
-  },
-  {
-    title: "a merge: the winner's unique value leads to what came of it, the loser's to nothing",
-    async run(scratch) {
-      const { winner, loser, id } = await merged(scratch);
-      const shown = await scratch.shown(winner.unique, ['city', 'state'], scratch.idProperty);
-      same("the winner's value leads to", shown?.id, id);
-      same('city and state', [shown?.properties['city'], shown?.properties['state']], ['Ulm', 'NRW']);
-      const lost = await scratch.shown(loser.unique, ['city'], scratch.idProperty);
-      same("the loser's value leads to", lost?.id ?? null, null);
-      return 'its values too, filled up from the loser';
-    },
-  },
-  {
-    title: 'a merge: a unique value that only the loser has leads to what came of it',
-    async run(scratch) {
-      const { loser, id } = await merged(scratch, { winnerHasValue: false });
-      const shown = await scratch.shown(loser.unique, ['city'], scratch.idProperty);
-      same("the loser's value leads to", shown?.id ?? null, id);
-      return 'it is kept';
-    },
-  },
-  {
-    title: 'a merge: an update by an old record id reaches what came of it',
-    async run(scratch) {
-      const { loser, id } = await merged(scratch);
-      const reply = batchOf(
-        await scratch.post('update', [{ id: loser.id, trace: '0', properties: { city: 'Kiel' } }]),
-      );
-      same('errors', reply.errors.map(codesOf), []);
-      same('the record in the answer', reply.results[0]?.id, id);
-      same('its city', (await scratch.shown(id, ['city']))?.properties['city'], 'Kiel');
-      return 'the record that came of it';
-    },
-  },
-  {
-    title: 'a merge: neither old record is in the list of archived companies',
-    async run(scratch) {
-      const { winner, loser } = await merged(scratch);
-      const listed = [];
-      for (const [who, { id }] of Object.entries({ winner, loser }))
-        if ((await scratch.listed(id, true)) !== null) listed.push(who);
-      same('in the list', listed, []);
-      return 'neither';
+      const { id } = await scratch.one();
+      const reply = batchOf(await scratch.ask('POST', ticketsPath, { inputs: [{ id }] }));
+      same('results', reply.results.length, 0);
+      for (const { category } of reply.errors) same('category', category, 'OBJECT_NOT_FOUND');
+      return `${reply.status}, ${reply.errors.length} errors`;
     },
   },
   {

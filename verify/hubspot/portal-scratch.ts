@@ -16,6 +16,9 @@ import {
 const version = '2026-09';
 export const companiesPath = `/crm/objects/${version}/companies`;
 export const definitionsPath = `/crm/properties/${version}/companies`;
+export const ticketsPath = `/crm/associations/${version}/companies/tickets/batch/read`;
+/** HubSpot's property of the record ids that were merged into a company. */
+export const mergedIds = 'hs_merged_object_ids';
 /** Of inputs in a batch and of companies in a page. */
 export const mostInputs = 100;
 
@@ -114,9 +117,9 @@ export class PortalScratch {
     return definitionOf(await this.ask('GET', `${definitionsPath}/${name}`));
   }
 
-  /** With a trace id for each input that names one. `id` of an upsert: of the unique property. */
+  /** With a trace id for each input that names one. `id` of an upsert: of the unique property; not sent of a create. */
   async post(
-    verb: 'update' | 'upsert',
+    verb: 'update' | 'upsert' | 'create',
     inputs: readonly Input[],
     idProperty = this.idProperty,
   ): Promise<PortalReply> {
@@ -124,7 +127,7 @@ export class PortalScratch {
     for (const { id } of inputs) if (verb === 'upsert') this.#uniques.add(id);
     const reply = await this.ask('POST', `${companiesPath}/batch/${verb}`, {
       inputs: inputs.map(({ id, properties, trace }) => ({
-        id,
+        ...(verb !== 'create' && { id }),
         ...by,
         properties,
         ...(trace !== undefined && { objectWriteTraceId: trace }),
@@ -191,7 +194,7 @@ export class PortalScratch {
     for (let pages = 0; pages < mostPages; pages++) {
       const query = new URLSearchParams({
         limit: String(mostInputs),
-        properties: this.idProperty,
+        properties: `${this.idProperty},${mergedIds}`,
         archived: String(archived),
         ...(after !== null && { after }),
       });
