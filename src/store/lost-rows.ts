@@ -72,20 +72,26 @@ export interface StagedStray extends Stray {
   readonly isNewOrphan: boolean;
 }
 
-/** Rows that no lead is known to have, in the target's order. */
-export async function* strays(pool: pg.Pool, run: RunRef): AsyncIterable<StagedStray> {
+/**
+ * Rows that no lead is known to have, in the target's order, and those with the id of a lead that is gone, when they were
+ * away before: they may have had another id meanwhile. `allOfGone`: then also those that were not.
+ */
+export async function* strays(pool: pg.Pool, run: RunRef, allOfGone: boolean): AsyncIterable<StagedStray> {
   yield* streamRows<StagedStray>(
     pool,
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id is not null as "isUnreadable",
        coalesce(r.unreadable_id, r.id_closed) is not null as "isClosed", r.cells,
-       r.row_key as "rowKey", r.lead_id is not null and not r.duplicate and not exists (
-         select from held h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as "isNewOrphan"
+       r.row_key as "rowKey", r.lead_id is not null and not r.duplicate and p.lead_id is null and not known.orphan as "isNewOrphan"
      from staged_rows r
+     left join pairs p on p.connection = $2 and p.lead_id = r.lead_id
+     cross join lateral (select exists (
+       select from held h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as orphan) known
      where r.run_id = $1 and r.cells is not null and (r.lead_id is null or r.duplicate
-       or not exists (select from pairs where connection = $2 and lead_id = r.lead_id)
+       or (p.lead_id is null or p.row_absences > 0 or known.orphan or $3)
+         and (p.lead_id is null or exists (select from missed_pairs where run_id = $1 and lead_id = r.lead_id and lead))
          and not exists (select from staged_leads where run_id = $1 and lead_id = r.lead_id))
      order by r.ordinal`,
-    [run.id, run.connection],
+    [run.id, run.connection, allOfGone],
   );
 }
 

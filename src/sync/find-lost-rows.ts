@@ -31,19 +31,24 @@ export interface FoundRows extends LostRows {
   mayHaveRow(lead: Cells): boolean;
 }
 
-/** Looks for the rows of leads that have lost theirs. `creates`: rows and leads that belong to a create are left out. */
+/**
+ * Looks for the rows of leads that have lost theirs. `creates`: rows and leads that belong to a create are left out, but for
+ * leads whose row was not found.
+ */
 export async function findRows(
   pool: pg.Pool,
   run: Run,
   fields: readonly FieldMapping[],
   policy: Policy,
-  creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
 ): Promise<FoundRows> {
+  const { rowless } = creates;
   const counts = await countLost(pool, run);
-  if (counts.gone + counts.renamed + counts.unreadable === 0) return nothingLost;
+  if (counts.gone + counts.renamed + counts.unreadable + rowless.length === 0) return nothingLost;
   let [fresh, newOrphans] = [0, 0];
-  const isFree = ({ leadId }: LostLead): boolean => !creates.leadIds.has(leadId);
-  const gone: LostLead[] = [];
+  const ofCreates = new Set([...creates.leadIds, ...rowless.map(({ leadId }) => leadId)]);
+  const isFree = ({ leadId }: LostLead): boolean => !ofCreates.has(leadId);
+  const gone = [...rowless];
   const renamed = run.allow.includes('rows-shuffled') ? [] : await collect(renamedLeads(pool, run), isFree);
   const marks = new Set(renamed.flatMap((lead) => lostMarks(lead, fields, policy.fields)));
   const seeGone = async (keep: (lead: LostLead) => boolean): Promise<void> => {
@@ -59,7 +64,7 @@ export async function findRows(
     for (const lead of gone) for (const mark of lostMarks(lead, fields, policy.fields)) marks.add(mark);
   }
   const strays: Stray[] = [];
-  for await (const stray of streamStrays(pool, run)) {
+  for await (const stray of streamStrays(pool, run, rowless.length > 0)) {
     if (stray.leadId === null && creates.rows.has(stray.row)) continue;
     if (stray.isNewOrphan) newOrphans += 1;
     if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
@@ -103,14 +108,13 @@ async function collect<T>(items: AsyncIterable<T>, keep: (item: T) => boolean): 
 export function planOne(state: PairState, policy: Policy, found: FoundRows): readonly PlannedAction[] {
   const { leadId, base, lead, row } = state;
   if (row === null) {
-    const mayBeThere =
-      base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones || found.leadIds.has(leadId);
-    return mayBeThere ? [] : planPair(state, policy);
+    const mayBeAnyones = base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones;
+    return mayBeAnyones || found.leadIds.has(leadId) ? [] : planPair(state, policy);
   }
   if (found.rowOf.has(leadId)) return planFoundRow(state, policy);
   const others = found.moved.get(row.row);
   if (others !== undefined && base !== null) return [planMovedRow(state, others)];
   const mayBe = found.mayBe.get(row.row);
-  if (mayBe !== undefined && base === null && lead === null) return [orphan(state, row, mayBe)];
+  if (mayBe !== undefined && lead === null) return [orphan(state, row, mayBe)];
   return planPair(state, policy);
 }

@@ -76,7 +76,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     await rememberColumns(db, run.connection, context.connection.fields, moved);
     const shown = await countRecords(db, run);
     await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
-    newPairs = await adoptScan(db, run, isProof, [...creates.leadIds]);
+    const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
+    newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
     await storeSettlements(db, run, creates);
     if (plan.moves > 0) await makeKeptMoves(db, run.connection);
     await undone.settle(db, run, isProof);

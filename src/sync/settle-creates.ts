@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import type { Cells, Values } from '../lead/value.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { planLink } from '../merge/plan-link.ts';
 import type { Policy } from '../merge/policy.ts';
 import { intentRowsInSteps } from '../merge/intent-rows.ts';
+import type { LostLead } from '../merge/lost-rows.ts';
 import {
   agreedContent,
   type Intent,
@@ -40,6 +41,8 @@ export interface SettledCreates {
   readonly actions: readonly NewAction[];
   /** Leads that belong to a create: not planned as new ones. */
   readonly leadIds: ReadonlySet<string>;
+  /** Leads that were made of rows which are gone, or carry another id since. */
+  readonly rowless: readonly LostLead[];
   /** Row numbers that belong to a create: not planned as new ones. */
   readonly rows: ReadonlySet<number>;
   /** `base`: what row and lead agree on. */
@@ -69,6 +72,7 @@ export async function settleCreates(
 ): Promise<SettledCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
+  const rowless: LostLead[] = [];
   const rows = new Set<number>();
   const found: SettledCreates['found'][number][] = [];
   const seen: SettledCreates['seen'][number][] = [];
@@ -78,7 +82,7 @@ export async function settleCreates(
   const offered: number[] = [];
   const intents = await openIntents(db, run);
   if (intents.length === 0)
-    return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight: most };
+    return { actions, leadIds, rowless, rows, found, seen, linked, abandoned, unseen, offered, weight: most };
 
   const weight = run.scanTorn ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
@@ -120,8 +124,11 @@ export async function settleCreates(
     const { rows: alike, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
     const [row] = alike;
     if (row === undefined) {
-      // The row is gone: its lead, if there is one, is an ordinary new lead from now on.
-      if (settlement.kind === 'found') leadIds.delete(settlement.leadId);
+      // The row is gone: its lead, if there is one, is an ordinary new lead from now on, unless another id stands in its row.
+      if (settlement.kind === 'found') {
+        leadIds.delete(settlement.leadId);
+        rowless.push(lostLead(settlement.leadId, intent, lead));
+      }
       if (settlement.kind !== 'wait') abandoned.push(intent.id);
       continue;
     }
@@ -173,7 +180,14 @@ export async function settleCreates(
       );
     }
   }
-  return { actions, leadIds, rows, found, seen, linked, abandoned, unseen, offered, weight };
+  return { actions, leadIds, rowless, rows, found, seen, linked, abandoned, unseen, offered, weight };
+}
+
+function lostLead(leadId: string, { row }: Intent, lead: Cells | null): LostLead {
+  const base = Object.fromEntries(
+    Object.entries(row).filter((entry): entry is [string, Value] => !isUnreadable(entry[1])),
+  );
+  return { leadId, base, lead: lead ?? base, isListed: lead !== null, isFresh: true, place: null };
 }
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
