@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
+import { idBeginning, idKey } from '../lead/lead.ts';
 import { countLeads, findLeadIds } from '../store/lead-record.ts';
 
 /** A lead that is on record in a connection. */
@@ -14,8 +15,8 @@ const shortestBeginning = 8;
 const candidatesShown = 5;
 
 /**
- * The leads of that id, or of the one id that begins so, in all connections. Throws `usage.unknown-lead` and
- * `usage.ambiguous-lead`.
+ * The leads of that id, or of the one id that begins so, in all connections, whatever its spelling. Throws
+ * `usage.unknown-lead` and `usage.ambiguous-lead`.
  */
 export async function findLead(
   pool: pg.Pool,
@@ -23,12 +24,14 @@ export async function findLead(
   lead: string,
 ): Promise<readonly FoundLead[]> {
   const found: FoundLead[] = [];
+  const beginning = idBeginning(lead);
+  const isIt = (id: string): boolean => idKey(id) === idKey(lead);
   for (const connection of connections) {
-    const ids = await findLeadIds(pool, connection.name, lead, candidatesShown + 1);
-    const usable = ids.filter((id) => id === lead || lead.length >= shortestBeginning);
+    const ids = await findLeadIds(pool, connection.name, beginning, candidatesShown + 1);
+    const usable = ids.filter((id) => isIt(id) || beginning.length >= shortestBeginning);
     found.push(...usable.map((leadId) => ({ connection, leadId })));
   }
-  const exact = found.filter(({ leadId }) => leadId === lead);
+  const exact = found.filter(({ leadId }) => isIt(leadId));
   if (exact.length > 0) return exact;
   const ids = [...new Set(found.map(({ leadId }) => leadId))];
   if (ids.length === 1) return found;

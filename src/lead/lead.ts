@@ -27,6 +27,13 @@ export function idKey(id: string): string {
   return uuid.exec(id)?.[1]?.toLowerCase() ?? id.trim();
 }
 
+const uuidBeginning = /^\s*(?:urn:uuid:)?[{(]?([0-9a-f-]{1,36})[)}]?\s*$/i;
+
+/** As `idKey`, of as much of an id as somebody has typed. */
+export function idBeginning(typed: string): string {
+  return uuidBeginning.exec(typed)?.[1]?.toLowerCase() ?? typed.trim();
+}
+
 /** Whether an id may be written in several ways; see `idKey`. */
 export function isUuid(id: string): boolean {
   return uuid.test(id);

@@ -31,7 +31,7 @@ export async function leadRecord(
   };
 }
 
-/** The ids that begin so of all leads that are known, held or on record; the id itself alone when it is one. */
+/** The ids that begin so, in capitals or not, of all leads that are known, held or on record; the id itself comes first. */
 export async function findLeadIds(
   db: Queryable,
   connection: string,
@@ -40,16 +40,15 @@ export async function findLeadIds(
 ): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from (
-       select lead_id as id from pairs where connection = $1 and starts_with(lead_id, $2)
-       union select lead_id from history where connection = $1 and starts_with(lead_id, $2)
-       union select lead_id from held where connection = $1 and starts_with(lead_id, $2)
+       select lead_id as id from pairs where connection = $1 and starts_with(lower(lead_id), lower($2))
+       union select lead_id from history where connection = $1 and starts_with(lower(lead_id), lower($2))
+       union select lead_id from held where connection = $1 and starts_with(lower(lead_id), lower($2))
        union select a.lead_id from actions a join runs r on r.id = a.run_id
-         where r.connection = $1 and a.state = 'done' and starts_with(a.lead_id, $2)) known
-     where id <> '' order by id <> $2, id limit $3`,
+         where r.connection = $1 and a.state = 'done' and starts_with(lower(a.lead_id), lower($2))) known
+     where id <> '' order by id <> $2, lower(id) <> lower($2), id limit $3`,
     [connection, beginning, limit],
   );
-  const ids = rows.map(({ id }) => id);
-  return ids[0] === beginning ? [beginning] : ids;
+  return rows.map(({ id }) => id);
 }
 
 /** How many leads are remembered. */
