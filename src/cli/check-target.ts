@@ -3,7 +3,8 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { type CheckLine, look } from './check-line.ts';
+import { IdLook } from './check-ids.ts';
+import { type CheckLine, failed, look } from './check-line.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
@@ -24,6 +25,7 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   let closed: readonly string[] = [];
   let unsuited: readonly string[] = [];
   let mayWrite: boolean | null | undefined;
+  const ids = new IdLook();
   lines.push(
     await test('target', async () => {
       if (connection.target.type === 'workbook') await checkFolder(connection.target.path);
@@ -31,9 +33,10 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
       closed = snapshot.closed ?? [];
       unsuited = snapshot.unsuited ?? [];
       mayWrite = snapshot.mayWrite;
-      return describeRows(context, snapshot);
+      return describeRows(context, snapshot, ids);
     }),
   );
+  lines.push(...ids.faults().map((fault) => failed(`${connection.name}: ids`, fault)));
   if (mayWrite !== undefined && mayWrite !== true) {
     const tell = async () => {
       if (mayWrite === null) return notTold;
@@ -78,14 +81,20 @@ async function mend({ target, connection }: SyncContext): Promise<string> {
     : `${target.name} was a copy; it is the target from now on`;
 }
 
-async function describeRows({ target, connection }: SyncContext, snapshot: TargetSnapshot): Promise<string> {
+async function describeRows(
+  { target, connection }: SyncContext,
+  snapshot: TargetSnapshot,
+  ids: IdLook,
+): Promise<string> {
   let rows = 0;
   let unread = 0;
   let hasStatus = true;
   let first = '';
   for await (const batch of snapshot.rows) {
     rows += batch.length;
-    for (const { row, cells, status } of batch) {
+    for (const one of batch) {
+      const { row, cells, status } = one;
+      ids.see(one);
       hasStatus &&= status !== null;
       for (const { field, column } of connection.fields) {
         const cell = cells[field];

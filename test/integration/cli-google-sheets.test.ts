@@ -1,116 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
-import {
-  type SheetsSandbox,
-  type SheetsSandboxOptions,
-  startSheetsSandbox,
-} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import { expect, test, vi } from 'vitest';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { columnLetters } from '../../src/targets/google-sheets/a1.ts';
-import { type CliResult, oneObject } from '../support/cli.ts';
+import { oneObject } from '../support/cli.ts';
 import { Workspace } from '../support/workspace.ts';
+import { Scene } from './cli-google-sheets-scene.ts';
 
 // Each test starts many processes.
 vi.setConfig({ testTimeout: 180_000 });
-
-interface CheckLine {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly code?: string;
-  readonly help?: string;
-}
-
-/** A spreadsheet of a stand-in, a service, and the real command on both, with a key file as Google hands it out. */
-class Scene implements AsyncDisposable {
-  readonly sheets: SheetsSandbox;
-  readonly workspace: Workspace;
-  readonly keyPath: string;
-  /** All that a command has printed so far. */
-  said = '';
-
-  private constructor(sheets: SheetsSandbox, workspace: Workspace) {
-    this.sheets = sheets;
-    this.workspace = workspace;
-    this.keyPath = join(workspace.folder, 'key.json');
-    writeFileSync(this.keyPath, sheets.keyFile());
-    this.pointTo(sheets.spreadsheetId);
-  }
-
-  static async open(options: SheetsSandboxOptions = {}, leads = 5): Promise<Scene> {
-    const sheets = await startSheetsSandbox({ quotas: null, timeZone: 'Europe/Berlin', ...options });
-    const workspace = await Workspace.open({ sandbox: { leads }, env: { GOOGLE_SHEETS_URL: sheets.url } });
-    return new Scene(sheets, workspace);
-  }
-
-  pointTo(spreadsheet: string, target: object = {}): void {
-    this.workspace.configure({
-      target: { type: 'google-sheets', spreadsheet, path: undefined, ...target },
-    });
-  }
-
-  async cli(...args: readonly string[]): Promise<CliResult> {
-    return this.cliWith({ GOOGLE_APPLICATION_CREDENTIALS: this.keyPath }, ...args);
-  }
-
-  async cliWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<CliResult> {
-    const result = await this.workspace.start(args, { env: { LOG_LEVEL: 'trace', ...env } }).ended;
-    this.said += result.stdout + result.stderr;
-    return result;
-  }
-
-  /** The line of `check` for one thing; undefined when there is none. */
-  async checked(
-    what: string,
-    env: NodeJS.ProcessEnv = {},
-    ...args: string[]
-  ): Promise<CheckLine | undefined> {
-    const all = { GOOGLE_APPLICATION_CREDENTIALS: this.keyPath, ...env };
-    const { checks } = oneObject(await this.cliWith(all, 'check', '--json', ...args)) as unknown as {
-      checks: CheckLine[];
-    };
-    return checks.find(({ name }) => name === `main: ${what}`);
-  }
-
-  async sync(): Promise<SyncReport> {
-    return oneObject(await this.cli('sync', '--json')) as unknown as SyncReport;
-  }
-
-  /** How many requests have written so far. */
-  get writes(): number {
-    return this.sheets.requests.filter(({ kind }) => kind === 'write').length;
-  }
-
-  /** Types into the row of a lead. */
-  type(leadId: string, heading: string, text: string): void {
-    const grid = this.sheets.person.grid('Leads') ?? [];
-    const row = grid.findIndex(([id]) => id === leadId);
-    this.sheets.person.type('Leads', row, (grid[0] ?? []).indexOf(heading), text);
-  }
-
-  shown(leadId: string, heading: string): string | undefined {
-    const grid = this.sheets.person.grid('Leads') ?? [];
-    return grid.find(([id]) => id === leadId)?.[(grid[0] ?? []).indexOf(heading)];
-  }
-
-  /** No output of any command held the key, a part of it, or a token. */
-  expectNoSecret(): void {
-    const { private_key: key } = JSON.parse(readFileSync(this.keyPath, 'utf8')) as { private_key: string };
-    const [, line = ''] = key.split('\n');
-    expect(line.length).toBeGreaterThan(40);
-    expect(this.said.length).toBeGreaterThan(0);
-    expect(this.said).not.toContain(line);
-    expect(this.said).not.toContain('PRIVATE KEY');
-    expect(this.said).not.toMatch(/ya29|Bearer|eyJ[\w-]+\.eyJ/);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.workspace[Symbol.asyncDispose]();
-    await this.sheets.close();
-  }
-}
 
 test('check, plan, sync, edits on both sides, a conflict: through a Google spreadsheet', async () => {
   await using scene = await Scene.open();
@@ -191,65 +90,6 @@ test('demo --target google-sheets --json: the same story on a sheet, none over q
   ]);
   expect(said.requests).toMatchObject({ write: 4, token: 1, overQuota: 0 });
   expect(readdirSync(folder)).toEqual(['outbox']);
-});
-
-describe('check', () => {
-  test('names zone, dates that nobody understands, missing and protected columns', async () => {
-    await using scene = await Scene.open({}, 3);
-    await scene.sync();
-    const { sheets, workspace } = scene;
-    const [lead] = workspace.sandbox.leads.list();
-    scene.type(lead?.id ?? '', 'Next follow-up', 'next Tuesday');
-    expect(await scene.checked('target')).toMatchObject({
-      ok: true,
-      message: expect.stringMatching(
-        /Leads: 3 rows, .*, dates in Europe\/Berlin; 1 cell\(s\) cannot be read .*Next follow-up: next Tuesday$/,
-      ),
-    });
-    sheets.person.protect('Leads', 'F:F');
-    expect(await scene.checked('columns')).toMatchObject({
-      ok: false,
-      code: 'target.cell-not-writable',
-      message: expect.stringContaining(': Stage.'),
-      help: expect.stringContaining('Protect sheets and ranges'),
-    });
-    sheets.person.unprotect('Leads');
-    expect(await scene.checked('columns')).toBeUndefined();
-    sheets.person.deleteColumns('Leads', 3);
-    sheets.person.deleteColumns('Leads', 3);
-    const missing = await scene.checked('target');
-    expect(missing).toMatchObject({ ok: false, code: 'target.column-missing' });
-    expect(missing?.message).toMatch(/City[^]*Region/);
-    scene.expectNoSecret();
-  });
-
-  test('a copied file: check and sync stop; --fix takes it as the target', async () => {
-    await using scene = await Scene.open({}, 3);
-    await scene.sync();
-    expect(await scene.checked('fix', {}, '--fix')).toMatchObject({
-      ok: true,
-      message: 'nothing had to be mended',
-    });
-    const copy = scene.sheets.person.copySpreadsheet();
-    scene.pointTo(copy.spreadsheetId);
-    expect(await scene.checked('target')).toMatchObject({
-      ok: false,
-      code: 'target.copied',
-      help: expect.stringContaining('leadsync check --fix'),
-    });
-    const before = copy.person.grid('Leads');
-    const stopped = await scene.cli('sync', '--json');
-    expect(stopped.code).toBe(1);
-    expect(oneObject(stopped)).toMatchObject({ status: 'failed', problems: [{ code: 'target.copied' }] });
-    expect(copy.person.grid('Leads')).toEqual(before);
-
-    const fixed = await scene.cli('check', '--fix');
-    expect(fixed.code, fixed.stdout).toBe(0);
-    expect(fixed.stdout).toContain(`${copy.spreadsheetId}/Leads was a copy; it is the target from now on`);
-    expect((await scene.cli('check')).code).toBe(0);
-    expect(await scene.sync()).toMatchObject({ status: 'succeeded', created: { rows: 0 } });
-    scene.expectNoSecret();
-  });
 });
 
 test('merging two cells empties no field of a lead, and what is typed after the merge was undone is an edit', async () => {

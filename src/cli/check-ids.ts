@@ -1,0 +1,38 @@
+import { LeadsyncError } from '../errors.ts';
+import { showCell } from '../lead/value.ts';
+import type { TargetRow } from '../targets/target.ts';
+
+/** Counts rows whose ids cannot be read or written, as `check` looks at them. */
+export class IdLook {
+  #unreadable = 0;
+  #firstUnreadable = '';
+  #closed = 0;
+  #firstClosed = '';
+
+  see({ row, unreadableId, idClosed }: TargetRow): void {
+    if (unreadableId !== undefined) {
+      this.#unreadable += 1;
+      this.#firstUnreadable ||= `row ${row}: ${showCell({ unreadable: unreadableId })}`;
+    } else if (idClosed !== undefined) {
+      this.#closed += 1;
+      this.#firstClosed ||= `row ${row}: ${idClosed}`;
+    }
+  }
+
+  /** What is wrong with the ids, and what helps. */
+  faults(): readonly LeadsyncError[] {
+    const faults: LeadsyncError[] = [];
+    if (this.#unreadable > 0) {
+      const message = `${this.#unreadable} row(s) show in the id cell what is no id and cannot be written over, such as ${this.#firstUnreadable}. They are held, and while it is so no row counts as deleted`;
+      const help =
+        'Type each id there as plain text, or empty the cell: a row that shows what its lead shows gets its id back.';
+      faults.push(new LeadsyncError('row.id-unreadable', message, { help }));
+    }
+    if (this.#closed > 0) {
+      const message = `no id can be written into ${this.#closed} row(s) without one, such as ${this.#firstClosed} No lead is made of them`;
+      const help = 'Let leadsync write the id column.';
+      faults.push(new LeadsyncError('row.id-closed', message, { help }));
+    }
+    return faults;
+  }
+}
