@@ -22,11 +22,11 @@ export const schedulerName = 'nightly';
 
 /**
  * A run's id: all that a job hands on. Null: no run was finished, because a person has paused the connection, or somebody
- * waits for the job and it would have to wait until then (epoch ms).
+ * waits for the job and it would have to wait until then (epoch ms), and why.
  */
 export interface RunSummary {
   readonly runId: number | null;
-  readonly waitsUntil?: number;
+  readonly waits?: { readonly until: number; readonly why: AgainReason };
 }
 
 /** A job that has to wait looks so often (ms) whether it still has to: a person may end the wait. */
@@ -75,6 +75,7 @@ export async function advance(
   app.activity.waited(connection, result.why, result.afterMs);
   // Other jobs of the connection find the pause in the database, which does not go by the clock of this machine.
   const isLong = result.afterMs > mostWaitMs && longWaits.has(result.why);
-  if (isLong) return { done: { runId: null, waitsUntil: Date.now() + result.afterMs } };
+  if (isLong)
+    return { done: { runId: null, waits: { until: Date.now() + result.afterMs, why: result.why } } };
   return { againAfterMs: Math.min(result.afterMs, lookAgainMs), wholeQueue: false };
 }

@@ -1,6 +1,9 @@
 import { LeadsyncError } from '../errors.ts';
 import { showCell } from '../lead/value.ts';
-import type { TargetRow } from '../targets/target.ts';
+import type { SyncContext } from '../sync/context.ts';
+
+type Rows = Awaited<ReturnType<SyncContext['target']['open']>>['rows'];
+type TargetRow = Rows extends AsyncIterable<readonly (infer Row)[]> ? Row : never;
 
 /** Counts rows whose ids cannot be read or written, as `check` looks at them. */
 export class IdLook {

@@ -22,7 +22,9 @@ export function resume(options: CommonOptions): Promise<void> {
 function describe(wasPaused: boolean, until: string | null): string {
   const done = [
     ...(wasPaused ? ['goes on with its next sync'] : []),
-    ...(until === null ? [] : [`the service may be asked again; it wanted to be left alone until ${until}`]),
+    ...(until === null
+      ? []
+      : [`the Leads service may be asked again; it wanted to be left alone until ${until}`]),
   ];
-  return done.length === 0 ? 'was not paused, and the service has not asked to wait' : done.join('; ');
+  return done.length === 0 ? 'was not paused, and the Leads service has not asked to wait' : done.join('; ');
 }

@@ -48,7 +48,7 @@ export async function runJob(
   await using progress = await showProgress(connection, () => openRun(app.pool, connection, mode));
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();
-  if (summary.waitsUntil !== undefined) throw waits(connection, summary.waitsUntil);
+  if (summary.waits !== undefined) throw waits(app, connection, summary.waits);
   if (summary.runId === null) throw paused(connection);
   const run = await getRun(app.pool, summary.runId);
   if (run === null) throw new LeadsyncError('run.lost', `run ${summary.runId} is not in the database`);
@@ -65,11 +65,25 @@ function paused(connection: string): LeadsyncError {
   );
 }
 
-function waits(connection: string, until: number): LeadsyncError {
-  const message = `${connection} was asked to wait until ${new Date(until).toISOString()}: nothing more is sent before`;
+/** Of a wait for the Leads service all processes know; of any other only the one that was told. */
+function waits(
+  app: App,
+  connection: string,
+  { until, why }: NonNullable<RunSummary['waits']>,
+): LeadsyncError {
+  const asked = {
+    throttled: 'the Leads service asked to be left alone',
+    'target-throttled': `${app.contexts.get(connection)?.target.name} asked to be left alone, or its limit is used up`,
+  };
+  const reason = why === 'throttled' || why === 'target-throttled' ? asked[why] : 'the last try failed';
+  const ends =
+    why === 'throttled'
+      ? `leadsync resume --connection ${connection} ends the wait.`
+      : 'leadsync sync asks again before, when you wish; a worker that waits does so when it is started anew.';
+  const message = `${connection} waits until ${new Date(until).toISOString()}, because ${reason}: nothing more is sent before`;
   return new LeadsyncError('run.waiting', message, {
     retry: 'later',
-    help: `What was done is kept, and the next sync goes on from there. leadsync resume --connection ${connection} ends a wait that the Leads service asked for.`,
+    help: `What was done is kept, and the next sync goes on from there. ${ends}`,
   });
 }
 

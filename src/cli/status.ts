@@ -28,7 +28,9 @@ function describe(status: ConnectionStatus): string {
   if (status.pausedSince !== null)
     lines.push(`  paused   since ${status.pausedSince}; leadsync resume lets it go on`);
   if (status.throttledUntil !== null)
-    lines.push(`  waiting  until ${status.throttledUntil}, as the service asked; leadsync resume ends it`);
+    lines.push(
+      `  waiting  until ${status.throttledUntil}, as the Leads service asked; leadsync resume ends it`,
+    );
   if (status.deletedLeads.length > 0)
     lines.push(`  deleted  in the service, rows kept: ${status.deletedLeads.join(', ')}`);
   lines.push(

@@ -9,7 +9,7 @@ export function describeProgress({
   pausedAt,
   writes = null,
 }: Omit<OpenRun, 'id' | 'connection' | 'writes'> & Partial<Pick<OpenRun, 'writes'>>): string {
-  const waiting = pausedAt === null ? '' : ', waiting as the service asked';
+  const waiting = pausedAt === null ? '' : ', waits before it goes on';
   const written = writes === null ? '' : `: ${writes.settled} of ${writes.all}`;
   switch (phase) {
     case 'pull':
