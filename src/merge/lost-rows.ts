@@ -74,7 +74,7 @@ export function lostMarks(
 
 /**
  * Finds the rows of leads that were lost: ids that were cleared, written over, filled down or moved by a cell. A row without
- * id that shows all that one lead shows, and no other does, is its row. One that shows most of it may be. Pure; takes no longer than the rows and leads are many.
+ * id that shows all that one lead shows, and no other does, is its row. One that has its name or shows most of it may be. Pure; takes no longer than the rows and leads are many.
  * `readable`: those of the fields that have a column.
  */
 export function findLostRows(
@@ -153,8 +153,8 @@ export function findLostRows(
 }
 
 /**
- * Whether a row shows at least half of what is filled in a lead or in it: two fields of it, or one where the name or the
- * place is the lead's.
+ * Whether a row may be the one that a lead lost in this very scan: it has its name, whatever else was edited; or it shows at
+ * least half of what is filled in the lead or in it, which is two fields, or one where it stands in the lead's place.
  */
 function isMuchAlike(
   { cells, row }: Stray,
@@ -163,13 +163,12 @@ function isMuchAlike(
 ): boolean {
   const shown = fields.filter(({ field }) => field in cells);
   return [base, lead].some((record: Cells) => {
+    if (nameMark(cells).some((name) => nameMark(record).includes(name))) return true;
     const filled = shown.filter(
       ({ field }) => !sameCell(cells[field] ?? null, null) || !sameCell(record[field] ?? null, null),
     );
     const same = filled.filter(({ field }) => sameCell(cells[field] ?? null, record[field] ?? null));
-    const isNamesake = nameMark(cells).some((name) => nameMark(record).includes(name));
-    const least = isNamesake || row === place ? 1 : 2;
-    return same.length >= least && same.length * 2 >= filled.length;
+    return same.length >= (row === place ? 1 : 2) && same.length * 2 >= filled.length;
   });
 }
 

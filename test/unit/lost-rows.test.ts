@@ -75,6 +75,31 @@ test('nothing twice: a row is linked to one lead, whose only row it can be; ever
   );
 });
 
+test.each([null, 'no-id'])(
+  'a row with the name of a lead whose row is gone in the same scan may be its row, whatever else was edited (id %s)',
+  (leadId) => {
+    const base = { companyName: 'Dorn AG', stage: 'new', nextFollowUpAt: '2026-12-01T00:00:00.000Z' };
+    const cells = { companyName: 'Dorn AG', stage: 'won', nextFollowUpAt: null };
+    const stray: Stray = {
+      row: 5,
+      leadId,
+      isUnreadable: false,
+      isClosed: false,
+      cells,
+      rowKey: fingerprint(cells, fields),
+    };
+    const lost = { leadId: 'lead-1', base, isListed: true, isFresh: true, place: 2 };
+    const renamed = { ...base, companyName: 'Dorn SE' };
+    for (const lead of [base, renamed]) {
+      const found = findLostRows([stray], [{ ...lost, lead }], fields, fields);
+      expect([found.mayBe.get(5), found.leadIds]).toEqual([['lead-1'], new Set(['lead-1'])]);
+    }
+    // It was gone before: somebody deleted it, and this row is a new one.
+    const older = findLostRows([stray], [{ ...lost, lead: base, isFresh: false }], fields, fields);
+    expect(older.mayBe.size).toBe(0);
+  },
+);
+
 test('5,000 rows and leads alike are told at once', () => {
   const cells = { companyName: 'A', stage: 'new', nextFollowUpAt: null };
   const rowKey = fingerprint(cells, fields);
