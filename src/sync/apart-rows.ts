@@ -8,9 +8,14 @@ const longestNote = 1_000;
 
 /** Parts the rows of a table from those that are apart, of which no lead is made until they join it. */
 export class ApartRows<Shown extends Row> {
-  readonly #pieces = new TablePieces();
+  readonly #pieces: TablePieces;
   /** The rows of a piece in which no id was met yet. */
   #waiting: Shown[] = [];
+
+  /** `hadIds`: rows of this target have had ids before. */
+  constructor(hadIds: boolean) {
+    this.#pieces = new TablePieces(hadIds);
+  }
 
   /** Rows in the order of the target; returned are those of which it is known by now. */
   see(rows: readonly Shown[]): { readonly table: readonly Shown[]; readonly apart: readonly Shown[] } {

@@ -56,7 +56,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     usualStatus: connection.target.statusColumn === undefined ? null : inStep,
   };
   const met = new MetPairs();
-  const [apart, outside] = [new ApartRows<TargetRow>(), [] as Problem[]];
+  const [apart, outside] = [new ApartRows<TargetRow>(wasFilled), [] as Problem[]];
   let [count, places, bytes] = [0, 0, 0];
   // A row apart from the table is no new lead, and has no status; but it may be one that has lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {

@@ -58,6 +58,24 @@ test.each(['restore', 'delete-lead'] as const)(
   },
 );
 
+test('all ids cleared, a note below the table: each id comes back, new rows stay above the note, which stays a note', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 4 } });
+  await here.sync();
+  const [head = [], ...rows] = here.sheet.grid();
+  const blank = head.map(() => '');
+  const note = head.map((heading) => (heading === 'Company' ? 'Ask Eva' : ''));
+  here.sheet.write([head, ...rows.map((row) => row.with(head.indexOf('Lead ID'), '')), blank, note]);
+  here.sandbox.leads.add({ companyName: 'Later', city: 'Linz', stage: 'new' });
+  for (let night = 0; night < 2; night++)
+    expect(await here.sync()).toMatchObject({
+      created: { leads: 0, rows: night === 0 ? 1 : 0 },
+      problems: [{ code: 'row.apart', row: night === 0 ? 7 : 8 }],
+    });
+  expect(here.sheet.grid().slice(0, 5)).toEqual([head, ...rows]);
+  expect(here.sheet.grid().slice(6)).toEqual([blank, note]);
+  expect(here.sandbox.leads.size).toBe(5);
+});
+
 test('a row that the sync made a lead of, copied, both ids cleared: held, nothing is made twice', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 3 } });
   await here.sync();

@@ -95,7 +95,7 @@ export function lastRow({ grid, columns, tab }: Look): number {
       const cell = cellAt(grid, row, column);
       return cell === null || isPrepared(cell);
     });
-  const pieces = new TablePieces();
+  const pieces = new TablePieces(true);
   let row = 0;
   for (let each = 1; each < grid.length; each++) {
     if (isUnused(each)) continue;

@@ -82,7 +82,7 @@ async function readToEnd(
   const { format, header, columns, records } = sheet;
   const rowChanges = rowChangesOf(changes, columns, options.encoding);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
-  const pieces = new TablePieces();
+  const pieces = new TablePieces(true);
   let last = header;
   let isFirst = true;
   let allQuoted = isAllQuoted(header);

@@ -49,7 +49,7 @@ export async function planXlsxWrite(
   });
   const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
   free.restart(header.row);
-  const pieces = new TablePieces();
+  const pieces = new TablePieces(true);
   const notes = new Set<number>();
   let model: SheetRow | null = null;
   const styles = new Map<number, number | null>();
