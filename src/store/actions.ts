@@ -100,6 +100,12 @@ export interface ActionOutcome {
   readonly message?: string;
 }
 
+/** That a write of these is about to begin, of which nobody may hear what became. */
+export async function countTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
+  if (actionIds.length === 0) return;
+  await db.query('update actions set tries = tries + 1 where id = any($1)', [actionIds]);
+}
+
 /** Records what became of actions. */
 export async function settleActions(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   const isPlain = ({ state, code, message }: ActionOutcome): boolean =>

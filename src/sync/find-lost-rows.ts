@@ -14,7 +14,13 @@ import type { PlannedAction } from '../merge/action.ts';
 import { orphan, type PairState, planFoundRow, planPair } from '../merge/plan.ts';
 import { planMovedRow } from '../merge/plan-held-rows.ts';
 import type { Policy } from '../merge/policy.ts';
-import { countLost, goneLeads, renamedLeads, strays as streamStrays } from '../store/lost-rows.ts';
+import {
+  countLost,
+  goneLeads,
+  renamedLeads,
+  strays as streamStrays,
+  unheardRows,
+} from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
 import type { SettledCreates } from './settle-creates.ts';
 
@@ -42,7 +48,8 @@ export async function findRows(
   policy: Policy,
   creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
 ): Promise<FoundRows> {
-  const { rowless } = creates;
+  const unheard = await unheardRows(pool, run);
+  const rowless = [...creates.rowless, ...unheard.filter(({ leadId }) => !creates.leadIds.has(leadId))];
   const counts = await countLost(pool, run);
   if (counts.gone + counts.renamed + counts.unreadable + rowless.length === 0) return nothingLost;
   let [fresh, newOrphans] = [0, 0];

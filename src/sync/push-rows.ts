@@ -8,6 +8,7 @@ import { deletedText } from '../merge/row-status.ts';
 import {
   type Action,
   type ActionOutcome,
+  countTries,
   pendingActions,
   settleActions,
   writtenCells,
@@ -47,7 +48,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     const last = actions.at(-1);
     if (last === undefined) break;
     next = following(context, run, last.id);
-    await holding(context, (db) => recordReplaced(db, run, actions));
+    await holding(context, (db) => recordBegun(db, run, actions));
     const status = await statusOfNewRows(context, actions);
     const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
     const was = await placesOf(context.pool, run.connection, created);
@@ -75,9 +76,10 @@ function following({ pool, target }: StepContext, run: Run, after: number): Prom
 
 /**
  * Keeps what rows show before it is written over. When the run ends before it hears what became of the write, the next
- * one finds the new values there and does not know the old ones: then this line says what may be gone.
+ * one finds the new values there and does not know the old ones: then this line says what may be gone. Of a new row is kept
+ * that it may be there.
  */
-async function recordReplaced(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
+async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
   const replacing = actions.filter(isReplacing);
   const entries = replacing.flatMap((action): HistoryEntry[] => {
     const changes = Object.entries(historyOf(run, action)).filter(([, { from }]) => from !== null);
@@ -87,6 +89,7 @@ async function recordReplaced(db: pg.PoolClient, run: Run, actions: readonly Act
   });
   await forgetWrites(db, run, idsOf(replacing));
   await recordHistory(db, run, entries);
+  await countTries(db, idsOf(actions.filter((action) => !isReplacing(action))));
 }
 
 /** Whether there is a row already that an action writes to. */
@@ -116,12 +119,13 @@ function rowChange(
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
+  const isRepeated = action.tries > 0;
   const values = readable(writtenCells(action.changes));
   // What becomes of a row that is brought back is decided by the next sync.
   const told = undoOf !== null || status === undefined ? {} : { status };
   switch (action.kind) {
     case 'create-row':
-      return { kind: 'append', key, leadId, values, ...told, ...(was !== undefined && { was }) };
+      return { kind: 'append', key, leadId, values, ...told, ...(was !== undefined && { was }), isRepeated };
     case 'link':
       return { kind: 'link', key, leadId, expect, values, ...told };
     case 'mark-row':

@@ -92,7 +92,8 @@ export class RowChanges<Place> {
       } else if (change.kind === 'status') {
         this.#byStatus.want(this.#statusKey(change.expect, change.shown));
       }
-      if (change.kind === 'link') this.#byContent.want(this.#contentKey(change.expect));
+      if (isForLoose(change))
+        this.#byContent.want(this.#contentKey(change.kind === 'link' ? change.expect : change.values));
     }
   }
 
@@ -157,17 +158,23 @@ export class RowChanges<Place> {
     }
   }
 
-  #append({ leadId, values, status }: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
+  #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
+    const { leadId, values, status } = change;
     const present = row?.cells ?? this.#added.get(idKey(leadId));
     if (present !== undefined) return shows(present, values) ? 'done' : this.#verdicts.exists;
+    const own = isForLoose(change) ? this.#byContent.take(this.#contentKey(values)) : undefined;
+    if (own !== undefined) return this.#giveId(own, change);
     this.#added.set(idKey(leadId), values);
     this.#appends.push({ leadId, values, status: status ?? null });
     return 'done';
   }
 
-  #link({ leadId, expect, values, status }: ChangeOf<'link'>): Verdict | 'done' {
-    const row = this.#byContent.take(this.#contentKey(expect));
-    if (row === undefined) return this.#verdicts.changed;
+  #link(change: ChangeOf<'link'>): Verdict | 'done' {
+    const row = this.#byContent.take(this.#contentKey(change.expect));
+    return row === undefined ? this.#verdicts.changed : this.#giveId(row, change);
+  }
+
+  #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | 'done' {
     const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
     const both = differs ? this.#write(row, { leadId, values, status }) : null;
     // The id matters more: a status cell that holds a formula does not stand in its way.
@@ -254,6 +261,11 @@ export class RowChanges<Place> {
   #statusKey(cells: Cells, status: Value): string {
     return JSON.stringify([this.#contentKey(cells), canonical(status)]);
   }
+}
+
+/** Whether a change may give its id to a row that has none. */
+export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
+  return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
 }
 
 type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;

@@ -68,6 +68,8 @@ export type RowChange =
       readonly status?: string;
       /** Where the row of this lead stood before, or the one that it was merged into; absent: it never had one. */
       readonly was?: number;
+      /** It was begun before, and nobody heard what became of it: a row without id that shows exactly this gets the id. */
+      readonly isRepeated?: boolean;
     }
   | {
       readonly kind: 'update';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sameCell, type Cells, type Values } from '../../src/lead/value.ts';
+import type { RowChange } from '../../src/targets/target.ts';
 import {
   anna,
   annaCells,
@@ -114,6 +115,23 @@ export function describeWriting(name: string, makeHarness: MakeHarness, cannot: 
           ['id-2', 'Two', '', '', '', ''],
           ['id-1', 'One', '', '', '2026-11-21T08:30:00.000Z', ''],
         ]);
+      }));
+
+    test('a new row that is written again is the row without id that shows exactly it, and nothing but it', () =>
+      withRows(makeHarness, [headings, loose, anna], async (harness) => {
+        const again = (leadId: string, values: Values): RowChange => {
+          const isRepeated = true;
+          return { kind: 'append', key: leadId, leadId, values, isRepeated };
+        };
+        const values = { name: null, city: null, due: null, ...looseCells };
+        expect(await written(harness, [again('id-1', values), again('id-2', values)])).toEqual([
+          'done',
+          'done',
+        ]);
+        const rows = (await harness.show())?.slice(1) ?? [];
+        expect(rows.slice(0, 2)).toEqual([loose.with(0, 'id-1'), anna]);
+        expect(rows[2]?.[0]).toBe('id-2');
+        expect(rows).toHaveLength(3);
       }));
 
     test('links rows without id by their content, equal ones one after the other', () =>

@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey, isUuid } from '../../lead/lead.ts';
 import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import type { Verdict } from '../row-changes.ts';
+import { isForLoose, type Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {
@@ -235,7 +235,7 @@ class CompaniesTarget implements HubSpotTarget {
       leadIds.flatMap((leadId) => this.#untidy?.get(idKey(leadId)) ?? []),
       null,
     );
-    const isAsking = changes.some(({ kind, leadId }) => kind === 'link' || leadId === null);
+    const isAsking = changes.some((change) => isForLoose(change) || change.leadId === null);
     if (isAsking) {
       // Only record ids are taken from it: those may be some minutes old.
       if (this.#asking === null) await this.#readRows(table, 'asking', signal);

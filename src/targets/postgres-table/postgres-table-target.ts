@@ -4,7 +4,7 @@ import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../lead/lead.ts';
 import { visibleText } from '../../visible-text.ts';
 import { shownStatus } from '../columns.ts';
-import { type PresentRow, RowChanges } from '../row-changes.ts';
+import { isForLoose, type PresentRow, RowChanges } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
 import { raise } from './postgres-fault.ts';
 import { refuseTooMuch } from './refuse-too-much.ts';
@@ -177,9 +177,9 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const found = (await describe(ask, table, options)) ?? raiseMissing(name);
         // Writers of ours take turns, so that none adds a row that another is adding.
         await ask('select pg_advisory_xact_lock(to_regclass($1)::oid::bigint)', [table]);
-        const ids = changes.flatMap(({ kind, leadId }) => [
-          leadId?.trim() ?? '',
-          kind === 'link' ? '' : null,
+        const ids = changes.flatMap((change) => [
+          change.leadId?.trim() ?? '',
+          isForLoose(change) ? '' : null,
         ]);
         const keys = ids.map((id) => id && idKey(id));
         const wanted = `where (${found.idText} = any($1) or ${found.idKeyText} = any($2)) order by ${found.order} for update`;
