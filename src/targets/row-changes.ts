@@ -127,7 +127,7 @@ export class RowChanges<Place> {
         return this.#notWritable(change.values) ?? this.#append(change, row);
       case 'update':
         if (row === null) return this.#verdicts.gone;
-        if (shows(row.cells, change.values)) return 'done';
+        if (this.#hasAll(row.cells, change.values) && shows(row.cells, change.values)) return 'done';
         return (
           this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
         );
@@ -220,6 +220,11 @@ export class RowChanges<Place> {
     }
     this.#writes.set(row.place, whole);
     return 'done';
+  }
+
+  /** A cell that is not shown shows no empty value either. What has no column never is. */
+  #hasAll(cells: Cells, values: Values): boolean {
+    return Object.keys(values).every((field) => field in cells || !this.#rules.fields.has(field));
   }
 
   #knownRow(leadId: string): KnownRow<Place> {

@@ -143,6 +143,17 @@ describe('bytes of a CSV file', () => {
       expect(harness.read()).toBe('Lead ID,City,Company,Own,Sync\na\n');
     }));
 
+  test('a cell that a short row does not show is not taken for one that was emptied as it should be', () =>
+    withFile('Lead ID,Company,City\na,A\nb,B\n', async (harness) => {
+      const changes = [
+        update('a', { city: 'Bonn' }, { city: null }),
+        update('b', { name: 'B', city: 'Linz' }, { name: 'B', city: null }),
+      ];
+      const outcomes = await harness.target().write(changes, signal);
+      expect(outcomes.map(verdict)).toEqual(['row.changed', 'row.changed']);
+      expect(harness.read()).toBe('Lead ID,Company,City\na,A\nb,B\n');
+    }));
+
   test('mixed line ends are rows as well, and stay', async () => {
     expect(await after('Lead ID,City\r\nb,Linz\na,Bonn\rc,Graz\r\n', rome)).toBe(
       'Lead ID,City\r\nb,Linz\na,Rome\rc,Graz\r\n',
