@@ -1,3 +1,4 @@
+import { waysOut } from '../merge/older-copy.ts';
 import type { Telling } from '../store/tellings.ts';
 import { heldThreshold } from './problems-of.ts';
 
@@ -57,9 +58,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         help: [
           [command('status'), 'shows why'],
           [command('plan'), 'shows what would be written'],
-          ...(refusal === '' || refusal.startsWith('target.')
-            ? []
-            : ([[command('sync', ` --allow ${refusal}`), 'carries it out all the same']] as const)),
+          ...waysPast(refusal).map(([option, does]) => [command('sync', ` ${option}`), does] as const),
         ],
       };
     }
@@ -126,6 +125,12 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
     default:
       return kind satisfies never;
   }
+}
+
+/** The options of a sync that let it pass what the guard refused, and what they do. */
+function waysPast(refusal: string): readonly (readonly [string, string])[] {
+  if (refusal === '' || refusal.startsWith('target.')) return [];
+  return waysOut[refusal] ?? [[`--allow ${refusal}`, 'carries it out all the same']];
 }
 
 /** `2026-11-21 14:30 UTC`. */

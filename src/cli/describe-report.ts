@@ -1,3 +1,4 @@
+import { waysOut } from '../merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem } from './output.ts';
 
@@ -36,7 +37,8 @@ export function describeReport(report: SyncReport, command = syncCommand(report)
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
   );
   if (report.status === 'stopped') {
-    const options = allowed(guards.filter((code) => !code.startsWith('target.')));
+    // Those with several ways out have named them.
+    const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysOut)));
     lines.push('  nothing was written to either side. leadsync plan shows what would be done');
     if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
   }

@@ -105,6 +105,8 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   'one-way': (write) =>
     `the two differed, and the field only goes from the ${other(write)} to the ${write.side}: ${got(write)}`,
   resolved: (write) => `a person decided with leadsync resolve: ${got(write)}`,
+  'older-copy': (write) =>
+    `the ${write.side} showed an older copy's value, and a person chose to bring it forward: ${got(write)}`,
   'new-lead': () => 'the lead was new: a row was made of it',
   'new-row': () => 'the row was new: a lead was made of it',
   created: () => 'the service set this when it made the lead: the row got it',

@@ -84,6 +84,12 @@ command('apply', 'carries out exactly the plan in a file; what is not as it was 
   .action(async (file: string, options: ApplyOptions) => (await import('./apply.ts')).apply(file, options));
 command('sync', 'plans and carries it out now')
   .addOption(allow())
+  .addOption(
+    new Option(
+      '--older-copy <what>',
+      'what to do with a table or a service that is an older copy: bring it forward to the newer values',
+    ).choices(['update']),
+  )
   .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
 command('worker', 'runs the schedules, the jobs and the reminders until it is stopped').action(
   async (options: CommonOptions) => (await import('./worker.ts')).worker(options),

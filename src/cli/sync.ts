@@ -1,6 +1,7 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError, withoutStop } from '../errors.ts';
+import { bringForward } from '../merge/older-copy.ts';
 import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, describeReport, syncCommand } from './describe-report.ts';
@@ -11,6 +12,7 @@ import { stopSignal, withApp } from './with-app.ts';
 
 export interface SyncOptions extends CommonOptions {
   readonly allow?: readonly string[];
+  readonly olderCopy?: 'update';
 }
 
 /** `leadsync sync`: plans and pushes every chosen connection now, one after the other. Mails are the worker's. */
@@ -18,11 +20,13 @@ export function sync(options: SyncOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     const reports: SyncReport[] = [];
+    const allow = options.allow ?? [];
+    const isUpdate = options.olderCopy === 'update';
+    const asked = [...(isUpdate ? ['--older-copy update'] : []), ...allowed(allow)];
     for (const name of app.contexts.keys()) {
-      const allow = options.allow ?? [];
-      const report = await syncNow(app, name, allow, stop);
+      const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow, stop);
       reports.push(report);
-      if (!options.json) print(describeReport(report, [syncCommand(report), ...allowed(allow)].join(' ')));
+      if (!options.json) print(describeReport(report, [syncCommand(report), ...asked].join(' ')));
     }
     if (!options.json) {
       const due = await countDueMails(app.pool, [...app.contexts.keys()]);

@@ -35,6 +35,8 @@ export interface Refusal {
 }
 
 export const guardCodes = [
+  'older-copy',
+  'older-service',
   'other-service',
   'empty-scan',
   'max-deletes',

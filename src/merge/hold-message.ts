@@ -31,6 +31,10 @@ export function holdMessage(
       return `${field} was emptied in the row; a lead without a name is not sent. The lead keeps ${showCell(lead)}`;
     case 'lead.field-refused':
       return `the service does not take this value of ${field}: ${both}. It is not sent again until it changes`;
+    case 'row.put-back':
+      return `${field} shows in the row again what it showed before: ${both}. Was it put back, or is the table an older copy? Both were kept`;
+    case 'lead.put-back':
+      return `${field} shows in the lead again what it showed before: ${both}. Was it put back, or was the service put back to an earlier state? Both were kept`;
   }
 }
 

@@ -11,6 +11,8 @@ export type Rule =
   | 'target-wins'
   | 'one-way'
   | 'resolved'
+  /** The side is an older copy, and a person wants it brought forward. */
+  | 'older-copy'
   /** Put back; the baseline stays, so that the value travels like any other edit. */
   | 'undone'
   /** Put back, and the baseline with it: what the run had decided is open again. */
@@ -22,7 +24,9 @@ export type HoldCode =
   | 'row.unreadable'
   | 'lead.unreadable'
   | 'row.company-name-empty'
-  | 'lead.field-refused';
+  | 'lead.field-refused'
+  | 'row.put-back'
+  | 'lead.put-back';
 
 /**
  * What is to happen with one field of one pair.
@@ -43,6 +47,10 @@ export interface FieldMemo {
   readonly refused?: boolean;
   /** Merged cells covered the row's cell, and may have emptied it for good. */
   readonly covered?: boolean;
+  /** This side shows again what it showed before: it may be an older copy. */
+  readonly putBack?: 'lead' | 'row' | null;
+  /** A person wants the older copy brought forward. */
+  readonly forward?: boolean;
 }
 
 /** One field of a pair. `base` undefined: the two sides were never in step in this field. */
@@ -55,10 +63,28 @@ export interface FieldState {
 
 /** The merge rules of docs/architecture.md 5, field by field. Pure. */
 export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
-  const decision = decide(state, mapping.direction, policy);
+  const decision = orPutBack(state, decide(state, mapping.direction, policy), mapping.direction);
   if (decision.kind !== 'to-lead') return decision;
   if (mapping.field === 'companyName' && isEmpty(decision.value)) return hold('row.company-name-empty');
   return state.memo?.refused ? hold('lead.field-refused') : decision;
+}
+
+/** The decision, or what becomes of a value that may be an older copy's instead of being carried over. */
+function orPutBack(
+  { lead, row, memo }: FieldState,
+  decision: FieldDecision,
+  direction: Direction,
+): FieldDecision {
+  const side = memo?.putBack ?? null;
+  if (side === null || memo?.resolution != null || isUnreadable(lead) || isUnreadable(row)) return decision;
+  if (decision.kind === 'same' || decision.kind === 'agree') return decision;
+  if (memo?.forward === true && direction === 'two-way') {
+    return side === 'row'
+      ? { kind: 'to-row', value: lead, rule: 'older-copy' }
+      : { kind: 'to-lead', value: row, rule: 'older-copy' };
+  }
+  const isCarriedOver = decision.kind === (side === 'row' ? 'to-lead' : 'to-row');
+  return isCarriedOver ? hold(`${side}.put-back`) : decision;
 }
 
 function decide(state: FieldState, direction: Direction, policy: Policy): FieldDecision {

@@ -63,6 +63,8 @@ const fieldReasons: Readonly<Record<string, (heading: string) => string>> = {
   'lead.unreadable': (heading) => `${heading} cannot be understood as it is in the service`,
   'row.company-name-empty': (heading) => `${heading} is empty`,
   'lead.field-refused': (heading) => `the service does not take this ${heading}`,
+  'row.put-back': (heading) => `${heading} shows an earlier value again`,
+  'lead.put-back': (heading) => `${heading} shows an earlier value again in the service`,
 };
 
 const recordReasons: Readonly<Record<string, string>> = {

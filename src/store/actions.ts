@@ -169,7 +169,7 @@ export async function countChangedFields(
   const { rows } = await db.query<{ field: string; count: number }>(
     `select c.key as field, count(*)::int as count from actions, json_each(changes) c
      where run_id = $1 and round = $2 and kind in ('update-row', 'update-lead') and c.value->'base' is not null
-       and state <> 'left-out'
+       and state <> 'left-out' and c.value->>'rule' is distinct from 'older-copy'
      group by 1`,
     [run.id, run.round],
   );

@@ -71,7 +71,8 @@ export async function* differences(
        coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
      left join lateral (select jsonb_object_agg(field, jsonb_build_object('resolution', resolution,
-         'refused', code = 'lead.field-refused', 'covered', coalesce(row_value->>'why' = 'merged', false), 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
+         'refused', code = 'lead.field-refused', 'covered', coalesce(row_value->>'why' = 'merged', false),
+         'putBack', case code when 'row.put-back' then 'row' when 'lead.put-back' then 'lead' end, 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
          bool_or(code = 'lead.undone' and resolution is not null) as wanted
        from held where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
      where (l.hash = t.hash) is not true

@@ -9,6 +9,8 @@ export type Side = 'lead' | 'target';
 const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
   'conflict.both-edited': ['lead', 'target'],
   'conflict.first-sight': ['lead', 'target'],
+  'row.put-back': ['lead', 'target'],
+  'lead.put-back': ['lead', 'target'],
   'row.unreadable': ['lead'],
   'row.company-name-empty': ['lead'],
   'lead.field-refused': ['lead'],

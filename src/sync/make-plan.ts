@@ -19,6 +19,7 @@ import { UndoneRecords } from '../store/undone.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
+import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
@@ -41,13 +42,14 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       written = plan.written;
       return updateRun(db, run.id, { ...next, records: written });
     }
-    const isProof = absenceProof(context, run);
     const policy = readablePolicy(context, run);
     const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
     const creates = await settleCreates(db, run, policy, scan);
     await plan.add(...creates.actions);
     const moved = await movedFields(db, run.connection, policy.fields);
     const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
+    const older = await findOlderCopies(context, run, policy, { moved, notMissing: found.rowOf });
+    const isProof = absenceProof(context, run, older);
     const tally = new PlanTally();
     const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
     const shuffled = await planPairs(
@@ -60,6 +62,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
       isProof,
       moved,
       undone,
+      older,
       tally,
     );
     await planLooseRows(context.pool, policy, run, plan, creates, found, undone, tally);
@@ -69,8 +72,8 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { strangers } = shuffled;
     const { idsUnknown } = found;
     const permuted = shuffled.permuted();
-    const counts = { ...(await countPlan(context, db, run)), strangers, permuted, idsUnknown };
-    const refusals = guard(counts, context.connection.sync.limits, run.allow);
+    const counts = { ...(await countPlan(context, db, run, older)), strangers, permuted, idsUnknown };
+    const refusals = [...older.refusals, ...guard(counts, context.connection.sync.limits, run.allow)];
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
     await rememberColumns(db, run.connection, context.connection.fields, moved);
@@ -106,10 +109,13 @@ async function planUndoing(pool: pg.Pool, run: Run, undoOf: number, plan: PlanWr
 
 /**
  * Whether a record that was not seen may be gone: never a lead after a filtered, torn or empty scan, never a row of a
- * target without any row, which may have been moved or emptied by mistake.
+ * target without any row, which may have been moved or emptied by mistake; neither of a side that may be an older copy.
  */
-function absenceProof(context: StepContext, run: Run): AbsenceProof {
-  return { leads: scanWeight(context, run) === 1, rows: run.targetRows > 0 };
+function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies): AbsenceProof {
+  return {
+    leads: scanWeight(context, run) === 1 && !undecided.has('lead'),
+    rows: run.targetRows > 0 && !undecided.has('row'),
+  };
 }
 
 /** What the scan proves by not showing a lead; see ScanProof. */
@@ -145,6 +151,7 @@ async function planPairs(
   isProof: AbsenceProof,
   moved: ReadonlySet<string>,
   undone: UndoneRecords,
+  older: OlderCopies,
   tally: PlanTally,
 ): Promise<ShuffledRows> {
   const shuffled = new ShuffledRows(policy.fields);
@@ -162,14 +169,18 @@ async function planPairs(
       base,
       lead,
       row: row === null ? null : { row: again?.row ?? rowNumber ?? 0, cells: row },
-      memo: validMemo({ ...difference, row }),
+      memo: older.memo(leadId, validMemo({ ...difference, row })),
       leadAbsences,
       rowAbsences,
       deletionDone,
       merged,
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planOne(state, policy, found);
+    const actions = planOne(
+      state,
+      older.comesBack('row', leadId) ? { ...policy, onRowDeleted: 'restore' } : policy,
+      found,
+    );
     tally.see(difference, actions, again !== undefined);
     if (base !== null && row !== null) shuffled.see(base, row);
     await plan.add(...actions);
@@ -227,6 +238,7 @@ async function countPlan(
   context: StepContext,
   db: pg.PoolClient,
   run: Run,
+  { isBroughtForward }: OlderCopies,
 ): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
@@ -235,6 +247,8 @@ async function countPlan(
     if (round !== run.round || state === 'left-out') continue;
     // What only fills empty cells, of a new column for instance, takes nothing away.
     if (kind === 'update-row' && reason === 'fills-empty') continue;
+    // A person has chosen that an older copy is brought forward.
+    if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
     byKind[kind] = (byKind[kind] ?? 0) + count;
     if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
   }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
+import { waysOut } from '../../merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
@@ -91,7 +92,9 @@ const reasonsShown = 3;
 function whyNot({ connection, status, problems }: SyncReport): Html | null {
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
-  const guards = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
+  const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
+  // Those with several ways out have named them.
+  const guards = refused.filter((code) => !(code in waysOut));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
   return html`${problemList(reasons)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;
 }

@@ -1,0 +1,192 @@
+import type pg from 'pg';
+import type { Side } from './met-pairs.ts';
+import { streamRows } from './stream-rows.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+/** For so long it is known what a cell showed before. */
+const keptDays = 400;
+
+/** What the two sides are called in the tables, and when a move of the baseline reached each (see `Moment`). */
+const names = {
+  row: {
+    own: 'staged_rows',
+    other: 'staged_leads',
+    first: 'and not s.duplicate',
+    moment: '2 * e.run_id - e.row_had::int',
+  },
+  lead: { own: 'staged_leads', other: 'staged_rows', first: '', moment: '2 * e.run_id - e.lead_had::int' },
+} as const;
+
+/** Whether baselines have moved, and on which sides cells are held because they show what they showed before. */
+export async function whatIsKnown(
+  db: Queryable,
+  connection: string,
+): Promise<{ readonly hasMoved: boolean; readonly heldOn: readonly Side[] }> {
+  const { rows } = await db.query<{ hasMoved: boolean; row: boolean; lead: boolean }>(
+    `select exists (select from earlier_values where connection = $1) as "hasMoved",
+       exists (select from held where connection = $1 and code = 'row.put-back' and resolution is null) as row,
+       exists (select from held where connection = $1 and code = 'lead.put-back' and resolution is null) as lead`,
+    [connection],
+  );
+  const [{ hasMoved, row, lead } = { hasMoved: false, row: false, lead: false }] = rows;
+  return { hasMoved, heldOn: [...(row ? ['row' as const] : []), ...(lead ? ['lead' as const] : [])] };
+}
+
+/** That a cell shows a value which it showed from one moment to another. `leftAt` (epoch ms): when it was changed. */
+export interface ShownBefore {
+  readonly leadId: string;
+  readonly field: string;
+  readonly from: number;
+  readonly to: number;
+  readonly leftAt: number;
+}
+
+/**
+ * The cells of a side that show an earlier value than the baseline, each with all spans in which it showed it. Not those that
+ * the other side shows too, those that a person has decided on or the service refuses, and those that an undo put back.
+ */
+export async function* shownBefore(
+  pool: pg.Pool,
+  run: RunRef,
+  side: Side,
+  fields: readonly string[],
+): AsyncIterable<ShownBefore> {
+  const { own, other, first, moment } = names[side];
+  yield* streamRows<ShownBefore>(
+    pool,
+    `select s.lead_id as "leadId", v.field, v."from", v.moment - 1 as "to", (extract(epoch from v.at) * 1000)::float8 as "leftAt"
+     from ${own} s
+     join pairs p on p.connection = $2 and p.lead_id = s.lead_id and p.base is not null
+     left join lateral (select cells from ${other} where run_id = $1 and lead_id = s.lead_id ${side === 'lead' ? 'and not duplicate' : ''} limit 1) o on true
+     cross join lateral (
+       select e.field, e.hash, e.at, ${moment} as moment, max(e.run_id) over (partition by e.field) as last_run,
+         coalesce(lag(${moment}) over (partition by e.field order by ${moment}, e.at), 0) as "from"
+       from earlier_values e where e.connection = $2 and e.lead_id = s.lead_id) v
+     cross join lateral (select s.cells->v.field as mine, coalesce(coalesce(o.cells, p.base)->v.field, 'null') as others) c
+     where s.run_id = $1 and s.cells is not null ${first} and v.field = any($3) and v."from" < v.moment and p.base ? v.field
+       and jsonb_typeof(c.mine) in ('string', 'null') and v.hash = value_hash(c.mine #>> '{}')
+       and v.hash <> value_hash(p.base->>v.field) and v.hash <> value_hash(c.others #>> '{}')
+       and not exists (select from held h where h.connection = $2 and h.lead_id = s.lead_id and h.field = v.field
+         and (h.resolution is not null or h.code = 'lead.field-refused')
+         and ${side}_value = c.mine and ${side === 'row' ? 'lead' : 'row'}_value = c.others)
+       and not exists (select from (
+           select run_id, rule, after from history where connection = $2 and lead_id = s.lead_id and field = v.field
+             and side = '${side}' order by id desc limit 1) h
+         where h.rule in ('undone', 'reopened') and h.run_id >= v.last_run and value_hash(h.after #>> '{}') = v.hash)
+     order by s.lead_id, v.field`,
+    [run.id, run.connection, fields],
+  );
+}
+
+/** A move of the baseline of a cell that shows the baseline. `isSame`: what was left behind is the same value. */
+export interface KeptMove {
+  readonly leadId: string;
+  readonly field: string;
+  readonly moment: number;
+  readonly isSame: boolean;
+}
+
+/** All moves after a moment of cells of a side that show the baseline, cell by cell, the earliest first. */
+export async function* keptMoves(
+  pool: pg.Pool,
+  run: RunRef,
+  side: Side,
+  fields: readonly string[],
+  since: number,
+): AsyncIterable<KeptMove> {
+  const { own, first, moment } = names[side];
+  yield* streamRows<KeptMove>(
+    pool,
+    `select e.lead_id as "leadId", e.field, ${moment} as moment, e.hash = b.hash as "isSame"
+     from earlier_values e
+     join pairs p on p.connection = $2 and p.lead_id = e.lead_id and p.base ? e.field
+     left join ${own} s on s.run_id = $1 and s.lead_id = e.lead_id ${first}
+     left join missed_pairs m on m.run_id = $1 and m.lead_id = e.lead_id and m.${side}
+     cross join lateral (select value_hash(p.base->>e.field) as hash) b
+     where e.connection = $2 and e.run_id >= $4::bigint / 2 and ${moment} > $4 and e.field = any($3) and m.lead_id is null
+       and (s.cells is null or jsonb_typeof(s.cells->e.field) in ('string', 'null') and value_hash(s.cells->>e.field) = b.hash)
+     order by e.lead_id, e.field, ${moment}, e.at`,
+    [run.id, run.connection, fields, since],
+  );
+}
+
+/** A record that was made or went at a time (epoch ms). */
+export interface RecordChange {
+  readonly leadId: string;
+  readonly at: number;
+}
+
+/** Known pairs of which this scan is the first to miss this side, and when they were first seen. */
+export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
+  const { rows } = await db.query<RecordChange>(
+    `select p.lead_id as "leadId", (extract(epoch from p.first_seen_at) * 1000)::float8 as at
+     from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+     where m.run_id = $1 and m.${side} and not m.${side === 'row' ? 'lead' : 'row'} and m.merged is null
+       and p.base is not null and p.lead_deleted_at is null
+       and p.${side}_absences - (p.absence_run is not distinct from $1)::int <= 0`,
+    [run.id, run.connection],
+  );
+  return rows;
+}
+
+/** Records of a side that runs saw deleted, or deleted, and that are there again; when that was. */
+export async function thereAgain(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
+  const { rows } = await db.query<RecordChange>(
+    `select s.lead_id as "leadId", (extract(epoch from max(a.done_at)) * 1000)::float8 as at
+     from ${names[side].own} s left join pairs p on p.connection = $2 and p.lead_id = s.lead_id
+     join actions a on a.lead_id = s.lead_id and a.state = 'done'
+       and a.kind in (${side === 'row' ? `'remove-row', 'delete-lead'` : `'remove-row', 'mark-row', 'delete-lead'`})
+     join runs r on r.id = a.run_id and r.connection = $2
+     where s.run_id = $1 and (p.lead_id is null or ${side === 'lead'} and p.lead_deleted_at is not null)
+     group by s.lead_id`,
+    [run.id, run.connection],
+  );
+  return rows;
+}
+
+/** When pairs that are there on a side were made, of those that were after `since` (epoch ms). */
+export async function madeSince(
+  db: Queryable,
+  run: RunRef,
+  side: Side,
+  since: number,
+): Promise<readonly number[]> {
+  const { rows } = await db.query<{ at: number }>(
+    `select (extract(epoch from p.first_seen_at) * 1000)::float8 as at from pairs p
+     where p.connection = $2 and p.base is not null and p.first_seen_at > to_timestamp($3::float8 / 1000)
+       and not exists (select from missed_pairs m where m.run_id = $1 and m.lead_id = p.lead_id and m.${side})`,
+    [run.id, run.connection, since],
+  );
+  return rows.map(({ at }) => at);
+}
+
+/** The syncs of a connection that are on record, the earliest first. `at`: epoch ms. */
+export async function syncTimes(
+  db: Queryable,
+  connection: string,
+): Promise<readonly { readonly id: number; readonly at: number }[]> {
+  const { rows } = await db.query<{ id: number; at: number }>(
+    `select id, (extract(epoch from created_at) * 1000)::float8 as at from runs
+     where connection = $1 and mode = 'sync' order by id`,
+    [connection],
+  );
+  return rows;
+}
+
+/** Deletes at most `count` values that were left behind long ago; returns how many it were. */
+export async function pruneEarlierValues(db: Queryable, connection: string, count: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `with old as materialized (
+       select ctid from earlier_values where connection = $1 and at < now() - ${keptDays} * interval '1 day'
+       order by run_id limit $2 for update skip locked)
+     delete from earlier_values where ctid in (select ctid from old)`,
+    [connection, count],
+  );
+  return rowCount ?? 0;
+}
