@@ -1,4 +1,4 @@
-import { waysOut } from '../merge/older-copy.ts';
+import { waysPast } from '../ways-past.ts';
 import type { Telling } from '../store/tellings.ts';
 import { heldThreshold } from './problems-of.ts';
 
@@ -58,7 +58,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         help: [
           [command('status'), 'shows why'],
           [command('plan'), 'shows what would be written'],
-          ...waysPast(refusal).map(([option, does]) => [command('sync', ` ${option}`), does] as const),
+          ...optionsFor(refusal).map(([option, does]) => [command('sync', ` ${option}`), does] as const),
         ],
       };
     }
@@ -128,9 +128,9 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
 }
 
 /** The options of a sync that let it pass what the guard refused, and what they do. */
-function waysPast(refusal: string): readonly (readonly [string, string])[] {
+function optionsFor(refusal: string): readonly (readonly [string, string])[] {
   if (refusal === '' || refusal.startsWith('target.')) return [];
-  return waysOut[refusal] ?? [[`--allow ${refusal}`, 'carries it out all the same']];
+  return waysPast[refusal] ?? [[`--allow ${refusal}`, 'carries it out all the same']];
 }
 
 /** `2026-11-21 14:30 UTC`. */

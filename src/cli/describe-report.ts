@@ -1,4 +1,4 @@
-import { waysOut } from '../merge/older-copy.ts';
+import { waysPast } from '../ways-past.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem } from './output.ts';
 
@@ -38,7 +38,7 @@ export function describeReport(report: SyncReport, command = syncCommand(report)
   );
   if (report.status === 'stopped') {
     // Those with several ways out have named them.
-    const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysOut)));
+    const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
     lines.push('  nothing was written to either side. leadsync plan shows what would be done');
     if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
   }

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { guardCodes } from '../merge/guard.ts';
+import { copyCodes } from '../merge/older-copy.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { CheckOptions } from './check.ts';
@@ -49,12 +50,14 @@ function command(name: string, description: string): Command {
     .exitOverride();
 }
 
+const allowCodes: readonly string[] = [...Object.values(copyCodes), ...guardCodes];
+
 const allow = (): Option =>
   new Option('--allow <refusal>', 'carry out what the guard refuses; may be repeated')
-    .choices(guardCodes)
+    .choices(allowCodes)
     .argParser((value: string, previous: readonly string[] | undefined) => {
-      const known: readonly string[] = guardCodes;
-      if (!known.includes(value)) throw new InvalidArgumentError(`It is one of ${known.join(', ')}.`);
+      if (!allowCodes.includes(value))
+        throw new InvalidArgumentError(`It is one of ${allowCodes.join(', ')}.`);
       return [...(previous ?? []), value];
     });
 

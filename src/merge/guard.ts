@@ -35,8 +35,6 @@ export interface Refusal {
 }
 
 export const guardCodes = [
-  'older-copy',
-  'older-service',
   'other-service',
   'empty-scan',
   'max-deletes',

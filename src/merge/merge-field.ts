@@ -76,7 +76,8 @@ function orPutBack(
   direction: Direction,
 ): FieldDecision {
   const side = memo?.putBack ?? null;
-  if (side === null || memo?.resolution != null || isUnreadable(lead) || isUnreadable(row)) return decision;
+  if (side === null || (memo?.resolution ?? null) !== null || isUnreadable(lead) || isUnreadable(row))
+    return decision;
   if (decision.kind === 'same' || decision.kind === 'agree') return decision;
   if (memo?.forward === true && direction === 'two-way') {
     return side === 'row'

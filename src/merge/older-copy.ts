@@ -1,3 +1,5 @@
+import { waysPast } from '../ways-past.ts';
+
 /**
  * Moments count the runs of a connection in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
  * older copy was taken at one of them.
@@ -148,24 +150,6 @@ export const copyCodes = { row: 'older-copy', lead: 'older-service' } as const;
 /** How a run is told, among what it is allowed, that a person wants the older side brought forward. */
 export const bringForward = 'older-copy:update';
 
-/** What lets a person go on after each of these refusals: the options of `leadsync sync`, and what they do. */
-export const waysOut: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
-  'older-copy': [
-    [
-      '--older-copy update',
-      'brings the table forward: those cells get the newer values, missing rows come back, and what was typed into the copy is carried over',
-    ],
-    ['--allow older-copy', 'takes what the table shows as edits, when it was put back on purpose'],
-  ],
-  'older-service': [
-    [
-      '--older-copy update',
-      'brings the service forward: those fields get the newer values, leads that are missing are made again, and what was edited since is carried over',
-    ],
-    ['--allow older-service', 'takes what the service shows as edits, when it was put back on purpose'],
-  ],
-};
-
 /** What is to be told of an older copy. `before`: in words. `records`: missing, or there again. */
 export interface CopyFindings {
   readonly side: CopiedSide;
@@ -193,7 +177,7 @@ export function copyMessage(found: CopyFindings): string {
       : `${counted(kept, 'cell or record', 'cells or records')} that changed since ${kept === 1 ? 'is' : 'are'} newer`;
   const why = doubt === undefined ? rest : `${rest}; ${doubt.reason}`;
   const command = `leadsync sync --connection ${connection}`;
-  const ways = (waysOut[copyCodes[side]] ?? []).slice(mayUpdate ? 0 : 1);
+  const ways = (waysPast[copyCodes[side]] ?? []).slice(mayUpdate ? 0 : 1);
   return [
     `in ${counted(cells, 'cell')} ${shown} what was there before ${before}${lost}; ${why}: is it an older copy? Nothing was written, and nothing that is missing counts as deleted`,
     ...ways.map(([option, does]) => `${command} ${option} ${does}`),

@@ -217,6 +217,11 @@ export function planFoundRow(state: PairState, policy: Policy): readonly Planned
   return [{ ...link, rowKey: fingerprint(cells, policy.fields) }, ...merged.filter((one) => one !== toRow)];
 }
 
+/** A lead that is missing because the service is an older copy: its row gives up the id, so that a lead is made of it. */
+export function planLeadAgain(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
+  return action('unlink', state, { expect: row.cells, reason: 'older-copy' });
+}
+
 function update(
   kind: 'update-lead' | 'update-row',
   state: PairState,

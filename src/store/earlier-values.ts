@@ -9,9 +9,6 @@ interface RunRef {
   readonly connection: string;
 }
 
-/** For so long it is known what a cell showed before. */
-const keptDays = 400;
-
 /** What the two sides are called in the tables, and when a move of the baseline reached each (see `Moment`). */
 const names = {
   row: {
@@ -177,16 +174,4 @@ export async function syncTimes(
     [connection],
   );
   return rows;
-}
-
-/** Deletes at most `count` values that were left behind long ago; returns how many it were. */
-export async function pruneEarlierValues(db: Queryable, connection: string, count: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `with old as materialized (
-       select ctid from earlier_values where connection = $1 and at < now() - ${keptDays} * interval '1 day'
-       order by run_id limit $2 for update skip locked)
-     delete from earlier_values where ctid in (select ctid from old)`,
-    [connection, count],
-  );
-  return rowCount ?? 0;
 }

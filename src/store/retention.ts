@@ -10,7 +10,14 @@ export interface Pruned {
   readonly reminders: number;
   readonly digests: number;
   readonly followUps: number;
+  readonly earlierValues: number;
 }
+
+/** For so long it is known at least what a cell showed before. */
+const earlierValuesDays = 400;
+
+/** Those that have no id of their own. */
+const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
 
 /** So few at a time that a delete is short. */
 const defaultBatchSize = 1_000;
@@ -54,6 +61,9 @@ const prunable = {
   follow_ups: `select ctid as id from follow_ups f where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = f.lead_id)
     and not exists (select from reminders m where m.connection = $1 and m.lead_id = f.lead_id) and $2::int > 0`,
+  // An older copy is recognised for longer than the history is kept: a backup of last year is one, too.
+  earlier_values: `select ctid as id from earlier_values where connection = $1
+    and at < now() - greatest($2, ${earlierValuesDays}) * interval '1 day'`,
 } as const;
 
 /**
@@ -70,7 +80,7 @@ export async function prune(
 ): Promise<Pruned> {
   const runs = await pruneRuns(pool, name, retentionDays, stop);
   const rest = async (table: keyof typeof prunable, more: readonly string[] = []): Promise<number> => {
-    const key = table === 'approvals' || table === 'follow_ups' ? 'ctid' : 'id';
+    const key = withoutId.includes(table) ? 'ctid' : 'id';
     let total = 0;
     for (let deleted = batchSize; deleted >= batchSize && !stop.aborted; total += deleted) {
       const { rowCount } = await pool.query(
@@ -90,6 +100,7 @@ export async function prune(
     reminders: await rest('reminders', [followUpField]),
     digests: await rest('digests'),
     followUps: await rest('follow_ups'),
+    earlierValues: await rest('earlier_values'),
   };
 }
 

@@ -77,8 +77,13 @@ export class OlderCopies {
   }
 
   #decided({ putBack, ...memo }: FieldMemo): FieldMemo {
-    if (putBack == null || this.#allow.includes(copyCodes[putBack])) return memo;
+    if (putBack === undefined || putBack === null || this.#allow.includes(copyCodes[putBack])) return memo;
     return { ...memo, putBack, ...(this.isBroughtForward && { forward: true }) };
+  }
+
+  /** Whether a pair has cells that are brought forward. */
+  bringsForward(leadId: string): boolean {
+    return this.isBroughtForward && this.#found.some(({ cells }) => cells.has(leadId));
   }
 
   /** Whether a record is missing on a side because that is older, and is to come back. */

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { guard, type PlanCounts } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
+import type { PlannedAction } from '../merge/action.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
+import { type PairState, planLeadAgain } from '../merge/plan.ts';
 import type { Policy } from '../merge/policy.ts';
 import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '../merge/plan-held-rows.ts';
 import { planNewRow, undoneRow } from '../merge/plan-new-row.ts';
@@ -73,7 +75,9 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { idsUnknown } = found;
     const permuted = shuffled.permuted();
     const counts = { ...(await countPlan(context, db, run, older)), strangers, permuted, idsUnknown };
-    const refusals = [...older.refusals, ...guard(counts, context.connection.sync.limits, run.allow)];
+    // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that.
+    const refusals =
+      older.refusals.length > 0 ? older.refusals : guard(counts, context.connection.sync.limits, run.allow);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     if (run.mode === 'plan') return updateRun(db, run.id, next);
     await rememberColumns(db, run.connection, context.connection.fields, moved);
@@ -176,16 +180,27 @@ async function planPairs(
       merged,
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planOne(
-      state,
-      older.comesBack('row', leadId) ? { ...policy, onRowDeleted: 'restore' } : policy,
-      found,
-    );
+    const actions = planBack(state, policy, found, older) ?? planOne(state, policy, found);
     tally.see(difference, actions, again !== undefined);
-    if (base !== null && row !== null) shuffled.see(base, row);
+    // What is brought forward is no sorting.
+    if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
     await plan.add(...actions);
   }
   return shuffled;
+}
+
+/** What to do with a record that an older copy lacks and that is to come back; null: it is no such one. */
+function planBack(
+  state: PairState,
+  policy: Policy,
+  found: FoundRows,
+  older: OlderCopies,
+): readonly PlannedAction[] | null {
+  const { leadId, base, lead, row } = state;
+  if (row === null && older.comesBack('row', leadId))
+    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found);
+  if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId)) return null;
+  return [planLeadAgain(state, row)];
 }
 
 async function planLooseRows(

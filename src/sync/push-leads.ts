@@ -33,12 +33,12 @@ const claimSize = 20;
 /** How often (ms) it is looked whether the others have settled what they claimed. */
 const lookAgainMs = 100;
 
-const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead'];
+const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead', 'unlink'];
 
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
 function kindsOf({ undoOf }: Run): readonly ActionKind[] {
   // The mark or the row that an undo takes away was made by a run: there is no deletion to prove.
-  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : [...leadKinds, 'unlink'];
+  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : leadKinds;
 }
 
 /**

@@ -206,6 +206,13 @@ function commit(
         run.connection,
         deleted.map((action) => action.leadId ?? ''),
       );
+      // Their leads are gone: the next sync makes new ones of the rows.
+      const unlinked = done.filter(({ kind }) => kind === 'unlink');
+      await forgetPairs(
+        db,
+        run.connection,
+        unlinked.map(({ leadId }) => leadId ?? ''),
+      );
     } else await undone(context, db, run, run.undoOf, done);
     await updateRun(db, run.id, { tries: 0 });
   });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Workspace } from '../support/workspace.ts';
+import { listHeld } from '../../src/store/held.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
 
 /** All that both sides show, by lead. */
 function shown(here: Workspace): { readonly leads: unknown; readonly rows: unknown } {
@@ -39,7 +40,7 @@ async function aDayLater(
 const leadsWritten = (here: Workspace): number =>
   here.sandbox.log.filter(({ method }) => method !== 'GET').length;
 
-const csv = { sandbox: { leads: 40 } };
+const csv = { sandbox: { leads: 60 } };
 
 test('a restored CSV file is recognised: the run stops, nothing is written, the message names both ways out', async () => {
   await using here = await Workspace.open(csv);
@@ -95,4 +96,137 @@ test('--allow older-copy: what the copy shows is taken as edits', async () => {
       .list()
       .filter(({ city, stage }) => city === 'typed' || stage === 'edited in the service'),
   ).toEqual([]);
+}, 60_000);
+
+test('as a run read the table before it wrote: saved over from a program that was open over night', async () => {
+  await using here = await Workspace.open(csv);
+  await here.sync();
+  const ids = here.sandbox.leads.list().map(({ id }) => id);
+  for (const id of ids.slice(0, 3)) here.sandbox.leads.edit(id, { stage: 'edited in the service' });
+  // What was typed is in the copy, and went to the service that night.
+  for (const id of ids.slice(3, 23)) here.sheet.edit((row) => row['Lead ID'] === id, { City: 'typed' });
+  const copy = readFileSync(here.sheet.path);
+  await here.sync();
+  writeFileSync(here.sheet.path, copy);
+  expect(await here.sync()).toMatchObject({ status: 'stopped', problems: [{ code: 'guard.older-copy' }] });
+  await here.sync({ allow: ['older-copy:update'] });
+  expectInStep(here);
+  expect(here.sandbox.leads.list().filter(({ stage }) => stage === 'edited in the service')).toHaveLength(3);
+}, 60_000);
+
+test('nearly all edits are typed in the table, five more into the copy: still recognised', async () => {
+  await using here = await Workspace.open(csv);
+  const { copy, ids } = await aDayLater(here, { typed: 18, edited: 2 });
+  writeFileSync(here.sheet.path, copy);
+  for (const id of ids.slice(25, 30))
+    here.sheet.edit((row) => row['Lead ID'] === id, { Company: `New name ${id}` });
+  expect(await here.sync()).toMatchObject({ status: 'stopped', problems: [{ code: 'guard.older-copy' }] });
+  expect(await here.sync({ allow: ['older-copy:update'] })).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 5, rows: 20 },
+  });
+  expectInStep(here);
+}, 60_000);
+
+test('two cells put back and nothing else: these are held, the rest goes on; resolve ends it', async () => {
+  await using here = await Workspace.open({ ...csv, connection: { sync: { onRowDeleted: 'delete-lead' } } });
+  const { copy, ids } = await aDayLater(here, { typed: 1, edited: 1 });
+  writeFileSync(here.sheet.path, copy);
+  here.sheet.edit((row) => row['Lead ID'] === ids[9], { City: 'an edit' });
+  here.sheet.remove((row) => row['Lead ID'] === ids[8]);
+  const report = await here.sync();
+  expect(report).toMatchObject({ status: 'partial', held: 2, updated: { leads: 1, rows: 0 } });
+  expect(report.problems.map(({ code }) => code).toSorted()).toEqual(['row.put-back', 'row.put-back']);
+  // Other things move on, and the two stay held; while they are, no row that is missing counts as deleted.
+  for (const id of ids.slice(20, 25)) here.sandbox.leads.edit(id, { region: 'moved' });
+  for (let night = 0; night < 3; night++)
+    expect(await here.sync()).toMatchObject({ held: 2, deleted: { leads: 0 } });
+  expect(here.sandbox.leads.get(ids[8] ?? '')).toBeDefined();
+  const held = await listHeld(here.database.pool, connectionName);
+  await here.cli('resolve', String(held[0]?.id), '--use', 'lead');
+  await here.cli('resolve', String(held[1]?.id), '--use', 'target');
+  expect(await here.sync()).toMatchObject({ held: 0, updated: { leads: 1, rows: 1 } });
+}, 60_000);
+
+test('the service is put back to a backup: leads show earlier values and new ones are missing; both ways out', async () => {
+  await using here = await Workspace.open(csv);
+  await here.sync();
+  const backup = here.sandbox.leads.list().map((lead) => ({ ...lead }));
+  const ids = backup.map(({ id }) => id);
+  for (const id of ids.slice(0, 3)) here.sandbox.leads.edit(id, { stage: 'edited in the service' });
+  for (const id of ids.slice(3, 6)) here.sheet.edit((row) => row['Lead ID'] === id, { City: 'typed' });
+  here.sandbox.leads.add({ companyName: 'Fresh AG', stage: 'new' });
+  here.sheet.add({ Company: 'Typed AG', Stage: 'new' });
+  await here.sync();
+  const restore = (): void => {
+    for (const { id } of here.sandbox.leads.list()) {
+      const was = backup.find((lead) => lead.id === id);
+      if (was === undefined) here.sandbox.leads.remove(id);
+      else here.sandbox.leads.edit(id, was);
+    }
+  };
+  restore();
+  const table = here.sheet.grid();
+  const stopped = await here.cli('sync');
+  expect(stopped.code).toBe(4);
+  expect(stopped.stdout).toMatch(
+    /in 6 cells the service shows what was there before .*, and 2 leads made or deleted since/,
+  );
+  expect(here.sheet.grid()).toEqual(table);
+  await here.cli('sync', '--older-copy', 'update');
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 2, rows: 0 } });
+  expectInStep(here);
+  expect(
+    here.sandbox.leads.list().filter(({ companyName }) => /^(Fresh|Typed) AG$/.test(companyName ?? '')),
+  ).toHaveLength(2);
+  expect(
+    here.sandbox.leads
+      .list()
+      .filter(({ city, stage }) => city === 'typed' || stage === 'edited in the service'),
+  ).toHaveLength(6);
+  restore();
+  expect(await here.sync({ allow: ['older-service'] })).toMatchObject({ updated: { leads: 0, rows: 6 } });
+  expect(
+    here.sandbox.leads
+      .list()
+      .filter(({ city, stage }) => city === 'typed' || stage === 'edited in the service'),
+  ).toEqual([]);
+}, 90_000);
+
+test('what an undo put back is no older copy', async () => {
+  await using here = await Workspace.open(csv);
+  await aDayLater(here, { typed: 4, edited: 4 });
+  const { runId } = (await here.run({ mode: 'plan' })).report as { runId: string };
+  expect((await here.cli('undo', String(Number(runId) - 1), '--yes')).code).toBe(0);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 4, rows: 4 } });
+  expectInStep(here);
+}, 60_000);
+
+test('one way to the table: a restored table is written over, and no run stops; the service that was put back is told', async () => {
+  await using here = await Workspace.open({ ...csv, connection: { sync: { direction: 'to-target' } } });
+  const { copy, ids } = await aDayLater(here, { typed: 0, edited: 6 });
+  writeFileSync(here.sheet.path, copy);
+  expect(await here.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 6 } });
+  expectInStep(here);
+  for (const id of ids.slice(0, 6)) here.sandbox.leads.edit(id, { stage: 'another' });
+  await here.sync();
+  for (const id of ids.slice(0, 6)) here.sandbox.leads.edit(id, { stage: 'edited in the service' });
+  const { problems } = await here.sync();
+  expect(problems[0]).toMatchObject({
+    code: 'guard.older-service',
+    message: expect.not.stringContaining('update') as unknown,
+  });
+  // It cannot be brought forward, so that is refused too.
+  expect(await here.sync({ allow: ['older-copy:update'] })).toMatchObject({ status: 'stopped' });
+}, 60_000);
+
+test('a field that went there and back by edits of leads is no older copy where the table follows', async () => {
+  await using here = await Workspace.open(csv);
+  const { ids } = await aDayLater(here, { typed: 0, edited: 6 });
+  for (const stage of ['back', 'edited in the service', 'back']) {
+    for (const id of ids.slice(0, 6)) here.sandbox.leads.edit(id, { stage: `${stage} ${id}` });
+    const { status, problems } = await here.sync();
+    // The third time each lead shows again what it showed before, all of them and nothing else: the service may be older.
+    if (status === 'stopped') expect(problems[0]?.code).toBe('guard.older-service');
+  }
 }, 60_000);

@@ -91,6 +91,7 @@ const nothing = {
   reminders: 0,
   digests: 0,
   followUps: 0,
+  earlierValues: 0,
 };
 
 describe('pruning by age', () => {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
-import { waysOut } from '../../merge/older-copy.ts';
+import { waysPast } from '../../ways-past.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
@@ -94,7 +94,7 @@ function whyNot({ connection, status, problems }: SyncReport): Html | null {
   const reasons = problems.slice(0, reasonsShown);
   const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
   // Those with several ways out have named them.
-  const guards = refused.filter((code) => !(code in waysOut));
+  const guards = refused.filter((code) => !(code in waysPast));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
   return html`${problemList(reasons)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;
 }

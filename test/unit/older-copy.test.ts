@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { copyMessage, type CopyVerdict } from '../../src/merge/older-copy.ts';
+import { CopyWorld } from '../support/copy-world.ts';
+import { lawRuns } from '../support/law-runs.ts';
+
+const letters = 'abcd';
+
+/** Moves of cells of a small table in the order of their moments, rows that come, and what is done to a copy. */
+const anyWorld = fc.record({
+  moves: fc.array(fc.record({ cell: fc.nat(23), value: fc.nat(3), wait: fc.nat(2), row: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 40,
+  }),
+  of: fc.double({ min: 0, max: 1, noNaN: true }),
+  edits: fc.array(fc.record({ cell: fc.nat(23), value: fc.nat(5) }), { maxLength: 6 }),
+});
+
+interface Played {
+  readonly world: CopyWorld;
+  readonly last: number;
+}
+
+type Any = typeof anyWorld extends fc.Arbitrary<infer World> ? World : never;
+
+/** `comeAgain`: values do, as stages; else each is a new one. */
+function play({ moves }: Pick<Any, 'moves'>, comeAgain: boolean): Played {
+  const world = new CopyWorld(8, 3, () => 'a');
+  let moment = 0;
+  for (const [nth, { cell, value, wait, row }] of moves.entries()) {
+    moment += wait;
+    const text = comeAgain ? (letters[value] ?? '') : `value ${nth}`;
+    if (row && cell < 4) world.add(`new ${world.rows.length}`, 3, moment, () => text);
+    else world.move(world.cells[cell] ?? '', moment, text);
+  }
+  return { world, last: moment };
+}
+
+/** A copy of some moment, with edits: new values, or earlier ones of the cell. */
+function edited({ world, last }: Played, { of, edits }: Pick<Any, 'of' | 'edits'>): Map<string, string> {
+  const shown = world.copyOf(Math.floor(of * last));
+  for (const { cell, value } of edits) {
+    const name = world.cells[cell] ?? '';
+    if (shown.has(name))
+      shown.set(
+        name,
+        value > 2 ? 'typed' : (world.copyOf(Math.floor((value / 3) * last)).get(name) ?? 'typed'),
+      );
+  }
+  return shown;
+}
+
+/** How it is defined: the best of all moments before which something was put back. */
+function byDefinition({ world, last }: Played, shown: ReadonlyMap<string, string>): CopyVerdict['kind'] {
+  const counts = Array.from({ length: last + 1 }, (_, moment) => world.count(shown, moment)).filter(
+    ({ cells }) => cells > 0,
+  );
+  if (counts.some(({ putBack, kept }) => putBack >= 3 && 4 * kept <= putBack)) return 'stop';
+  return counts.some(({ putBack, kept }) => putBack === 2 && kept === 0) ? 'hold' : 'none';
+}
+
+describe('the moment test', () => {
+  test('a whole copy of any moment is seen when three or more cells are put back by it, held with two', () => {
+    fc.assert(
+      fc.property(anyWorld, (any) => {
+        const { world, last } = play(any, false);
+        const moment = Math.floor(any.of * last);
+        const shown = world.copyOf(moment);
+        const { putBack, cells } = world.count(shown, moment);
+        if (cells === 0) return;
+        if (putBack >= 3) expect(world.judge(shown).kind).toBe('stop');
+        else if (putBack === 2) expect(world.judge(shown).kind).not.toBe('none');
+      }),
+      { numRuns: lawRuns(2000) },
+    );
+  });
+
+  test('what is shown now is never a copy, nor are new edits alone', () => {
+    fc.assert(
+      fc.property(anyWorld, (any) => {
+        const { world, last } = play(any, true);
+        const shown = world.copyOf(last);
+        for (const { cell } of any.edits) shown.set(world.cells[cell] ?? '', `new ${cell}`);
+        expect(world.judge(shown)).toEqual({ kind: 'none' });
+      }),
+      { numRuns: lawRuns(2000) },
+    );
+  });
+
+  test('it stops and holds exactly where the definition does, where no value comes again', () => {
+    fc.assert(
+      fc.property(anyWorld, (any) => {
+        const played = play(any, false);
+        const shown = edited(played, any);
+        expect(played.world.judge(shown).kind).toBe(byDefinition(played, shown));
+      }),
+      { numRuns: lawRuns(2000) },
+    );
+  });
+
+  test('where values come again it stops and holds nowhere else, and tells what is counted at the moment it names', () => {
+    fc.assert(
+      fc.property(anyWorld, (any) => {
+        const played = play(any, true);
+        const shown = edited(played, any);
+        const verdict = played.world.judge(shown);
+        if (verdict.kind === 'none') return;
+        expect(byDefinition(played, shown)).toMatch(verdict.kind === 'stop' ? /stop/ : /stop|hold/);
+        expect(played.world.count(shown, verdict.moment)).toMatchObject({
+          putBack: verdict.putBack,
+          kept: verdict.kept,
+        });
+      }),
+      { numRuns: lawRuns(2000) },
+    );
+  });
+
+  /** Ten rows of one cell: the first `moved` moved at 2, 4, 6 … */
+  const after = (moved: number): CopyWorld => {
+    const world = new CopyWorld(10, 1, () => 'old');
+    for (let row = 0; row < moved; row++) world.move(`row ${row}/0`, 2 * row + 2, 'new');
+    return world;
+  };
+
+  test.each<[string, number, readonly number[], string]>([
+    ['one cell set back', 5, [4], 'none'],
+    ['the newest two', 5, [3, 4], 'hold'],
+    ['the newest three', 5, [2, 3, 4], 'stop'],
+    ['two, of which the older one is not the next', 5, [1, 4], 'none'],
+    ['three, between which two were kept', 5, [0, 2, 4], 'none'],
+    ['four, between which one was kept', 5, [0, 1, 3, 4], 'stop'],
+    ['the oldest three of many', 10, [0, 1, 2], 'none'],
+    ['nothing', 5, [], 'none'],
+  ])('%s', (_, moved, back, kind) => {
+    const world = after(moved);
+    const shown = world.copyOf(100);
+    for (const row of back) shown.set(`row ${row}/0`, 'old');
+    expect(world.judge(shown).kind).toBe(kind);
+  });
+
+  test('with a doubt one cell is enough; with the run that left the copy so, whatever else is kept', () => {
+    const world = after(5);
+    const shown = world.copyOf(100).set('row 4/0', 'old');
+    expect(world.judge(shown).kind).toBe('none');
+    expect(world.judge(shown, { reason: 'it is older' })).toMatchObject({
+      kind: 'stop',
+      putBack: 1,
+      kept: 0,
+    });
+    const other = world.copyOf(100).set('row 0/0', 'old');
+    expect(world.judge(other, { reason: 'it is older' }).kind).toBe('none');
+    expect(world.judge(other, { reason: 'its mark is that of run 0', run: 0 })).toMatchObject({
+      kind: 'stop',
+      moment: 0,
+    });
+    // Nothing would be put back: the copy has been brought forward already.
+    expect(world.judge(world.copyOf(100), { reason: 'its mark is that of run 0', run: 0 }).kind).toBe('none');
+  });
+
+  test('rows that are missing count only beside a cell', () => {
+    const world = after(1);
+    for (let nth = 0; nth < 4; nth++) world.add(`late ${nth}`, 1, 2, () => 'made');
+    const shown = world.copyOf(100);
+    for (let nth = 0; nth < 4; nth++) shown.delete(`late ${nth}/0`);
+    expect(world.judge(shown).kind).toBe('none');
+    expect(world.judge(shown.set('row 0/0', 'old'))).toMatchObject({ kind: 'stop', putBack: 5, moment: 1 });
+  });
+});
+
+test('the message says how much, since when, what told it, and both ways out', () => {
+  const found = {
+    side: 'row',
+    connection: 'berlin',
+    cells: 12,
+    records: 1,
+    kept: 2,
+    before: '21 November 2026 at 02:00 UTC',
+  } as const;
+  const said = copyMessage({
+    ...found,
+    doubt: { reason: 'the file is older than it was left' },
+    mayUpdate: true,
+  });
+  expect(said).toMatch(
+    /^in 12 cells the table shows what was there before 21 November 2026 at 02:00 UTC, and 1 row made or deleted since is as before it; 2 cells or records that changed since are newer; the file is older than it was left: is it an older copy\? Nothing was written/,
+  );
+  expect(said).toContain('leadsync sync --connection berlin --older-copy update brings the table forward');
+  expect(said).toContain(
+    'leadsync sync --connection berlin --allow older-copy takes what the table shows as edits',
+  );
+  expect(copyMessage({ ...found, doubt: undefined, mayUpdate: false })).not.toContain('update');
+});
