@@ -92,7 +92,7 @@ function requestsFor(kind: ActionKind, isUndo: boolean): number {
       // The proof that the lead is gone; see push-leads.ts.
       return isUndo ? 0 : 1;
     case 'unlink':
-      return 1;
+      return isUndo ? 1 : 0;
     default:
       return 0;
   }
