@@ -217,6 +217,9 @@ describe('how it is told', () => {
 
   test.each([
     ['guard.max-deletes', '--allow max-deletes'],
+    ['guard.older-copy', '--older-copy update'],
+    ['guard.older-copy', '--allow older-copy'],
+    ['guard.older-service', '--allow older-service'],
     ['guard.target.header-missing', null],
   ])('a stop for %s', (code, allow) => {
     const { text } = alertPayload(describeAlert({ ...told, kind: 'guard-stop', detail: { code, runId: 3 } }));

@@ -244,6 +244,60 @@ describe('what an earlier run left', () => {
   });
 });
 
+describe('a side that shows again what it showed before', () => {
+  test.each<[string, Case, string]>([
+    [
+      'the row, in step before',
+      { base: 'b', lead: 'b', row: 'old', memo: { putBack: 'row' } },
+      'hold row.put-back',
+    ],
+    ['the lead', { base: 'b', lead: 'old', row: 'b', memo: { putBack: 'lead' } }, 'hold lead.put-back'],
+    [
+      'a newer lead waits',
+      { base: 'b', lead: 'l', row: 'old', memo: { putBack: 'row' } },
+      'hold conflict.both-edited',
+    ],
+    [
+      'a newer lead wins',
+      { base: 'b', lead: 'l', row: 'old', memo: { putBack: 'row' }, onConflict: 'leads-win' },
+      'row := l (leads-win)',
+    ],
+    [
+      'the older row does not',
+      { base: 'b', lead: 'l', row: 'old', memo: { putBack: 'row' }, onConflict: 'target-wins' },
+      'hold row.put-back',
+    ],
+    [
+      'brought forward: the row',
+      { base: 'b', lead: 'b', row: 'old', memo: { putBack: 'row', forward: true } },
+      'row := b (older-copy)',
+    ],
+    [
+      'brought forward to a newer lead',
+      { base: 'b', lead: 'l', row: 'old', memo: { putBack: 'row', forward: true } },
+      'row := l (older-copy)',
+    ],
+    [
+      'brought forward: the lead',
+      { base: 'b', lead: 'old', row: 'b', memo: { putBack: 'lead', forward: true } },
+      'lead := b (older-copy)',
+    ],
+    [
+      'a person decided',
+      { base: 'b', lead: 'b', row: 'old', memo: { putBack: 'row', resolution: 'target' } },
+      'lead := old (resolved)',
+    ],
+    ['both show it', { base: 'b', lead: 'old', row: 'old', memo: { putBack: 'row' } }, 'agree on old'],
+    [
+      'one way to the table',
+      { base: 'b', lead: 'b', row: 'old', direction: 'to-target', memo: { putBack: 'row' } },
+      'row := b (one-way)',
+    ],
+  ])('%s', (_, state, expected) => {
+    expect(decide(state)).toBe(expected);
+  });
+});
+
 describe('a company name that was emptied in the row', () => {
   test.each<[string, Case, string]>([
     ['an edit', { base: 'b', lead: 'b', row: null }, 'hold row.company-name-empty'],
