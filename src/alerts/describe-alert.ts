@@ -1,4 +1,3 @@
-import { waysPast } from '../ways-past.ts';
 import type { Telling } from '../store/tellings.ts';
 import { heldThreshold } from './problems-of.ts';
 
@@ -130,7 +129,13 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
 /** The options of a sync that let it pass what the guard refused, and what they do. */
 function optionsFor(refusal: string): readonly (readonly [string, string])[] {
   if (refusal === '' || refusal.startsWith('target.')) return [];
-  return waysPast[refusal] ?? [[`--allow ${refusal}`, 'carries it out all the same']];
+  const isOlder = refusal === 'older-copy' || refusal === 'older-service';
+  return [
+    ...(isOlder
+      ? [['--older-copy update', 'brings what is older forward, where it may be written'] as const]
+      : []),
+    [`--allow ${refusal}`, 'carries it out all the same'],
+  ];
 }
 
 /** `2026-11-21 14:30 UTC`. */

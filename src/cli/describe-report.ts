@@ -1,4 +1,4 @@
-import { waysPast } from '../ways-past.ts';
+import { waysPast } from '../merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem } from './output.ts';
 

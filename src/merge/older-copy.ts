@@ -1,5 +1,3 @@
-import { waysPast } from '../ways-past.ts';
-
 /**
  * Moments count the runs of a connection in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
  * older copy was taken at one of them.
@@ -149,6 +147,27 @@ export const copyCodes = { row: 'older-copy', lead: 'older-service' } as const;
 
 /** How a run is told, among what it is allowed, that a person wants the older side brought forward. */
 export const bringForward = 'older-copy:update';
+
+/**
+ * What lets a person go on after a refusal of the guard that has several ways out: the options of `leadsync sync`, and what
+ * they do.
+ */
+export const waysPast: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
+  'older-copy': [
+    [
+      '--older-copy update',
+      'brings the table forward: those cells get the newer values, missing rows come back, and what was typed into the copy is carried over',
+    ],
+    ['--allow older-copy', 'takes what the table shows as edits, when it was put back on purpose'],
+  ],
+  'older-service': [
+    [
+      '--older-copy update',
+      'brings the service forward: those fields get the newer values, the sync after it makes missing leads again, and what was edited since is carried over',
+    ],
+    ['--allow older-service', 'takes what the service shows as edits, when it was put back on purpose'],
+  ],
+};
 
 /** What is to be told of an older copy. `before`: in words. `records`: missing, or there again. */
 export interface CopyFindings {

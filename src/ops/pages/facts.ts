@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
-import { waysPast } from '../../ways-past.ts';
+import { waysPast } from '../../merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
