@@ -38,6 +38,11 @@ export function withoutStop(message: string): string {
   return message.replace(/\.$/, '');
 }
 
+/** What a fault says, and what helps. */
+export function explain({ message, help }: LeadsyncError): string {
+  return help === undefined ? message : `${withoutStop(message)}. ${help}`;
+}
+
 /** Something that concerns one item or one field of a run; the run goes on. Part of the contract of `sync --json`. */
 export interface Problem {
   readonly code: string;

@@ -5,6 +5,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { IdLook } from './check-ids.ts';
 import { type CheckLine, failed, look } from './check-line.ts';
+import { checkPlace } from './check-place.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
@@ -37,6 +38,7 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
     }),
   );
   lines.push(...ids.faults().map((fault) => failed(`${connection.name}: ids`, fault)));
+  lines.push(...(await checkPlace(context)));
   if (mayWrite !== undefined && mayWrite !== true) {
     const tell = async () => {
       if (mayWrite === null) return notTold;

@@ -5,6 +5,7 @@ import { silentKinds } from '../merge/action.ts';
 import { type Action, visibleActions } from '../store/actions.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
+import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
@@ -70,7 +71,7 @@ export async function lookAtPlan(pool: pg.Pool, run: Run): Promise<MadePlan> {
   const problems = await planProblems(pool, run);
   const ended = run.status === 'stopped' || run.status === 'failed';
   const isIdle = run.undoOf !== null && !actions.some(({ kind }) => !silentKinds.includes(kind));
-  const isPartial = isIdle || run.problems.length > 0 || actions.some(({ kind }) => kind === 'hold');
+  const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
   return { run, actions, problems, status: ended ? run.status : isPartial ? 'partial' : 'succeeded' };
 }
 

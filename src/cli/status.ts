@@ -19,6 +19,9 @@ function describe(status: ConnectionStatus): string {
     status.lastRun === null ? `${status.connection}: no sync so far` : describeReport(status.lastRun),
   ];
   if (status.lastRunAt !== null) lines.push(`  at       ${status.lastRunAt}`);
+  if (status.place !== null) lines.push(`  keeps    ${status.place}`);
+  for (const { address, leftAt } of status.formerPlaces)
+    lines.push(`  before   ${address}, left ${leftAt}; it goes on from there when the target is set back`);
   if (running !== null) {
     const who =
       running.holder === null ? 'interrupted; leadsync sync goes on with it' : `by ${running.holder}`;

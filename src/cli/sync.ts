@@ -1,6 +1,6 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
-import { LeadsyncError, withoutStop } from '../errors.ts';
+import { explain, LeadsyncError } from '../errors.ts';
 import { bringForward } from '../merge/older-copy.ts';
 import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
@@ -54,8 +54,6 @@ async function syncNow(
     return run.report as SyncReport;
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
-    const { code, help } = error;
-    const message = help === undefined ? error.message : `${withoutStop(error.message)}. ${help}`;
-    return failedReport(name, { code, message }, Date.now() - startedAt);
+    return failedReport(name, { code: error.code, message: explain(error) }, Date.now() - startedAt);
   }
 }

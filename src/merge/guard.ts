@@ -16,6 +16,10 @@ export interface PlanCounts {
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
   /** Known pairs whose row is gone and would be written again. */
   readonly rewritten: number;
+  /** Null: the place that was kept in step so far, or one that was before. */
+  readonly otherPlace: OtherPlace | null;
+  /** Rows that the target shows. */
+  readonly rows: number;
   /** For each field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
   /** For each field that would be emptied in leads: in how many, and in how many pairs it has a value. */
@@ -28,6 +32,19 @@ export interface PlanCounts {
   readonly idsUnknown: number;
 }
 
+/** A place that is not known to be the one that was kept in step. */
+export interface OtherPlace {
+  /** As people call them: this one, and the one that was. */
+  readonly here: string;
+  readonly before: string;
+  /** Of a place to which the other one was moved, as it seems: pairs that were in step there, and rows that show it here. */
+  readonly known: number;
+  readonly recognised: number;
+  /** Of one that was never seen: rows that would become leads, and rows that differ from their leads. */
+  readonly newLeads: number;
+  readonly differing: number;
+}
+
 export interface Refusal {
   /** What `--allow` takes to override it. */
   readonly code: string;
@@ -35,6 +52,8 @@ export interface Refusal {
 }
 
 export const guardCodes = [
+  'other-target',
+  'target-gone',
   'other-service',
   'empty-scan',
   'max-deletes',
@@ -65,7 +84,15 @@ export function guard(
   const refuse = (code: GuardCode, message: string): void => {
     if (!allow.includes(code)) refusals.push({ code, message });
   };
-  if (knownPairs === 0) return [];
+  const elsewhere = counts.otherPlace === null ? null : describeOther(counts.otherPlace);
+  if (elsewhere !== null) refuse('other-target', elsewhere);
+  if (knownPairs === 0) return refusals;
+  if (counts.rows === 0 && knownPairs >= fewIds) {
+    refuse(
+      'target-gone',
+      `there is no row in the target any more, but ${knownPairs} were in step: nothing was written. Put them back; to have them written anew allow it`,
+    );
+  }
 
   if (counts.otherService !== null) {
     refuse(
@@ -140,6 +167,20 @@ export function guard(
     );
   }
   return refusals;
+}
+
+/** So many rows that show what is remembered are proof enough that a place is the same. */
+const enoughRecognised = 20;
+
+/** Null: nothing speaks against it. */
+function describeOther({ here, before, known, recognised, newLeads, differing }: OtherPlace): string | null {
+  const take = `If ${here} is to be kept in step from now on as a table of its own, allow it`;
+  if (known > 0) {
+    if (recognised >= Math.min(enoughRecognised, known * 0.8)) return null;
+    return `${before} is not there any more, but ${here} does not show what was in step there: only ${recognised} of ${known} rows do. ${take}`;
+  }
+  if (newLeads + differing === 0) return null;
+  return `${here} is another place than ${before}, which was kept in step so far: ${newLeads} of its rows would become leads, ${differing} differ from their leads. ${take}; else set the target back`;
 }
 
 /** A number of rows is what the user typed; a share always lets `few` pass. */

@@ -4,6 +4,7 @@ import { nextRun } from '../queue/run-times.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
+import { listPlaces } from '../store/places.ts';
 import { pausedSince } from '../store/pauses.ts';
 import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
@@ -22,6 +23,10 @@ export interface ConnectionStatus {
   readonly throttledUntil: string | null;
   /** A person has stopped it since then. */
   readonly pausedSince: string | null;
+  /** What is kept in step, as people call it; null before the first sync. */
+  readonly place: string | null;
+  /** What was before, and is remembered for when the target is set back; last left first. */
+  readonly formerPlaces: readonly { readonly address: string; readonly leftAt: string }[];
   readonly held: number;
   /** Leads that are gone from the service and whose rows were marked, or would be if there were a status column. */
   readonly deletedLeads: readonly string[];
@@ -43,6 +48,7 @@ export async function connectionStatus(
   const throttle = createThrottle(pool, leads.baseUrl, leads.apiKey.reveal(), systemClock);
   const { notBefore } = await throttle.look();
   const schedule = await getSchedule(pool, name);
+  const places = await listPlaces(pool, name);
   const coming = await comingReminders(pool, name, remindersShown);
   return {
     connection: name,
@@ -56,6 +62,8 @@ export async function connectionStatus(
     nextRunAt: schedule && iso(nextRun(schedule.pattern, schedule.timeZone, Date.now())),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     pausedSince: iso(await pausedSince(pool, name)),
+    place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
+    formerPlaces: places.flatMap(({ address, leftAt }) => (leftAt === null ? [] : [{ address, leftAt }])),
     held: await countHeld(pool, name),
     deletedLeads: await listDeleted(pool, name),
     reminders: {

@@ -36,7 +36,8 @@ interface AgreedFollowUp {
 
 /**
  * The leads after `after` (in the order of their ids, at most `limit`) whose follow-ups have to be planned anew, because
- * one of the `fields` (the first is the due moment) or the `rules` (a hash of them) is not what was seen last.
+ * one of the `fields` (the first is the due moment) or the `rules` (a hash of them) is not what was seen last. Of a lead
+ * that has no row yet in a place that the connection was switched to, what was planned stands.
  */
 export async function changedFollowUps(
   db: Queryable,
@@ -60,7 +61,10 @@ export async function changedFollowUps(
      from (select lead_id, base, md5(jsonb_build_array($2::text, ${deciding.join(', ')})::text) as seen from pairs
          where connection = $1 and lead_id > $3 and lead_deleted_at is null and base->>$5::text is not null) p
        full join (select * from follow_ups where connection = $1 and lead_id > $3) f on f.lead_id = p.lead_id
-     where p.seen is distinct from f.seen
+     where p.seen is distinct from f.seen and (p.lead_id is not null or not exists (
+       select from pairs u join places on places.connection = $1 and is_current
+       where u.connection = $1 and u.lead_id = f.lead_id and u.base is null and u.lead_deleted_at is null
+         and u.first_seen_at >= switched_at))
      order by 1 limit $4`,
     [connection, rules, after, limit, ...fields],
   );

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { forgetPlaces } from './places.ts';
 
 /** How many of each were deleted. */
 export interface Pruned {
@@ -11,6 +12,8 @@ export interface Pruned {
   readonly digests: number;
   readonly followUps: number;
   readonly earlierValues: number;
+  /** Former places, with all that was kept of them. */
+  readonly places: number;
 }
 
 /** For so long it is known at least what a cell showed before. */
@@ -101,6 +104,7 @@ export async function prune(
     digests: await rest('digests'),
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
+    places: stop.aborted ? 0 : await forgetPlaces(pool, name, retentionDays),
   };
 }
 

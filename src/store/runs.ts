@@ -9,7 +9,10 @@ export type RunStatus = 'running' | 'succeeded' | 'partial' | 'stopped' | 'faile
 /** One run as it stands in the database. Times are epoch ms. */
 export interface Run {
   readonly id: number;
+  /** The key of its baselines: the name of the connection, but for a run in a place that is not the current one (so far). */
   readonly connection: string;
+  /** Null: not known, or not found yet. */
+  readonly place: string | null;
   readonly mode: RunMode;
   readonly status: RunStatus;
   readonly phase: Phase;
@@ -55,7 +58,7 @@ export interface Run {
   readonly finishedAt: number | null;
 }
 
-const columns = `id, connection, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
+const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
@@ -180,7 +183,7 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
 export async function finishRun(db: Queryable, id: number, status: RunStatus, report: unknown): Promise<Run> {
   await clearStaging(db, id);
   const { rows } = await db.query<Run>(
-    `update runs set status = $2, report = $3, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
+    `update runs set status = $2, report = $3, baseline = null, finished_at = now(), progress_at = now() where id = $1 returning ${columns}`,
     [id, status, JSON.stringify(report)],
   );
   return expectOne(rows, 'run');
@@ -233,16 +236,6 @@ export async function openRun(db: Queryable, connection: string, mode: RunMode):
     [connection, mode],
   );
   return rows[0] ?? null;
-}
-
-/** The service that the baselines of a connection come from: that of its last sync that was carried out. */
-export async function knownService(db: Queryable, connection: string): Promise<string | null> {
-  const { rows } = await db.query<{ url: string }>(
-    `select base_url as url from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial')
-     order by id desc limit 1`,
-    [connection],
-  );
-  return rows[0]?.url ?? null;
 }
 
 /** The newest finished run in this mode that was neither an undo nor the application of a reviewed plan, or null. */

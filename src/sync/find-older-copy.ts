@@ -140,7 +140,7 @@ async function look(
   const cells = await putBackCells(pool, run, side, fields);
   if (!cells.some(({ field }) => leaving.has(field))) return null;
 
-  const clock = new RunClock(await syncTimes(pool, run.connection), side);
+  const clock = new RunClock(await syncTimes(pool, connection.name), side);
   const missed = (await newlyMissed(pool, run, side)).filter(
     ({ leadId }) => side !== 'row' || !notMissing.has(leadId),
   );

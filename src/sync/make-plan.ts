@@ -14,7 +14,8 @@ import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
 import { type AbsenceProof, adoptScan, countKnownPairs, makeKeptMoves } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
-import { knownService, type Run, updateRun } from '../store/runs.ts';
+import { enterPlace, knownService } from '../store/places.ts';
+import { type Run, updateRun } from '../store/runs.ts';
 import { countRecords } from '../store/count-records.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
 import { UndoneRecords } from '../store/undone.ts';
@@ -26,6 +27,7 @@ import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
+import { otherPlace, type Placement, placementOf, placeNotes } from './which-place.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 /**
@@ -33,8 +35,12 @@ import { type SettledCreates, settleCreates, storeSettlements } from './settle-c
  * A sync then takes over what the scan alone proves; a plan leaves everything as it was, and so does an undo, which a
  * person has looked at and the guard is not asked about.
  */
-export async function makePlan(context: StepContext, run: Run): Promise<Run> {
-  let [written, newPairs] = [0, 0];
+export async function makePlan(context: StepContext, staged: Run): Promise<Run> {
+  let [written, newPairs, run] = [0, 0, staged];
+  const { name, leads } = context.connection;
+  // What an undo has to look up is of the place that it is in.
+  if (run.undoOf !== null && run.mode === 'sync')
+    run = await holding(context, (db) => enterPlace(db, staged, leads.baseUrl));
   const planned = await holding(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
@@ -50,7 +56,11 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     await plan.add(...creates.actions);
     const moved = await movedFields(db, run.connection, policy.fields);
     const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
-    const older = await findOlderCopies(context, run, policy, { moved, notMissing: found.rowOf });
+    const placement = await placementOf(db, run, name);
+    // What is said to be moved, and puts something back, may be a copy.
+    const doubts =
+      placement?.kind === 'moved' ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
+    const older = await findOlderCopies(context, run, policy, { moved, notMissing: found.rowOf, doubts });
     const isProof = absenceProof(context, run, older);
     const tally = new PlanTally();
     const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
@@ -74,12 +84,23 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { strangers } = shuffled;
     const { idsUnknown } = found;
     const permuted = shuffled.permuted();
-    const counts = { ...(await countPlan(context, db, run, older)), strangers, permuted, idsUnknown };
+    const counts = {
+      ...(await countPlan(context, db, run, older, placement)),
+      strangers,
+      permuted,
+      idsUnknown,
+    };
     // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that.
     const refusals =
       older.refusals.length > 0 ? older.refusals : guard(counts, context.connection.sync.limits, run.allow);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
-    if (run.mode === 'plan') return updateRun(db, run.id, next);
+    const notes = await placeNotes(db, placement);
+    const problems = [
+      ...run.problems.filter(({ code }) => notes.every((note) => note.code !== code)),
+      ...notes,
+    ];
+    if (run.mode === 'plan') return updateRun(db, run.id, { ...next, problems });
+    run = await enterPlace(db, run, leads.baseUrl);
     await rememberColumns(db, run.connection, context.connection.fields, moved);
     const shown = await countRecords(db, run);
     await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
@@ -92,6 +113,7 @@ export async function makePlan(context: StepContext, run: Run): Promise<Run> {
     const { linked, waiting } = tally.settle(creates.actions);
     return updateRun(db, run.id, {
       ...next,
+      problems,
       records: shown.records - linked - tally.apart,
       comparedEqual: shown.equal + tally.equal,
       leftAlone: tally.leftAlone,
@@ -254,6 +276,7 @@ async function countPlan(
   db: pg.PoolClient,
   run: Run,
   { isBroughtForward }: OlderCopies,
+  placement: Placement | null,
 ): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
@@ -272,6 +295,8 @@ async function countPlan(
     leads: run.pulled,
     otherService: service === context.connection.leads.baseUrl ? null : service,
     byKind,
+    otherPlace: await otherPlace(db, run, placement),
+    rows: run.targetRows,
     rewritten,
     byField: await countChangedFields(db, run),
     emptied: await countEmptiedFields(db, run),

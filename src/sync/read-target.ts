@@ -21,6 +21,7 @@ import {
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';
+import { noteMade } from './which-place.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
@@ -47,9 +48,12 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const { target, connection, scanBounds = usualScanBounds } = context;
   await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
   const added = await newFields(context.pool, run.connection, connection.fields);
-  const wasFilled = (await countKnownPairs(context.pool, run.connection)) > 0;
-  const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled };
+  const isGoneAllowed = run.allow.includes('target-gone');
+  const wasFilled = !isGoneAllowed && (await countKnownPairs(context.pool, run.connection)) > 0;
+  const elsewhere = run.connection !== connection.name;
+  const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled, elsewhere };
   const snapshot = await target.open(options, context.stop);
+  if (snapshot.created) await noteMade(context, run);
   const staging: RowStaging = {
     fields: connection.fields,
     isWhole: snapshot.missing.length === 0,

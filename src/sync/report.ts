@@ -12,8 +12,10 @@ import {
 import { countHeld, listHeld } from '../store/held.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { countRecordsByFate, strangeReceipts } from '../store/receipts.ts';
+import { connectionOf } from '../store/places.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
+import { isNote } from './which-place.ts';
 import { noReceipt, receiptOf, type RunReceipt, strangeProblem, unaccountedProblem } from './run-receipt.ts';
 
 /** The result of a sync, to the letter of the contract (docs/architecture.md 8, `sync --json`). */
@@ -107,10 +109,10 @@ export async function buildReport(
     isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report')
       ? [nothingPutBack(run.undoOf)]
       : told;
-  const incomplete = isIdle || unaccounted !== 0 || held + putOff + run.problems.length > 0;
+  const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
   return {
     runId: String(run.id),
-    connection: run.connection,
+    connection: connectionOf(run.connection),
     status:
       failure !== null || fates.unexplained > 0
         ? 'failed'

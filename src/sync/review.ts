@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { coveredBy } from '../merge/precondition.ts';
 import type { NewAction } from '../store/actions.ts';
 import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.ts';
+import { connectionOf } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
 
 /** Picks from a plan what a person has approved. */
@@ -17,7 +18,8 @@ export async function openReview(
 ): Promise<Review | null> {
   if (approval === null) return null;
   const begun = await intentsOfRun(db, id);
-  const lines = Map.groupBy(await openLines(db, { id, round, connection, approval }), keyOf);
+  const asked = { id, round, connection: connectionOf(connection), approval };
+  const lines = Map.groupBy(await openLines(db, asked), keyOf);
   return {
     pick(action) {
       if (action.kind === 'hold' || action.kind === 'report') return [action];

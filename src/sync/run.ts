@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
-import { LeadsyncError, withoutStop } from '../errors.ts';
+import { explain, LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
@@ -29,6 +29,7 @@ import { type Forecast, forecastSync } from './forecast.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
+import { whichPlace } from './which-place.ts';
 import { takeReceipt } from './receipt.ts';
 import { buildReport } from './report.ts';
 import { scan } from './scan.ts';
@@ -113,9 +114,10 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     await countRequests(pool, run.id, { leads, target });
   };
   try {
+    run = await whichPlace(step, run);
     while (run.phase !== 'finish') {
       step.stop.throwIfAborted();
-      if (run.mode === 'sync' && (await pausedSince(pool, run.connection)) !== null) {
+      if (run.mode === 'sync' && (await pausedSince(pool, step.connection.name)) !== null) {
         await pauseRun(pool, run.id);
         return { kind: 'again', afterMs: 0, why: 'stopping' };
       }
@@ -149,7 +151,7 @@ function shown(
   phase: (step: StepContext, run: Run) => Promise<Run>,
 ): Promise<Run> {
   const { inSpan } = step;
-  const attributes = { connection: run.connection, run: run.id, phase: run.phase, round: run.round };
+  const attributes = { connection: step.connection.name, run: run.id, phase: run.phase, round: run.round };
   return inSpan === undefined ? phase(step, run) : inSpan(run.phase, attributes, () => phase(step, run));
 }
 
@@ -246,12 +248,13 @@ async function interrupted(
   return { kind: 'finished', run: await finish(context, current, fault) };
 }
 
-/** A table whose headings or rows are gone needs a person, like any other refusal of the guard. */
-const needsPerson: ReadonlySet<string> = new Set([
-  'target.header-missing',
-  'target.id-column-missing',
-  'target.incomplete',
-  'target.emptied',
+/** A table whose headings or rows are gone needs a person, like any refusal of the guard: as that, or as what can be allowed. */
+const needsPerson: ReadonlyMap<string, string | null> = new Map([
+  ['target.header-missing', null],
+  ['target.id-column-missing', null],
+  ['target.incomplete', null],
+  ['target.emptied', null],
+  ['target.gone', 'target-gone'],
 ]);
 
 async function finish(
@@ -263,7 +266,7 @@ async function finish(
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
   if (fault !== null && needsPerson.has(fault.code)) {
-    const refusals = [{ code: fault.code, message: explain(fault) }];
+    const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
     const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
     const report = await buildReport(pool, stopped, null, clock.now());
     return holding(context, (db) => finishRun(db, run.id, 'stopped', report));
@@ -273,10 +276,6 @@ async function finish(
   const built = await buildReport(pool, current, failure, clock.now());
   const report = forecast === undefined ? built : { ...built, forecast };
   return holding(context, (db) => finishRun(db, run.id, report.status, report));
-}
-
-function explain(fault: LeadsyncError): string {
-  return fault.help === undefined ? fault.message : `${withoutStop(fault.message)}. ${fault.help}`;
 }
 
 function asLeadsyncError(error: unknown): LeadsyncError {

@@ -153,6 +153,16 @@ export type RowOutcome =
       readonly message: string;
     };
 
+/** Where a target keeps its rows. */
+export interface Place {
+  /** What tells it from all others, in one spelling, and cannot be typed: begins with its kind. */
+  readonly id: string;
+  /** As people call it; two places may have one after the other. */
+  readonly address: string;
+  /** Whether there is a file, tab or table; of one that is missing only the address tells which it was. */
+  readonly isThere: boolean;
+}
+
 /**
  * What a sync asks of a spreadsheet or CRM. Faults are thrown as LeadsyncError:
  *
@@ -162,6 +172,7 @@ export type RowOutcome =
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
  * | target.incomplete | later | the file ends in the middle of a row: it is still being written, or was cut off |
  * | target.emptied | later | it is there, but nothing is in it any more (`wasFilled`) |
+ * | target.gone | never | it is missing, though rows of it are known (`wasFilled`) |
  * | target.tab-renamed | never | the sheet has another title now (which is named) |
  * | target.copied | never | a copy of a file that is kept in step already |
  * | target.header-missing | never | no heading of the mapping is in the first row |
@@ -190,7 +201,9 @@ export interface Target {
   /**
    * Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). With a
    * `purpose` it may go on with what a call for the same one read before it failed; without, all is read anew.
-   * `wasFilled`: rows of it are known, so one that is there but has nothing in it, not even headings, is refused.
+   * `wasFilled`: rows of it are known, so one that is missing (`target.gone`), or has nothing in it, not even headings,
+   * is refused.
+   * `elsewhere`: another place is kept in step so far, so this one is no other name of it.
    * `newFields`: mapped fields that never had a column; with `create` each gets one at the end where it is missing.
    */
   open(
@@ -199,9 +212,17 @@ export interface Target {
       readonly purpose?: string;
       readonly newFields?: readonly string[];
       readonly wasFilled?: boolean;
+      readonly elsewhere?: boolean;
     },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;
+  /** Which place it is at this moment; null: that cannot be told. Throws as `open` does. */
+  place?(signal: AbortSignal): Promise<Place | null>;
+  /**
+   * Whether nothing is at a place any more that this target, or another one of its kind, was once; also when what led
+   * there leads to this target's place now. False where that cannot be told. Throws as `open` does.
+   */
+  isLeft?(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean>;
   /**
    * Another text each time that anybody has changed the target; null when there is none. Throws as `open` does. Absent:
    * only reading it tells.

@@ -1,5 +1,6 @@
 import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
 import { describeReplaced, describeWriters } from './target-meanwhile.ts';
+import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
 import { describeSpellings } from './target-spellings.ts';
 import { describeStatus } from './target-status.ts';
@@ -17,6 +18,7 @@ export function describeTarget(
   describeStatus(name, makeHarness, cannot);
   describeSpellings(name, makeHarness);
   describeWriters(name, makeHarness);
+  describePlace(name, makeHarness);
 }
 
 /** The same, and what only a file can promise: it is replaced as a whole, or not at all. */

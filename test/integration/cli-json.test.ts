@@ -51,6 +51,8 @@ describe('exit codes and --json', () => {
           pausedSince: null,
           held: 0,
           deletedLeads: [],
+          place: null,
+          formerPlaces: [],
           reminders: { coming: 0, next: [] },
         },
       ],

@@ -9,11 +9,11 @@ import { forgetPairs, markLeadDeleted, moveBase } from '../../src/store/pairs.ts
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import { scheduleDigests } from '../../src/store/digests.ts';
 import { setMailState } from '../support/mail-state.ts';
+import { knownService } from '../../src/store/places.ts';
 import { type Pruned, prune } from '../../src/store/retention.ts';
 import {
   finishRun,
   insertRun,
-  knownService,
   lastRun,
   openRun,
   type RunMode,
@@ -92,6 +92,7 @@ const nothing = {
   digests: 0,
   followUps: 0,
   earlierValues: 0,
+  places: 0,
 };
 
 describe('pruning by age', () => {

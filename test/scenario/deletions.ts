@@ -185,9 +185,9 @@ export const deletionScenarios: readonly Scenario[] = [
     sync: { onRowDeleted: 'delete-lead' },
     steps: [
       { file: null },
-      { sync: { exit: 0, did: 'nothing' } },
-      { sync: { exit: 0, did: 'nothing' } },
-      { sync: { exit: 0, did: 'nothing' } },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.target-gone'] } },
+      { sync: { exit: 4, did: 'nothing', problems: ['guard.target-gone'] } },
+      { sync: { exit: 0, did: 'nothing' }, allow: ['target-gone'] },
     ],
     end: { leads: [acme, bolt, cord], rows: [] },
   },

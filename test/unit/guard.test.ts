@@ -21,6 +21,8 @@ function refused(
     strangers: 0,
     permuted: {},
     idsUnknown: 0,
+    otherPlace: null,
+    rows: 100,
     ...counts,
   };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
@@ -148,6 +150,8 @@ describe('a field that changes in every pair', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      otherPlace: null,
+      rows: 300,
     };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
@@ -211,10 +215,14 @@ describe('overrides', () => {
     strangers: 100,
     permuted: {},
     idsUnknown: 100,
+    otherPlace: { here: 'b', before: 'a', known: 0, recognised: 0, newLeads: 1, differing: 0 },
+    rows: 0,
   };
 
   test('all refusals are told at once', () => {
     expect(refused(everything)).toEqual([
+      'other-target',
+      'target-gone',
       'other-service',
       'empty-scan',
       'max-deletes',
@@ -247,6 +255,8 @@ describe('overrides', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      otherPlace: null,
+      rows: 300,
     };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
@@ -265,9 +275,36 @@ describe('overrides', () => {
       strangers: 0,
       permuted: {},
       idsUnknown: 0,
+      otherPlace: null,
+      rows: 300,
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);
     expect(messages[1]).toMatch(/\b200\b.*\b300\b.*\b150\b/);
+  });
+});
+
+describe('a place that is not the one that was kept in step', () => {
+  const place = { here: 'b.csv', before: 'a.csv', known: 0, recognised: 0, newLeads: 0, differing: 0 };
+
+  test.each<[string, Partial<typeof place>, readonly string[]]>([
+    ['never seen, nothing in it', {}, []],
+    ['never seen, its rows would become leads', { newLeads: 1 }, ['other-target']],
+    ['never seen, its rows differ from the leads', { differing: 1 }, ['other-target']],
+    ['moved, and shows what was in step', { known: 10, recognised: 8 }, []],
+    ['moved, and shows little of it', { known: 10, recognised: 7 }, ['other-target']],
+    ['moved, and enough of many show it', { known: 1000, recognised: 20 }, []],
+  ])('%s', (_, counts, codes) => {
+    expect(refused({ otherPlace: { ...place, ...counts }, knownPairs: counts.known ?? 0 })).toEqual(codes);
+    expect(refused({ otherPlace: { ...place, ...counts } }, {}, ['other-target'])).toEqual([]);
+  });
+
+  test.each<[number, number, readonly string[]]>([
+    // rows, known pairs
+    [0, 3, ['target-gone']],
+    [0, 2, []],
+    [1, 100, []],
+  ])('%i rows of %i known ones', (rows, knownPairs, codes) => {
+    expect(refused({ rows, knownPairs })).toEqual(codes);
   });
 });

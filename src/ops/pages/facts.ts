@@ -42,6 +42,15 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
         ? 'no sync so far'
         : html`<a href="/runs/${lastRun.runId}">run ${lastRun.runId}</a>, ${iso(lastRunAt)}, took ${shownDuration(lastRun.durationMs)}`,
     ],
+    ['Keeps in step', status.place],
+    [
+      'Before',
+      status.formerPlaces.length === 0
+        ? null
+        : status.formerPlaces
+            .map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`)
+            .join(', '),
+    ],
     ['Why', lastRun && whyNot(lastRun)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && receiptWords(lastRun)],

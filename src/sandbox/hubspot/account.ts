@@ -7,12 +7,12 @@ import type { Reply } from './send-reply.ts';
 /** `GET /account-info/…/details`. */
 export function showAccount({ portal, behaviour, query }: ApiCall): Reply {
   checkInput(z.strictObject({}), query);
-  const { timeZone } = behaviour;
+  const { portalId, timeZone } = behaviour;
   const now = Temporal.Instant.fromEpochMilliseconds(portal.now()).toZonedDateTimeISO(timeZone);
   return {
     status: 200,
     body: {
-      portalId: 1,
+      portalId,
       accountType: 'STANDARD',
       timeZone,
       companyCurrency: 'EUR',

@@ -38,6 +38,8 @@ export interface HubSpotSandboxOptions {
   readonly scopes?: readonly string[];
   /** Requests; null: as many as come, without headers. Those of the free plan (100, 250,000) unless given. */
   readonly limits?: Limits | null;
+  /** 1 unless given. */
+  readonly portalId?: number;
   /** The portal's, at whose midnight the day of the limit ends. UTC unless given. */
   readonly timeZone?: string;
   /** The machine's own unless given. */
@@ -110,6 +112,7 @@ export async function startHubSpotSandbox(options: HubSpotSandboxOptions = {}): 
     trim: options.trim ?? false,
     merge: options.merge ?? 'new-record',
     mergedInBin: options.mergedInBin ?? false,
+    portalId: options.portalId ?? 1,
     timeZone: options.timeZone ?? 'UTC',
     random: () => clock.random(),
   };

@@ -16,6 +16,7 @@ export interface PortalBehaviour {
   readonly trim: boolean;
   readonly merge: 'new-record' | 'primary';
   readonly mergedInBin: boolean;
+  readonly portalId: number;
   /** IANA name, as the account shows it. */
   readonly timeZone: string;
   /** From 0 (included) to 1 (not included). */

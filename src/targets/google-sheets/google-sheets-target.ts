@@ -1,4 +1,5 @@
-import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { goneFault } from '../gone-fault.ts';
+import type { Place, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { ownedColumns, shownStatus } from '../columns.ts';
 import { cellName } from './a1.ts';
 import type { Refused } from './bisect.ts';
@@ -10,7 +11,7 @@ import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
 import { changed, copiedFault, isRefused, renamedFault, trashedFault } from './tab-faults.ts';
-import { readTabRecords, type TabDescription, tabsFields } from './tab-description.ts';
+import { isTab, readTabRecords, sheetsFields, type TabDescription, tabsFields } from './tab-description.ts';
 import {
   adoptedTab,
   misplacedRecords,
@@ -68,7 +69,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   async open(
-    { create, newFields = [] }: { readonly create: boolean; readonly newFields?: readonly string[] },
+    { create, newFields = [], wasFilled = false, elsewhere = false }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     // A rule that refused something may have been corrected by the next run.
@@ -78,7 +79,8 @@ class SheetsTarget implements GoogleSheetsTarget {
     const first = await this.#look(signal);
     const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
     const found = isSettled ? await this.#look(signal) : first;
-    if (found.kind === 'missing') await this.#assertNotRenamed(signal);
+    if (found.kind === 'missing' && !elsewhere) await this.#assertNotRenamed(signal);
+    if (found.kind === 'missing' && wasFilled) throw goneFault(this.name);
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: inRows([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
@@ -95,6 +97,23 @@ class SheetsTarget implements GoogleSheetsTarget {
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
       rows: inRows(rowsOf(look)),
     };
+  }
+
+  async place(signal: AbortSignal): Promise<Place> {
+    const { spreadsheetId, tab } = this.#options;
+    const { sheets = [] } = await this.#api.describe([], sheetsFields, signal);
+    const sheetId = sheets.find((sheet) => isTab(sheet, tab))?.properties?.sheetId ?? null;
+    // Of a tab that is missing nobody knows the number.
+    const part = sheetId === null ? `tab ${tab}` : String(sheetId);
+    return { id: `google-sheets:${spreadsheetId}/${part}`, address: this.name, isThere: sheetId !== null };
+  }
+
+  /** Of another spreadsheet that can only be told by one that may see it: it counts as there. */
+  async isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {
+    const start = `google-sheets:${this.#options.spreadsheetId}/`;
+    if (!id.startsWith(start)) return false;
+    const { sheets = [] } = await this.#api.describe([], sheetsFields, signal);
+    return !sheets.some(({ properties }) => id === `${start}${properties?.sheetId}`);
   }
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {

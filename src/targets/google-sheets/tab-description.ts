@@ -51,6 +51,9 @@ export const tabFields = [
     `columnMetadata(${records})))`,
 ].join(',');
 
+/** Which tabs there are. */
+export const sheetsFields = 'sheets(properties(sheetId,title))';
+
 /** Asked for without a range, when the tab was not found. */
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
 

@@ -11,7 +11,7 @@ import {
   readPage,
   readProperties,
   readProperty,
-  readTimeZone,
+  readAccount,
   type SaidFault,
 } from './hubspot-replies.ts';
 
@@ -48,6 +48,7 @@ export interface NewProperty {
 /** The endpoints for companies; each call is one request. Faults: see `HubSpotHttp`. */
 export class HubSpotApi implements AsyncDisposable {
   readonly #http: HubSpotHttp;
+  #portal: string | null = null;
 
   constructor(options: HubSpotOptions) {
     this.#http = new HubSpotHttp(options);
@@ -58,14 +59,20 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.requests;
   }
 
-  /** Asks once for the portal's time zone, at whose midnight its daily limit ends. Without a reply it stays unknown. */
-  async learnTimeZone(signal: AbortSignal): Promise<void> {
-    const { limits } = this.#http;
-    if (limits.zone !== null) return;
+  /** Asks once for the portal's number, and its time zone, at whose midnight its daily limit ends. A key is of one portal. */
+  async portal(signal: AbortSignal): Promise<string> {
+    if (this.#portal !== null) return this.#portal;
     const path = `/account-info/${apiVersion}/details`;
-    const call = { kind: 'read', method: 'GET', path, read: readTimeZone, wanted: 'an account' } as const;
+    const call = { kind: 'read', method: 'GET', path, read: readAccount, wanted: 'an account' } as const;
+    const { portalId, timeZone } = await this.#http.ask(call, signal);
+    this.#http.limits.setZone(timeZone);
+    return (this.#portal = portalId);
+  }
+
+  /** Asks once for the time zone. Without a reply it stays unknown. */
+  async learnTimeZone(signal: AbortSignal): Promise<void> {
     try {
-      limits.setZone(await this.#http.ask(call, signal));
+      await this.portal(signal);
     } catch (error) {
       // It is a comfort: nothing that a sync does depends on it.
       if (!(error instanceof HubSpotFault)) throw error;

@@ -141,8 +141,11 @@ export function readProperty(json: unknown): PropertyDefinition | null {
 }
 
 /** Of an account; null when it is none. */
-export function readTimeZone(json: unknown): string | null {
-  return z.object({ timeZone: z.string().min(1) }).safeParse(json).data?.timeZone ?? null;
+export function readAccount(json: unknown): { readonly portalId: string; readonly timeZone: string } | null {
+  const { data } = z
+    .object({ portalId: z.int().transform(String), timeZone: z.string().min(1) })
+    .safeParse(json);
+  return data ?? null;
 }
 
 /** Names of a list of things; null when it is none. */

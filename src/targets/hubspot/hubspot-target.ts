@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey, isUuid } from '../../lead/lead.ts';
+import { goneFault } from '../gone-fault.ts';
 import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
 import { isForLoose, type Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
@@ -20,6 +21,7 @@ import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
+import { companiesPlace } from './companies-place.ts';
 import { isMerged, mergedCompanies } from './merged-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
@@ -73,7 +75,7 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   async open(
-    { create, purpose, newFields = [] }: Parameters<Target['open']>[0],
+    { create, purpose, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
     this.#table = null;
@@ -83,6 +85,7 @@ class CompaniesTarget implements HubSpotTarget {
     await this.#api.learnTimeZone(signal);
     const known = locateProperties(found, this.#options);
     if (known === null) await this.#assertNew(signal);
+    if (known === null && wasFilled) throw goneFault(`${this.#options.idColumn} of ${this.name}`);
     if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
     const added = create && known !== null ? await this.#addNew(known, newFields, signal) : known;
     const table = added ?? (await this.#create(found, signal));
@@ -95,6 +98,10 @@ class CompaniesTarget implements HubSpotTarget {
       merged,
       rows: inBatches(rows.map((row) => targetRow(row, table))),
     };
+  }
+
+  place(signal: AbortSignal): ReturnType<typeof companiesPlace> {
+    return companiesPlace(this.#api, signal);
   }
 
   async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {

@@ -6,7 +6,9 @@ import { visibleText } from '../../visible-text.ts';
 import { shownStatus } from '../columns.ts';
 import { isForLoose, type PresentRow, RowChanges } from '../row-changes.ts';
 import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
+import { goneFault } from '../gone-fault.ts';
 import { raise } from './postgres-fault.ts';
+import { isTableLeft, tablePlace } from './table-place.ts';
 import { refuseTooMuch } from './refuse-too-much.ts';
 import {
   type Ask,
@@ -151,9 +153,14 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       return requests;
     },
 
-    open: ({ create, newFields = [] }, signal) =>
+    place: (signal) => transaction(signal, (ask) => tablePlace(ask, options.table)),
+
+    isLeft: ({ id }, signal) => transaction(signal, (ask) => isTableLeft(ask, id)),
+
+    open: ({ create, newFields = [], wasFilled = false }, signal) =>
       transaction(signal, async (ask) => {
         const present = await describe(ask, table, options);
+        if (present === null && wasFilled) throw goneFault(name);
         if (present === null && !create) return { missing: [], created: false, rows: inBatches([]) };
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
         const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);

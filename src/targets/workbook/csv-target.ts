@@ -31,6 +31,7 @@ const clamp = (value: number, least: number, most: number): number =>
   Math.round(Math.min(Math.max(value, least), most));
 
 class CsvFormat implements FileFormat {
+  readonly part = '';
   readonly #options: CsvTargetOptions;
   /** The file as the last write left it, when that is known. */
   #left: { readonly version: string; readonly known: KnownCsv } | null = null;
@@ -47,6 +48,10 @@ class CsvFormat implements FileFormat {
     // Those of a file that is known are only copied.
     if (this.#left !== null) return clamp(rows / 20, 5_000, 10_000);
     return clamp(rows, 5_000, 20_000);
+  }
+
+  async hasPart(): Promise<boolean> {
+    return true;
   }
 
   /** Blank lines alone are nothing. */

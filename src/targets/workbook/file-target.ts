@@ -1,5 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { Place, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import { goneFault } from '../gone-fault.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
 import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
@@ -7,6 +8,10 @@ import { followLinks, openSource, type SourceFile, versionOf } from './source-fi
 
 /** What one format of file knows; all of it works on one state of the file and writes nothing. */
 export interface FileFormat {
+  /** What is kept in step within a file, as the configuration names it; empty: the file has but one such thing, or none is named. */
+  readonly part: string;
+  /** Whether the file has that part, or another one. */
+  hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
   /** How many changes are written at once into a file of so many bytes, as things stand. */
   batchSize(bytes: number): number;
   /** Whether the file has nothing in it, so that it counts as missing. */
@@ -36,6 +41,9 @@ export interface FilePlan {
 interface Replacement<T> extends Omit<FilePlan, 'outcomes'> {
   readonly result: T;
 }
+
+/** Between a path and the name of a part: a line end, as good as never in a path. */
+const partMark = '\n';
 
 /** How often a write starts again on the new content when somebody changes the file meanwhile. */
 const passes = 3;
@@ -85,6 +93,37 @@ export class FileTarget implements Target {
       return await this.open({ create }, signal);
     }
     return { missing, created, rows: this.#rows(path, file, signal) };
+  }
+
+  async place(signal: AbortSignal): Promise<Place> {
+    const path = await followLinks(this.name);
+    await using file = await openSource(path);
+    return {
+      ...this.#at(path),
+      isThere: file !== null && (await this.#format.hasPart(file, signal)),
+    };
+  }
+
+  /** Also when the path that was written for it, a link, leads elsewhere now. */
+  async isLeft({ id, address }: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean> {
+    const [, text] = /^file:(.*)$/s.exec(id) ?? [];
+    if (text === undefined) return false;
+    const [path = '', part = ''] = text.split(partMark);
+    const here = this.#at(await followLinks(this.name));
+    if (id === here.id) return false;
+    if (address === here.address) return true;
+    await using file = await openSource(path);
+    if (file === null) return true;
+    if (part === '' || this.#format.part === '') return here.id.split(partMark, 1)[0] === `file:${path}`;
+    return !(await this.#format.hasPart(file, signal, part));
+  }
+
+  #at(path: string): Pick<Place, 'id' | 'address'> {
+    const { part } = this.#format;
+    return {
+      id: `file:${path.normalize('NFC')}${part === '' ? '' : partMark + part.normalize('NFC').trim().toLowerCase()}`,
+      address: part === '' ? this.name : `${this.name} (${part})`,
+    };
   }
 
   async version(): Promise<string | null> {
@@ -189,16 +228,16 @@ export class FileTarget implements Target {
     return replaced;
   }
 
-  /** A file that is missing is made anew; one that was emptied, by a program that failed or a person, is not filled. */
+  /** A file that was filled once is neither made anew nor filled again: a share may not be mounted, a program may have failed. */
   async #refuseEmptied(path: string): Promise<void> {
     await using file = await openSource(path);
-    if (file === null) return;
+    if (file === null) throw goneFault(this.name);
     throw new LeadsyncError(
       'target.emptied',
       `${this.name} is empty, though it was in step before. Nothing was written.`,
       {
         retry: 'later',
-        help: 'Put the file back as it was. To have it filled anew, delete it.',
+        help: 'Put the file back as it was. To have it filled anew, delete it and sync with --allow target-gone.',
       },
     );
   }

@@ -8,6 +8,7 @@ import type { XlsxMapping } from './xlsx-sheet.ts';
 import type { XlsxJob } from './xlsx-task.ts';
 import { runXlsxJob } from './xlsx-thread.ts';
 import { openPackage } from './xlsx-part.ts';
+import { hasSheet } from './xlsx-workbook.ts';
 import type { PartEdit } from './xlsx-write-plan.ts';
 import { rewrittenZip } from './zip-rewrite.ts';
 
@@ -29,6 +30,15 @@ class XlsxFormat implements FileFormat {
 
   constructor(options: XlsxTargetOptions) {
     this.#options = options;
+  }
+
+  get part(): string {
+    return this.#options.sheet ?? '';
+  }
+
+  async hasPart(file: SourceFile, signal: AbortSignal, part = this.part): Promise<boolean> {
+    if (part === '' || (await this.isEmpty(file))) return true;
+    return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.path));
   }
 
   batchSize(): number {

@@ -1,3 +1,4 @@
+import { LeadsyncError } from '../../errors.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './xlsx-part.ts';
 import type { XlsxFault } from './xlsx-fault.ts';
 import { attribute, localName } from './xml-scanner.ts';
@@ -57,6 +58,20 @@ export async function openWorkbook(
   };
 }
 
+/** Whether there is a sheet of that name; also where the workbook cannot be read, which its readers tell. */
+export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFault): Promise<boolean> {
+  try {
+    const pack = await openPackage(file, fault);
+    const root = ofType(await pack.relationships(''), 'officeDocument');
+    if (root === null) return true;
+    const { sheets } = await readWorkbook(pack, pack.get(root.part));
+    return findSheet(sheets, name) !== undefined;
+  } catch (error) {
+    if (error instanceof LeadsyncError) return true;
+    throw error;
+  }
+}
+
 async function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
   const sheets: SheetEntry[] = [];
   let date1904 = false;
@@ -100,6 +115,14 @@ function ofType(relationships: ReadonlyMap<string, Relationship>, type: string):
   return [...relationships.values()].find((relationship) => isType(relationship, type)) ?? null;
 }
 
+function findSheet(sheets: readonly SheetEntry[], wanted: string): SheetEntry | undefined {
+  const plain = (name: string) => name.normalize('NFC').trim();
+  return (
+    sheets.find(({ name }) => plain(name) === plain(wanted)) ??
+    sheets.find(({ name }) => plain(name).toLowerCase() === plain(wanted).toLowerCase())
+  );
+}
+
 function chooseSheet(
   sheets: readonly SheetEntry[],
   wanted: string | undefined,
@@ -112,10 +135,7 @@ function chooseSheet(
       throw fault('has no sheet that is shown', 'Unhide a sheet, or name one in the configuration (sheet).');
     return first;
   }
-  const plain = (name: string) => name.normalize('NFC').trim();
-  const found =
-    sheets.find(({ name }) => plain(name) === plain(wanted)) ??
-    sheets.find(({ name }) => plain(name).toLowerCase() === plain(wanted).toLowerCase());
+  const found = findSheet(sheets, wanted);
   if (found === undefined) {
     throw fault(
       `has no sheet named ${JSON.stringify(wanted)}`,

@@ -1,0 +1,261 @@
+import type pg from 'pg';
+import { getRun, type Run } from './runs.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** A place that a run has found before. */
+export interface KnownPlace {
+  readonly id: string;
+  /** The connection whose table it is. */
+  readonly connection: string;
+  readonly identity: string;
+  readonly address: string;
+  readonly isCurrent: boolean;
+  /** Whether rows of it were in step once, and leads of it are remembered. */
+  readonly wasCurrent: boolean;
+}
+
+const columns = `id, connection, identity, address, is_current as "isCurrent",
+  is_current or switched_at is not null as "wasCurrent"`;
+
+/** A place as a target tells it. */
+interface FoundPlace {
+  readonly id: string;
+  readonly address: string;
+  readonly isThere: boolean;
+}
+
+/** What belongs to a service and one place, by a key in its column `connection`. */
+const tables = [
+  'pairs',
+  'earlier_values',
+  'held',
+  'mapped_columns',
+  'intents',
+  'undone',
+  'lead_spellings',
+] as const;
+
+/** The days for which a former place is remembered at the least. */
+const leastDays = 90;
+
+/** Under which the baselines of a place are kept: the name of the connection, unless it is a former place. */
+export function keyOf({ connection, id, isCurrent }: KnownPlace): string {
+  return isCurrent ? connection : `${connection}#${id}`;
+}
+
+/** The connection that a key belongs to. */
+export function connectionOf(key: string): string {
+  return key.split('#', 1)[0] ?? key;
+}
+
+/** The place that a connection keeps in step; null before its first sync. */
+export async function currentPlace(db: Queryable, connection: string): Promise<KnownPlace | null> {
+  const { rows } = await db.query<KnownPlace>(
+    `select ${columns} from places where connection = $1 and is_current`,
+    [connection],
+  );
+  return rows[0] ?? null;
+}
+
+export async function placeById(db: Queryable, id: string): Promise<KnownPlace | null> {
+  const { rows } = await db.query<KnownPlace>(`select ${columns} from places where id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/** A place that a connection keeps in step, or did before; `leftAt` (ISO instant): null of the one that it keeps. */
+export interface KeptPlace {
+  readonly address: string;
+  readonly leftAt: string | null;
+}
+
+/** The places that a connection keeps in step, and did, of which all is remembered; that of today first. */
+export async function listPlaces(db: Queryable, connection: string): Promise<readonly KeptPlace[]> {
+  const { rows } = await db.query<{ address: string; leftAt: Date | null }>(
+    `select address, case when not is_current then switched_at end as "leftAt" from places
+     where connection = $1 and (is_current or switched_at is not null) order by is_current desc, switched_at desc`,
+    [connection],
+  );
+  return rows.map(({ address, leftAt }) => ({ address, leftAt: leftAt?.toISOString() ?? null }));
+}
+
+/** The place as it is remembered, or null. What is missing can be told by nothing but its address. */
+export async function findPlace(
+  db: Queryable,
+  connection: string,
+  { id, address, isThere }: FoundPlace,
+): Promise<KnownPlace | null> {
+  const { rows } = await db.query<KnownPlace>(
+    `select ${columns} from places where connection = $1 and (identity = $2 or address = $3 and not $4)
+     order by identity = $2 desc, is_current desc, seen_at desc limit 1`,
+    [connection, id, address, isThere],
+  );
+  return rows[0] ?? null;
+}
+
+/** The place as it is remembered; a new one is taken note of. */
+export async function seePlace(db: Queryable, connection: string, place: FoundPlace): Promise<KnownPlace> {
+  const { id, address, isThere } = place;
+  const known = isThere ? null : await findPlace(db, connection, place);
+  if (known !== null) return known;
+  const { rows } = await db.query<KnownPlace>(
+    `insert into places (connection, identity, address) values ($1, $2, $3)
+     on conflict (connection, identity) do update set address = excluded.address, seen_at = now() returning ${columns}`,
+    [connection, id, address],
+  );
+  const [seen] = rows;
+  if (seen === undefined) throw new Error('the place was not stored');
+  return seen;
+}
+
+/** Takes note of what a place is now that it was made. */
+export async function renamePlace(
+  db: Queryable,
+  id: string,
+  place: { readonly id: string; readonly address: string },
+): Promise<void> {
+  await db.query(
+    `update places p set identity = $2, address = $3 where id = $1
+       and not exists (select from places o where o.connection = p.connection and o.identity = $2 and o.id <> $1)`,
+    [id, place.id, place.address],
+  );
+}
+
+/** Notes which place a run is in, and under which key its baselines are; null: under the name of its connection. */
+export async function placeRun(
+  db: Queryable,
+  runId: number,
+  place: string,
+  baseline: string | null,
+): Promise<Run> {
+  await db.query(`update runs set place = $2, baseline = $3 where id = $1`, [runId, place, baseline]);
+  return found(await getRun(db, runId));
+}
+
+/**
+ * Makes the place of a run the current one, when what it plans may be carried out: the baselines change keys with those
+ * of the place that was current, or stay, when that one was moved here. `service`: whose leads are there from now on.
+ */
+export async function enterPlace(db: pg.PoolClient, run: Run, service: string): Promise<Run> {
+  if (run.place === null) return run;
+  const connection = connectionOf(run.connection);
+  const current = await currentPlace(db, connection);
+  if (current === null) {
+    await db.query(`update places set is_current = true where id = $1`, [run.place]);
+  } else if (current.id !== run.place) {
+    if (run.connection === connection) await movePlace(db, run.place, current.id);
+    else await swapPlaces(db, connection, run.place, current.id);
+    const place = run.connection === connection ? current.id : run.place;
+    await placeRun(db, run.id, place, null);
+  }
+  await db.query(
+    `update places set service = $2 where connection = $1 and is_current and service is distinct from $2`,
+    [connection, service],
+  );
+  return found(await getRun(db, run.id));
+}
+
+/** The place that was known is found elsewhere. */
+async function movePlace(db: pg.PoolClient, seen: string, known: string): Promise<void> {
+  const { rows } = await db.query<{ identity: string; address: string }>(
+    `delete from places where id = $1 returning identity, address`,
+    [seen],
+  );
+  const [now] = rows;
+  await db.query(`update places set identity = $2, address = $3 where id = $1`, [
+    known,
+    now?.identity,
+    now?.address,
+  ]);
+}
+
+async function swapPlaces(
+  db: pg.PoolClient,
+  connection: string,
+  entered: string,
+  left: string,
+): Promise<void> {
+  for (const table of tables) {
+    const change = `update ${table} set connection = $2 where connection = $1`;
+    await db.query(change, [connection, `${connection}#${left}`]);
+    await db.query(change, [`${connection}#${entered}`, connection]);
+  }
+  await db.query(`update places set is_current = false, switched_at = now() where id = $1`, [left]);
+  await db.query(`update places set is_current = true, switched_at = now() where id = $1`, [entered]);
+}
+
+/** The service whose leads the baselines under a key are; null: not known. */
+export async function knownService(db: Queryable, key: string): Promise<string | null> {
+  const { rows } = await db.query<{ url: string | null }>(
+    `select coalesce(
+       (select service from places where connection = $2
+          and $1 = case when is_current then connection else connection || '#' || id end),
+       (select base_url from runs where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial')
+        order by id desc limit 1)) as url`,
+    [key, connectionOf(key)],
+  );
+  return rows[0]?.url ?? null;
+}
+
+/** Another connection that keeps the same place in step, or did until a week ago; null: none. */
+export async function sharedWith(
+  db: Queryable,
+  { connection, identity }: Pick<KnownPlace, 'connection' | 'identity'>,
+): Promise<string | null> {
+  const { rows } = await db.query<{ connection: string }>(
+    `select connection from places p where identity = $2 and connection <> $1 and is_current and exists (
+       select from runs r where r.connection = p.connection and mode = 'sync' and finished_at > now() - interval '7 days')
+     order by 1 limit 1`,
+    [connection, identity],
+  );
+  return rows[0]?.connection ?? null;
+}
+
+/** Forgets places, with all that is kept of them, that were left longer ago than the retention. Returns how many. */
+export async function forgetPlaces(
+  pool: pg.Pool,
+  connection: string,
+  retentionDays: number,
+): Promise<number> {
+  const old = `select id from places p where connection = $1 and not is_current
+    and greatest(switched_at, seen_at) < now() - greatest($2, ${leastDays}) * interval '1 day'
+    and not exists (select from runs where place = p.id and finished_at is null)`;
+  const { rows } = await pool.query<{ id: string }>(old, [connection, retentionDays]);
+  for (const { id } of rows) {
+    for (const table of tables)
+      await pool.query(`delete from ${table} where connection = $1`, [`${connection}#${id}`]);
+    await pool.query(`delete from places where id = $1 and not is_current`, [id]);
+  }
+  return rows.length;
+}
+
+/** How a place that is said to be moved compares with what is remembered: pairs that were in step, and rows that show it. */
+export async function countRecognised(
+  db: Queryable,
+  run: Run,
+): Promise<{ readonly known: number; readonly recognised: number }> {
+  const { rows } = await db.query<{ known: number; recognised: number }>(
+    `select (select count(*)::int from pairs where connection = $2 and base is not null and lead_deleted_at is null) as known,
+       (select coalesce(sum(unmoved), 0)::int from met_pairs where run_id = $1 and side = 'row')
+       + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
+          where s.run_id = $1 and not s.duplicate and s.cells is not null and p.base is not null and (
+            select 2 * count(*) filter (where s.cells->b.key = b.value) >= count(*) from jsonb_each(p.base) b)) as recognised`,
+    [run.id, run.connection],
+  );
+  return rows[0] ?? { known: 0, recognised: 0 };
+}
+
+/** Rows of a scan that show other values than their leads. */
+export async function countDiffering(db: Queryable, runId: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from staged_rows t join staged_leads l on l.run_id = $1 and l.lead_id = t.lead_id
+     where t.run_id = $1 and not t.duplicate and t.hash is distinct from l.hash`,
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+function found(run: Run | null): Run {
+  if (run === null) throw new Error('the run is not in the database any more');
+  return run;
+}

@@ -1,0 +1,173 @@
+import type pg from 'pg';
+import { LeadsyncError, type Problem } from '../errors.ts';
+import type { OtherPlace } from '../merge/guard.ts';
+import { countActions } from '../store/actions.ts';
+import { countKnownPairs } from '../store/pairs.ts';
+import {
+  countDiffering,
+  countRecognised,
+  currentPlace,
+  keyOf,
+  type KnownPlace,
+  placeById,
+  placeRun,
+  renamePlace,
+  seePlace,
+  sharedWith,
+} from '../store/places.ts';
+import { getRun, nextRound, type Run } from '../store/runs.ts';
+import { holding, type StepContext } from './context.ts';
+
+/** A run that was away for so long (ms) looks again where it is: a link may lead elsewhere by now. */
+const lookAgainAfter = 60_000;
+
+/** What a run tells of its place begins so; nothing is wrong then. */
+const placeCode = 'place.';
+
+/** Whether something that is told leaves a run complete. */
+export function isNote({ code }: Problem): boolean {
+  return code.startsWith(placeCode);
+}
+
+/**
+ * Finds out in which place a run is, and thereby with which baselines it goes on: those of the place, none when it was
+ * never seen, or the current ones when that place is gone and this may be it, which the plan has to prove. A place that
+ * was in step and is missing stops the run: it is not made anew. Nothing of the current place is touched before the plan
+ * has passed the guard (`enterPlace`).
+ */
+export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
+  const { target, connection, cut } = context;
+  if (run.place !== null && run.idleMs < lookAgainAfter) return run;
+  const found = (await target.place?.(cut)) ?? null;
+  if (found === null) return run;
+  const seen = await holding(context, (db) => seePlace(db, connection.name, found));
+  if (seen.id === run.place) return run;
+  const placed = await holding(context, async (db) => {
+    const begun = run.place === null ? run : await nextRound(db, run.id);
+    return placeRun(db, begun.id, seen.id, await baselineOf(context, seen, found.isThere, run));
+  });
+  if (run.undoOf !== null) await assertSamePlace(context.pool, placed, run.undoOf, seen);
+  const known = await countKnownPairs(context.pool, placed.connection);
+  if (found.isThere || known === 0 || run.allow.includes('target-gone')) return placed;
+  // What exactly is wrong the target says, before all leads are read.
+  const elsewhere = placed.connection !== connection.name;
+  await target.open({ create: false, wasFilled: true, elsewhere }, cut);
+  return placed;
+}
+
+/** The key of the baselines in a place; null: that of the connection. */
+async function baselineOf(
+  { target, pool, connection, cut }: StepContext,
+  seen: KnownPlace,
+  isThere: boolean,
+  { allow }: Run,
+): Promise<string | null> {
+  if (seen.isCurrent) return null;
+  const current = await currentPlace(pool, connection.name);
+  // What was kept before anybody looked where is taken to be here.
+  if (current === null) return null;
+  if (seen.wasCurrent || !isThere || allow.includes('other-target')) return keyOf(seen);
+  return (await target.isLeft?.({ id: current.identity, address: current.address }, cut)) === true
+    ? null
+    : keyOf(seen);
+}
+
+/** What a run wrote can be put back only where it was written. */
+async function assertSamePlace(db: pg.Pool, run: Run, undoOf: number, seen: KnownPlace): Promise<void> {
+  const undone = await getRun(db, undoOf);
+  const place = undone?.place ?? null;
+  if (place === null || place === seen.id) return;
+  const [was, current] = [await placeById(db, place), await currentPlace(db, run.connection)];
+  // Found elsewhere: the same, moved.
+  if (current?.id === place) return;
+  throw new LeadsyncError(
+    'undo.other-place',
+    `run ${undoOf} wrote to ${was?.address ?? 'another place'}, but the target is ${seen.address} now: nothing was put back`,
+    { help: 'Set the target back to undo it.' },
+  );
+}
+
+/** A target that a run has made has another identity now than while it was missing. */
+export async function noteMade(context: StepContext, run: Run): Promise<void> {
+  const made = run.place === null ? null : await context.target.place?.(context.cut);
+  if (made?.isThere !== true || run.place === null) return;
+  const { place } = run;
+  await holding(context, (db) => renamePlace(db, place, made));
+}
+
+/** How the place of a run stands to the one that was kept so far. */
+export interface Placement {
+  readonly kind: 'same' | 'moved' | 'former' | 'new';
+  readonly here: KnownPlace;
+  readonly before: KnownPlace;
+}
+
+/** Null where nothing was in step so far, or the place cannot be told. */
+export async function placementOf(
+  db: pg.PoolClient,
+  run: Run,
+  connection: string,
+): Promise<Placement | null> {
+  const here = run.place === null ? null : await placeById(db, run.place);
+  const before = await currentPlace(db, connection);
+  if (here === null || before === null) return null;
+  if (here.id === before.id) return { kind: 'same', here, before };
+  if (run.connection === connection) return { kind: 'moved', here, before };
+  return { kind: here.wasCurrent ? 'former' : 'new', here, before };
+}
+
+/** What the guard asks of a place that is not the one that was kept so far. Null: it is, or its baselines are known. */
+export async function otherPlace(
+  db: pg.PoolClient,
+  run: Run,
+  placement: Placement | null,
+): Promise<OtherPlace | null> {
+  if (placement === null) return null;
+  const { kind, here, before } = placement;
+  const addresses = { here: here.address, before: before.address };
+  if (kind === 'moved')
+    return { ...addresses, ...(await countRecognised(db, run)), newLeads: 0, differing: 0 };
+  if (kind !== 'new') return null;
+  const creates = (await countActions(db, run.id)).filter(
+    ({ kind: action, round, state }) =>
+      action === 'create-lead' && round === run.round && state !== 'left-out',
+  );
+  const newLeads = creates.reduce((total, { count }) => total + count, 0);
+  return { ...addresses, known: 0, recognised: 0, newLeads, differing: await countDiffering(db, run.id) };
+}
+
+/** What is to be told of the place of a run. */
+export async function placeNotes(
+  db: pg.PoolClient,
+  placement: Placement | null,
+): Promise<readonly Problem[]> {
+  if (placement === null) return [];
+  const { kind, here, before } = placement;
+  const note = (code: string, message: string): Problem => ({ code: `${placeCode}${code}`, message });
+  const kept = `What is remembered of ${before.address} is kept for when the target is set back`;
+  const other = await sharedWith(db, here);
+  const shared =
+    other === null
+      ? []
+      : [
+          note(
+            'shared',
+            `${here.address} is kept in step by the connection ${other} too: give each a place of its own`,
+          ),
+        ];
+  switch (kind) {
+    case 'same':
+      return shared;
+    case 'moved':
+      return [note('moved', `moved from ${before.address} to ${here.address}: it goes on there`), ...shared];
+    case 'former':
+      return [
+        note('switched', `back in ${here.address}: it goes on from where it was left. ${kept}`),
+        ...shared,
+      ];
+    case 'new':
+      return [note('first-sync', `first sync of ${here.address}. ${kept}`), ...shared];
+    default:
+      return kind satisfies never;
+  }
+}

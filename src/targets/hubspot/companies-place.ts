@@ -1,0 +1,18 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { Place } from '../target.ts';
+import type { HubSpotApi } from './hubspot-api.ts';
+
+/** The companies of a portal. A key that may not ask for its number leaves it open which one that is. */
+export async function companiesPlace(api: HubSpotApi, signal: AbortSignal): Promise<Place | null> {
+  try {
+    const portal = await api.portal(signal);
+    return {
+      id: `hubspot:${portal}/companies`,
+      address: `the companies of HubSpot portal ${portal}`,
+      isThere: true,
+    };
+  } catch (error) {
+    if (error instanceof LeadsyncError && error.code === 'target.forbidden') return null;
+    throw error;
+  }
+}
