@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { guard, type PlanCounts } from '../merge/guard.ts';
+import { guard } from '../merge/guard.ts';
 import { ShuffledRows } from '../merge/shuffled-rows.ts';
 import type { PlannedAction } from '../merge/action.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
@@ -9,12 +9,12 @@ import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '.
 import { planNewRow, undoneRow } from '../merge/plan-new-row.ts';
 import { planUndo } from '../merge/undo.ts';
 import { sameCell, type Values } from '../lead/value.ts';
-import { clearActions, countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
+import { clearActions } from '../store/actions.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';
-import { type AbsenceProof, adoptScan, countKnownPairs, makeKeptMoves } from '../store/pairs.ts';
+import { type AbsenceProof, adoptScan, makeKeptMoves } from '../store/pairs.ts';
 import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
-import { enterPlace, knownService } from '../store/places.ts';
+import { enterPlace } from '../store/places.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { countRecords } from '../store/count-records.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
@@ -22,12 +22,13 @@ import { UndoneRecords } from '../store/undone.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
+import { countPlan } from './count-plan.ts';
 import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
-import { otherPlace, type Placement, placementOf, placeNotes } from './which-place.ts';
+import { placementOf, placeNotes } from './which-place.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
 
 /**
@@ -266,39 +267,4 @@ function validMemo(difference: Pick<Difference, 'memo' | 'lead' | 'row'>): Recor
 function withoutFields(values: Values, fields: ReadonlySet<string>): Values {
   if (fields.size === 0) return values;
   return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.has(field)));
-}
-
-/** Why a row is written again. */
-const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
-
-async function countPlan(
-  context: StepContext,
-  db: pg.PoolClient,
-  run: Run,
-  { isBroughtForward }: OlderCopies,
-  placement: Placement | null,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
-  const service = await knownService(db, run.connection);
-  const byKind: Record<string, number> = {};
-  let rewritten = 0;
-  for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
-    if (round !== run.round || state === 'left-out') continue;
-    // What only fills empty cells, of a new column for instance, takes nothing away.
-    if (kind === 'update-row' && reason === 'fills-empty') continue;
-    // A person has chosen that an older copy is brought forward.
-    if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
-    byKind[kind] = (byKind[kind] ?? 0) + count;
-    if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
-  }
-  return {
-    knownPairs: await countKnownPairs(db, run.connection),
-    leads: run.pulled,
-    otherService: service === context.connection.leads.baseUrl ? null : service,
-    byKind,
-    otherPlace: await otherPlace(db, run, placement),
-    rows: run.targetRows,
-    rewritten,
-    byField: await countChangedFields(db, run),
-    emptied: await countEmptiedFields(db, run),
-  };
 }

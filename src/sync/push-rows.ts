@@ -1,9 +1,6 @@
 import type pg from 'pg';
-import { fingerprint } from '../lead/fingerprint.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
-import { undoneMessages } from '../merge/hold-message.ts';
-import { reopenedBases } from '../merge/put-back.ts';
 import { deletedText } from '../merge/row-status.ts';
 import {
   type Action,
@@ -13,24 +10,15 @@ import {
   settleActions,
   writtenCells,
 } from '../store/actions.ts';
-import { scannedLeadCells } from '../store/differences.ts';
-import { hold, type NewHeld } from '../store/held.ts';
+import { hold } from '../store/held.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
-import { abandonIntentsOf, intentsLinked } from '../store/intents.ts';
-import {
-  forgetPairs,
-  markLeadDeleted,
-  moveBase,
-  neverInStep,
-  placesOf,
-  restoreBase,
-  rowsThere,
-} from '../store/pairs.ts';
+import { intentsLinked } from '../store/intents.ts';
+import { forgetPairs, markLeadDeleted, moveBase, placesOf, rowsThere } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { keepUndone } from '../store/undone.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { settleUndoneRows } from './settle-undone-rows.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
 
 /**
@@ -213,64 +201,8 @@ function commit(
         run.connection,
         unlinked.map(({ leadId }) => leadId ?? ''),
       );
-    } else await undone(context, db, run, run.undoOf, done);
+    } else await settleUndoneRows(context, db, run, run.undoOf, done);
     await updateRun(db, run.id, { tries: 0 });
-  });
-}
-
-/**
- * What an undo puts back is an edit like any other, but for what the run had decided: that is open again. A row that was
- * taken away was never there; one whose lead was taken away never had it.
- */
-async function undone(
-  context: StepContext,
-  db: pg.PoolClient,
-  run: Run,
-  undoOf: number,
-  done: readonly Action[],
-): Promise<void> {
-  const { connection } = run;
-  const leadIds = (kind: Action['kind']): readonly string[] =>
-    done.flatMap((action) => (action.kind === kind && action.leadId !== null ? [action.leadId] : []));
-  for (const { kind, leadId, changes } of done) {
-    if (kind === 'update-row' && leadId !== null)
-      await restoreBase(db, connection, leadId, reopenedBases(changes));
-  }
-  // Held in the name of the run that is put back: this one has done what it was asked for.
-  const taken = await takenAway(context, db, run, done);
-  await hold(db, { id: undoOf, connection, round: 0 }, taken);
-  await keepUndone(
-    db,
-    connection,
-    taken.map(({ leadId, rowKey, cells }) => ({ leadId: leadId ?? '', rowKey, cells })),
-  );
-  await neverInStep(db, connection, leadIds('remove-row'));
-  await forgetPairs(db, connection, leadIds('unlink'));
-  await abandonIntentsOf(db, connection, leadIds('unlink'));
-}
-
-/** What the next sync would make again of what an undo has left: held until that shows something else. */
-async function takenAway(
-  { connection: { fields } }: StepContext,
-  db: pg.PoolClient,
-  run: Run,
-  done: readonly Action[],
-): Promise<readonly (NewHeld & { readonly cells: Cells })[]> {
-  const taken = done.filter(({ kind }) => kind === 'unlink' || kind === 'remove-row');
-  const leads = await scannedLeadCells(
-    db,
-    run.id,
-    taken.flatMap(({ kind, leadId }) => (kind === 'remove-row' && leadId !== null ? [leadId] : [])),
-  );
-  return taken.flatMap(({ kind, leadId, row, expect, changes }) => {
-    const isRow = kind === 'unlink';
-    const code = isRow ? 'row.undone' : 'lead.undone';
-    const cells = isRow ? { ...expect, ...writtenCells(changes) } : leads.get(leadId ?? '');
-    if (cells === undefined) return [];
-    const place = isRow ? { leadId: null, row } : { leadId, row: null };
-    const rowKey = fingerprint(cells, fields);
-    const message = undoneMessages[code];
-    return [{ ...place, rowKey, field: '', code, message, lead: null, rowValue: null, cells }];
   });
 }
 

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import type { PlanCounts } from '../merge/guard.ts';
+import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
+import { countKnownPairs } from '../store/pairs.ts';
+import { knownService } from '../store/places.ts';
+import type { Run } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import type { OlderCopies } from './find-older-copy.ts';
+import { otherPlace, type Placement } from './which-place.ts';
+
+/** Why a row is written again. */
+const goneRow: ReadonlySet<string> = new Set(['row-deleted', 'row-deleted-but-lead-edited']);
+
+/** What the guard asks of a plan, as far as the database tells it. */
+export async function countPlan(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  { isBroughtForward }: OlderCopies,
+  placement: Placement | null,
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
+  const service = await knownService(db, run.connection);
+  const byKind: Record<string, number> = {};
+  let rewritten = 0;
+  for (const { kind, reason, round, state, count } of await countActions(db, run.id)) {
+    if (round !== run.round || state === 'left-out') continue;
+    // What only fills empty cells, of a new column for instance, takes nothing away.
+    if (kind === 'update-row' && reason === 'fills-empty') continue;
+    // A person has chosen that an older copy is brought forward.
+    if (isBroughtForward && (reason === 'older-copy' || goneRow.has(reason))) continue;
+    byKind[kind] = (byKind[kind] ?? 0) + count;
+    if (kind === 'create-row' && goneRow.has(reason)) rewritten += count;
+  }
+  return {
+    knownPairs: await countKnownPairs(db, run.connection),
+    leads: run.pulled,
+    otherService: service === context.connection.leads.baseUrl ? null : service,
+    byKind,
+    otherPlace: await otherPlace(db, run, placement),
+    rows: run.targetRows,
+    rewritten,
+    byField: await countChangedFields(db, run),
+    emptied: await countEmptiedFields(db, run),
+  };
+}
