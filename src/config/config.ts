@@ -18,6 +18,8 @@ export interface WorkbookConfig {
   readonly sheet?: string;
   readonly idColumn: string;
   readonly statusColumn?: string;
+  /** The target is not marked as ours (docs/marks.md). */
+  readonly marker?: false;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;
 }
@@ -28,6 +30,7 @@ interface GoogleSheetsConfig {
   readonly tab: string;
   readonly idColumn: string;
   readonly statusColumn?: string;
+  readonly marker?: false;
   /** How moments are written: as the spreadsheet's own dates, in its time zone, or as ISO 8601 text. */
   readonly dates: 'native' | 'iso';
   /** Requests a minute that are ours; Google allows 60 of each to one account. */
@@ -43,6 +46,7 @@ interface HubSpotConfig {
   /** Internal name of a property, as are the columns of the fields and `statusColumn`. */
   readonly idColumn: string;
   readonly statusColumn?: string;
+  readonly marker?: false;
   /** The portal's IANA zone. */
   readonly timeZone: string;
 }
@@ -54,6 +58,7 @@ interface PostgresTableConfig {
   readonly table: string;
   readonly idColumn: string;
   readonly statusColumn?: string;
+  readonly marker?: false;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;
   /** Whether that zone was named for this table. */

@@ -108,6 +108,12 @@ export const connectionSettings = [
       'Heading of a column in which leadsync tells how each row stands: in step, held (why), waiting (why), deleted (when). It is never read as data. Without it nothing is told, and the row of a deleted lead stays as it is.',
   },
   {
+    path: 'connections.NAME.target.marker',
+    default: 'true',
+    meaning:
+      'Whether a mark of leadsync travels with the table, by which an older copy of it and another leadsync that writes into it are recognised (docs/marks.md). A CSV file has none.',
+  },
+  {
     variable: 'TARGET_TZ_NAME',
     path: 'connections.NAME.target.timeZone',
     only: ['workbook', 'hubspot', 'postgres-table'],

@@ -42,6 +42,7 @@ function buildTarget(
   const columns = {
     idColumn: target.idColumn ?? defaultIdColumn(target.type),
     ...(target.statusColumn === undefined ? {} : { statusColumn: target.statusColumn }),
+    ...(target.marker ? {} : { marker: false as const }),
   };
   if (target.type === 'google-sheets') {
     const { type, spreadsheet, tab, dates, readsPerMinute, writesPerMinute } = target;

@@ -62,7 +62,11 @@ const leads = z.strictObject({
     .default({}),
 });
 
-const columns = { idColumn: heading.optional(), statusColumn: heading.optional() };
+const columns = {
+  idColumn: heading.optional(),
+  statusColumn: heading.optional(),
+  marker: z.boolean().default(true),
+};
 
 const workbook = z.strictObject({
   type: z.literal('workbook'),

@@ -1,4 +1,5 @@
 import type { ActionKind } from './action.ts';
+import type { MarkVerdict } from './table-mark.ts';
 
 /** A limit as `10` (rows) or `10%` (of the known pairs). */
 export interface Limit {
@@ -30,6 +31,8 @@ export interface PlanCounts {
   readonly permuted: Readonly<Record<string, number>>;
   /** Rows that came by ids that nobody knows, of which as many known pairs have lost their row in the same scan. */
   readonly idsUnknown: number;
+  /** What the mark in the table says. */
+  readonly mark: MarkVerdict;
 }
 
 /** A place that is not known to be the one that was kept in step. */
@@ -54,6 +57,8 @@ export interface Refusal {
 export const guardCodes = [
   'other-target',
   'target-gone',
+  'older-state',
+  'other-keeper',
   'other-service',
   'empty-scan',
   'max-deletes',
@@ -94,6 +99,7 @@ export function guard(
     );
   }
 
+  if ('by' in counts.mark) refuse(counts.mark.kind, explainMark(counts.mark, knownPairs));
   if (counts.otherService !== null) {
     refuse(
       'other-service',
@@ -181,6 +187,18 @@ function describeOther({ here, before, known, recognised, newLeads, differing }:
   }
   if (newLeads + differing === 0) return null;
   return `${here} is another place than ${before}, which was kept in step so far: ${newLeads} of its rows would become leads, ${differing} differ from their leads. ${take}; else set the target back`;
+}
+
+function explainMark({ kind, by }: Extract<MarkVerdict, { readonly by: string }>, known: number): string {
+  const allowed = `Once it is allowed, the ${known} known pairs are compared as at first sight, and what differs is held`;
+  switch (kind) {
+    case 'older-state':
+      return `the table was written by a newer or another copy of this state (its mark is not known here): was the state restored from a backup, or does a copy of it, for tests perhaps, sync the same table? Give the copy another table, and a database of its own. ${allowed}`;
+    case 'other-keeper':
+      return `another leadsync has written into this table since the last sync from here (its connection ${by}): two that keep one table undo each other's work. Stop the other one, or give one of them another table. ${allowed}`;
+    default:
+      return `the table is a copy of what the connection ${by} has written elsewhere. Put back the table that belongs here, or set the right one as the target. ${allowed}`;
+  }
 }
 
 /** A number of rows is what the user typed; a share always lets `few` pass. */

@@ -241,6 +241,11 @@ export async function forgetPairs(
   await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
 
+/** Every pair is a first sight again. */
+export async function forgetAllPairs(db: Queryable, connection: string): Promise<void> {
+  await db.query('delete from pairs where connection = $1', [connection]);
+}
+
 /** The baselines of some leads. */
 export async function basesOf(
   db: Queryable,

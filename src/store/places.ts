@@ -34,6 +34,7 @@ const tables = [
   'intents',
   'undone',
   'lead_spellings',
+  'marks',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

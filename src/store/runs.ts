@@ -43,6 +43,8 @@ export interface Run {
   readonly waiting: number;
   /** Writes to rows of the round, when all of them were read again as they were written; else 0: each has a receipt. */
   readonly rowsReadEqual: number;
+  /** What was found in the target that marks it; '' when there was none, null when it was not looked for. */
+  readonly mark: string | null;
   readonly tries: number;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
@@ -63,7 +65,7 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
-  rows_read_equal as "rowsReadEqual", tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  rows_read_equal as "rowsReadEqual", mark, tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
@@ -91,6 +93,7 @@ export interface RunPatch {
   readonly comparedEqual?: number;
   readonly waiting?: number;
   readonly rowsReadEqual?: number;
+  readonly mark?: string | null;
   readonly tries?: number;
   readonly problems?: readonly Problem[];
   readonly refusals?: readonly Refusal[];
@@ -114,6 +117,7 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   comparedEqual: 'compared_equal',
   waiting: 'waiting',
   rowsReadEqual: 'rows_read_equal',
+  mark: 'mark',
   tries: 'tries',
   problems: 'problems',
   refusals: 'refusals',

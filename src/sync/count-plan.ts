@@ -18,7 +18,7 @@ export async function countPlan(
   run: Run,
   { isBroughtForward }: OlderCopies,
   placement: Placement | null,
-): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown'>> {
+): Promise<Omit<PlanCounts, 'strangers' | 'permuted' | 'idsUnknown' | 'mark'>> {
   const service = await knownService(db, run.connection);
   const byKind: Record<string, number> = {};
   let rewritten = 0;

@@ -30,6 +30,7 @@ import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
 import { placementOf, placeNotes } from './which-place.ts';
 import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
+import { acceptCopy, doubtsOf, judgeTable } from './table-mark.ts';
 
 /**
  * Compares what is staged with the baseline, stores the plan and asks the guard. Nothing is written to either side.
@@ -37,11 +38,13 @@ import { type SettledCreates, settleCreates, storeSettlements } from './settle-c
  * person has looked at and the guard is not asked about.
  */
 export async function makePlan(context: StepContext, staged: Run): Promise<Run> {
-  let [written, newPairs, run] = [0, 0, staged];
+  const { verdict: mark, run: judged, again } = await judgeTable(context, staged);
+  if (again) return judged;
+  let [written, newPairs, run] = [0, 0, judged];
   const { name, leads } = context.connection;
   // What an undo has to look up is of the place that it is in.
   if (run.undoOf !== null && run.mode === 'sync')
-    run = await holding(context, (db) => enterPlace(db, staged, leads.baseUrl));
+    run = await holding(context, (db) => enterPlace(db, judged, leads.baseUrl));
   const planned = await holding(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
@@ -59,9 +62,13 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
     const placement = await placementOf(db, run, name);
     // What is said to be moved, and puts something back, may be a copy.
-    const doubts =
-      placement?.kind === 'moved' ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
-    const older = await findOlderCopies(context, run, policy, { moved, notMissing: found.rowOf, doubts });
+    const isMoved = placement?.kind === 'moved';
+    const moves = isMoved ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
+    const older = await findOlderCopies(context, run, policy, {
+      moved,
+      notMissing: found.rowOf,
+      doubts: { ...moves, ...doubtsOf(mark) },
+    });
     const isProof = absenceProof(context, run, older);
     const tally = new PlanTally();
     const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
@@ -85,15 +92,12 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     const { strangers } = shuffled;
     const { idsUnknown } = found;
     const permuted = shuffled.permuted();
-    const counts = {
-      ...(await countPlan(context, db, run, older, placement)),
-      strangers,
-      permuted,
-      idsUnknown,
-    };
-    // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that.
-    const refusals =
-      older.refusals.length > 0 ? older.refusals : guard(counts, context.connection.sync.limits, run.allow);
+    const numbers = await countPlan(context, db, run, older, placement);
+    const counts = { ...numbers, strangers, permuted, idsUnknown, mark };
+    // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that. A mark of others
+    // says it more exactly.
+    const isOlder = older.refusals.length > 0 && !('by' in mark);
+    const refusals = isOlder ? older.refusals : guard(counts, context.connection.sync.limits, run.allow);
     if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
     const notes = await placeNotes(db, placement);
     const problems = [
@@ -101,6 +105,7 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
       ...notes,
     ];
     if (run.mode === 'plan') return updateRun(db, run.id, { ...next, problems });
+    await acceptCopy(db, run, mark);
     run = await enterPlace(db, run, leads.baseUrl);
     await rememberColumns(db, run.connection, context.connection.fields, moved);
     const shown = await countRecords(db, run);

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
 import { rowKinds } from '../merge/action.ts';
 import { deletedText } from '../merge/row-status.ts';
 import {
@@ -16,10 +15,12 @@ import { intentsLinked } from '../store/intents.ts';
 import { forgetPairs, markLeadDeleted, moveBase, placesOf, rowsThere } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { RowChange, RowOutcome } from '../targets/target.ts';
+import type { RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { readable, rowChange } from './row-change.ts';
 import { settleUndoneRows } from './settle-undone-rows.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
+import { markOf } from './table-mark.ts';
 
 /**
  * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
@@ -30,6 +31,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   let next = following(context, run, 0);
   // What became of a batch is stored while the next one is written. Should that fail, the lease waits for what is stored.
   let storing = Promise.resolve();
+  let mark: Awaited<ReturnType<typeof markOf>>;
   for (;;) {
     context.stop.throwIfAborted();
     const actions = await next;
@@ -41,12 +43,15 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
     const was = await placesOf(context.pool, run.connection, created);
     const deleted = deletedText(day(context.clock.now()));
+    mark ??= await markOf(context, run);
     const outcomes = await target.write(
       actions.map((action) => rowChange(run, action, deleted, status(action), was.get(action.leadId ?? ''))),
       // A write that has begun may end, so that it is also looked where it arrived.
       context.cut,
+      mark,
     );
     await storing;
+    await mark?.settle();
     storing = commit(context, run, actions, outcomes);
     storing.catch(() => {});
   }
@@ -95,36 +100,6 @@ async function statusOfNewRows(
   const leadIds = fresh.map(({ leadId }) => leadId ?? '');
   const held = leadIds.length === 0 ? null : await heldOfLeads(pool, connection.name, leadIds);
   return ({ leadId }) => newRowStatus(held?.get(leadId ?? '') ?? [], connection.fields);
-}
-
-function rowChange(
-  { undoOf }: Run,
-  action: Action,
-  deleted: string,
-  status: string | undefined,
-  was: number | undefined,
-): RowChange {
-  const key = String(action.id);
-  const leadId = action.leadId ?? '';
-  const { expect } = action;
-  const isRepeated = action.tries > 0;
-  const values = readable(writtenCells(action.changes));
-  // What becomes of a row that is brought back is decided by the next sync.
-  const told = undoOf !== null || status === undefined ? {} : { status };
-  switch (action.kind) {
-    case 'create-row':
-      return { kind: 'append', key, leadId, values, ...told, ...(was !== undefined && { was }), isRepeated };
-    case 'link':
-      return { kind: 'link', key, leadId, expect, values, ...told };
-    case 'mark-row':
-      return { kind: 'mark', key, leadId, expect, text: undoOf === null ? deleted : '' };
-    case 'remove-row':
-      return { kind: 'remove', key, leadId, expect, bare: undoOf !== null };
-    case 'unlink':
-      return { kind: 'unlink', key, leadId, expect, values };
-    default:
-      return { kind: 'update', key, leadId, expect, values };
-  }
 }
 
 /** The day (UTC) of a moment. */
@@ -230,9 +205,4 @@ function heldOutcome(state: ActionOutcome, byId: ReadonlyMap<number, Action>) {
       rowValue: null,
     },
   ];
-}
-
-function readable(cells: Cells): Values {
-  const entries = Object.entries(cells).filter((entry): entry is [string, Value] => !isUnreadable(entry[1]));
-  return Object.fromEntries(entries);
 }

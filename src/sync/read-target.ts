@@ -33,6 +33,8 @@ export interface StagedTable {
   readonly rows: number;
   readonly problems: readonly Problem[];
   readonly merged?: TargetSnapshot['merged'];
+  /** As `Run.mark`. */
+  readonly mark: string | null;
 }
 
 /**
@@ -83,7 +85,8 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   await stage([], apart.end());
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
-  return { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], merged };
+  const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
+  return { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], merged, mark };
 }
 
 /** The most rows apart from the table that are told one by one. */
@@ -132,6 +135,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
     return updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
+      mark: table.mark,
       tries: 0,
       problems: [...others, ...table.problems],
     });

@@ -5,6 +5,7 @@ import { type RowStanding, rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
 import type { RowChange } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { markOf } from './table-mark.ts';
 
 /**
  * Tells people in the status column how each row stands now: the last thing that a round writes. Only cells that do not
@@ -28,7 +29,9 @@ export async function showStatus(context: StepContext, run: Run): Promise<void> 
     if (changes.size === 0) return;
     stop.throwIfAborted();
     await holding(context, async () => undefined);
-    const outcomes = await target.write([...changes.values()], cut);
+    const mark = await markOf(context, run);
+    const outcomes = await target.write([...changes.values()], cut, mark);
+    await mark?.settle();
     changes.clear();
     const refused = outcomes.filter(({ status }) => status !== 'done').length;
     if (refused > 0) context.log.info({ run: run.id, refused }, 'status cells that cannot be written to');

@@ -50,6 +50,8 @@ export interface TargetSnapshot {
   readonly mayWrite?: boolean | null;
   /** By where they stood: rows that are not there any more because they were merged. Absent: none ever is. */
   readonly merged?: ReadonlyMap<number, MergedRow>;
+  /** The text by which we have marked the target; null: there is none. Absent: this kind has no place for it. */
+  readonly mark?: string | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }
@@ -164,6 +166,15 @@ export interface Place {
 }
 
 /**
+ * A text of ours that travels with the content. Written together with rows, never alone: at once with them or, where the
+ * target has no such thing, after them. No write fails because it cannot be written; `arrived` is called when it is there.
+ */
+export interface MarkToWrite {
+  readonly text: string;
+  readonly arrived: () => void;
+}
+
+/**
  * What a sync asks of a spreadsheet or CRM. Faults are thrown as LeadsyncError:
  *
  * | code | retry | when |
@@ -229,7 +240,11 @@ export interface Target {
    */
   version?(): Promise<string | null>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
-  write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]>;
+  write(
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: MarkToWrite,
+  ): Promise<readonly RowOutcome[]>;
   /**
    * Whom to give access, for `leadsync check`; null when the account has no address. Absent: nobody has to. Throws when
    * there is no account to use.

@@ -3,7 +3,7 @@ import { makeCsvHarness } from './csv-harness.ts';
 import { describeFileTarget } from './target.ts';
 import { headings, never, withRows } from './target-harness.ts';
 
-describeFileTarget('csv', makeCsvHarness);
+describeFileTarget('csv', makeCsvHarness, ['marks']);
 
 test('csv: headings below an empty first row are not looked for', () =>
   withRows(makeCsvHarness, [['', ''], headings], async (harness) => {

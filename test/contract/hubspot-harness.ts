@@ -27,6 +27,7 @@ export const hubspotCannot: readonly Inability[] = [
   'own-cells-emptied',
   'new-columns',
   'row-numbers',
+  'generations',
 ];
 
 /** The property of each heading of the suite. None of them is in a fresh portal but the name. */

@@ -32,7 +32,9 @@ export interface LocalHarness extends TargetHarness {
  * - `free-text-dates`: the column of a date holds dates only;
  * - `own-cells-emptied`: a row with cells of its own is never emptied of ours, it is left and held instead;
  * - `new-columns`: its contract for columns of new fields is another one;
- * - `row-numbers`: its rows are not numbered from a row of headings.
+ * - `row-numbers`: its rows are not numbered from a row of headings;
+ * - `marks`: it has no place for a mark;
+ * - `generations`: its mark says who keeps it, not since when.
  */
 export type Inability =
   | 'loose-headings'
@@ -42,7 +44,9 @@ export type Inability =
   | 'free-text-dates'
   | 'own-cells-emptied'
   | 'new-columns'
-  | 'row-numbers';
+  | 'row-numbers'
+  | 'marks'
+  | 'generations';
 
 export type Inabilities = ReadonlySet<Inability>;
 

@@ -1,4 +1,5 @@
 import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
+import { describeMarks, describeNoMarks } from './target-marks.ts';
 import { describeReplaced, describeWriters } from './target-meanwhile.ts';
 import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
@@ -19,10 +20,16 @@ export function describeTarget(
   describeSpellings(name, makeHarness);
   describeWriters(name, makeHarness);
   describePlace(name, makeHarness);
+  if (cannot.has('marks')) describeNoMarks(name, makeHarness);
+  else describeMarks(name, makeHarness, cannot);
 }
 
 /** The same, and what only a file can promise: it is replaced as a whole, or not at all. */
-export function describeFileTarget(name: string, makeHarness: () => Promise<LocalHarness>): void {
-  describeTarget(name, makeHarness);
+export function describeFileTarget(
+  name: string,
+  makeHarness: () => Promise<LocalHarness>,
+  inabilities: readonly Inability[] = [],
+): void {
+  describeTarget(name, makeHarness, inabilities);
   describeReplaced(name, makeHarness);
 }

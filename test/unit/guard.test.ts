@@ -23,6 +23,7 @@ function refused(
     idsUnknown: 0,
     otherPlace: null,
     rows: 100,
+    mark: { kind: 'current' as const },
     ...counts,
   };
   return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
@@ -152,6 +153,7 @@ describe('a field that changes in every pair', () => {
       idsUnknown: 0,
       otherPlace: null,
       rows: 300,
+      mark: { kind: 'current' as const },
     };
     expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
@@ -217,12 +219,16 @@ describe('overrides', () => {
     idsUnknown: 100,
     otherPlace: { here: 'b', before: 'a', known: 0, recognised: 0, newLeads: 1, differing: 0 },
     rows: 0,
-  };
+    mark: { kind: 'older-state', by: 'main' },
+  } as const;
+  // A table has one mark, which says one thing.
+  const codes = guardCodes.filter((code) => code !== 'other-keeper');
 
   test('all refusals are told at once', () => {
     expect(refused(everything)).toEqual([
       'other-target',
       'target-gone',
+      'older-state',
       'other-service',
       'empty-scan',
       'max-deletes',
@@ -231,16 +237,20 @@ describe('overrides', () => {
       'rows-shuffled',
       'ids-unknown',
     ]);
-    expect(new Set(refused(everything))).toEqual(new Set(guardCodes));
+    expect(new Set(refused(everything))).toEqual(new Set(codes));
   });
 
   test.each(guardCodes)('%s alone is overridden by its name', (code) => {
-    expect(refused(everything, {}, [code])).toEqual(guardCodes.filter((other) => other !== code));
+    const kind = code === 'other-keeper' ? code : 'older-state';
+    const counts = { ...everything, mark: { kind, by: 'main' } as const };
+    const told = codes.map((each) => (each === 'older-state' ? kind : each));
+    expect(refused(counts)).toEqual(told);
+    expect(refused(counts, {}, [code])).toEqual(told.filter((other) => other !== code));
   });
 
   test('all together, and no other name', () => {
     expect(refused(everything, {}, guardCodes)).toEqual([]);
-    expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...guardCodes]);
+    expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...codes]);
   });
 
   test('a refusal says what is wrong with the service', () => {
@@ -257,6 +267,7 @@ describe('overrides', () => {
       idsUnknown: 0,
       otherPlace: null,
       rows: 300,
+      mark: { kind: 'current' as const },
     };
     const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
     expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
@@ -277,6 +288,7 @@ describe('overrides', () => {
       idsUnknown: 0,
       otherPlace: null,
       rows: 300,
+      mark: { kind: 'current' as const },
     };
     const messages = guard(counts, defaults, []).map(({ message }) => message);
     expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);

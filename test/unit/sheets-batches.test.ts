@@ -5,7 +5,7 @@ import { bisect } from '../../src/targets/google-sheets/bisect.ts';
 import {
   inBatches,
   insertedRows,
-  restoredCells,
+  writtenCells,
   valueRanges,
 } from '../../src/targets/google-sheets/cell-writes.ts';
 import type { GridCell } from '../../src/targets/google-sheets/grid.ts';
@@ -79,7 +79,7 @@ test('cells are put back as what they were', () => {
       [4, null],
     ]),
   ];
-  expect(restoredCells(9, rows)).toEqual([
+  expect(writtenCells(9, rows)).toEqual([
     {
       updateCells: {
         start: { sheetId: 9, rowIndex: 2, columnIndex: 0 },

@@ -53,8 +53,8 @@ export function insertedRows(
   ];
 }
 
-/** Puts cells back as they were, formulas included. */
-export function restoredCells(sheetId: number, rows: readonly SentRow[]): sheets_v4.Schema$Request[] {
+/** Cells as they are to be, formulas included, as requests that others can go along with. */
+export function writtenCells(sheetId: number, rows: readonly SentRow[]): sheets_v4.Schema$Request[] {
   return rows.flatMap(({ row, cells }) =>
     runsOf([...cells.keys()]).map(({ start, end }) => ({
       updateCells: {

@@ -1,6 +1,15 @@
 import { goneFault } from '../gone-fault.ts';
-import type { Place, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type {
+  MarkToWrite,
+  Place,
+  RowChange,
+  RowOutcome,
+  Target,
+  TargetRow,
+  TargetSnapshot,
+} from '../target.ts';
 import { ownedColumns, shownStatus } from '../columns.ts';
+import { rowBatches } from '../row-batches.ts';
 import { cellName } from './a1.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
@@ -9,9 +18,11 @@ import { presentRows } from './present-rows.ts';
 import { isProtected, protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
+import { type Marking, markingOf } from './marking.ts';
 import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
-import { changed, copiedFault, isRefused, renamedFault, trashedFault } from './tab-faults.ts';
-import { isTab, readTabRecords, sheetsFields, type TabDescription, tabsFields } from './tab-description.ts';
+import { changed, copiedFault, isRefused, trashedFault } from './tab-faults.ts';
+import type { TabDescription } from './tab-description.ts';
+import { assertNotRenamed, isTabLeft, tabPlace } from './tab-place.ts';
 import {
   adoptedTab,
   misplacedRecords,
@@ -20,6 +31,7 @@ import {
   newHeadings,
   newTab,
   newTabSize,
+  ownRecord,
 } from './tab-setup.ts';
 import { nothingSettled, type Settled, UnsettledWrite } from './unsettled-write.ts';
 import { outcomesOf, rememberRefused } from './write-outcomes.ts';
@@ -33,9 +45,6 @@ export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix
 export function createGoogleSheetsTarget(options: GoogleSheetsOptions): GoogleSheetsTarget {
   return new SheetsTarget(options);
 }
-
-/** Rows that are given at once. */
-const rowsPerBatch = 1_000;
 
 class SheetsTarget implements GoogleSheetsTarget {
   readonly name: string;
@@ -79,10 +88,11 @@ class SheetsTarget implements GoogleSheetsTarget {
     const first = await this.#look(signal);
     const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
     const found = isSettled ? await this.#look(signal) : first;
-    if (found.kind === 'missing' && !elsewhere) await this.#assertNotRenamed(signal);
+    if (found.kind === 'missing' && !elsewhere)
+      await assertNotRenamed(this.#api, this.#options, this.name, signal);
     if (found.kind === 'missing' && wasFilled) throw goneFault(this.name);
     if (found.kind !== 'table' && !create)
-      return { missing: [], created: false, mayWrite: canEdit, rows: inRows([]) };
+      return { missing: [], created: false, mayWrite: canEdit, rows: rowBatches([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
     const table = found.kind === 'table' ? found : await this.#look(signal);
     if (table.kind !== 'table') throw changed(this.name);
@@ -93,30 +103,26 @@ class SheetsTarget implements GoogleSheetsTarget {
       missing: columns.missing,
       created,
       mayWrite: canEdit,
+      mark: ownRecord(this.#options, tab)?.mark ?? null,
       timeZone: tab.timeZone,
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
-      rows: inRows(rowsOf(look)),
+      rows: rowBatches(rowsOf(look)),
     };
   }
 
-  async place(signal: AbortSignal): Promise<Place> {
-    const { spreadsheetId, tab } = this.#options;
-    const { sheets = [] } = await this.#api.describe([], sheetsFields, signal);
-    const sheetId = sheets.find((sheet) => isTab(sheet, tab))?.properties?.sheetId ?? null;
-    // Of a tab that is missing nobody knows the number.
-    const part = sheetId === null ? `tab ${tab}` : String(sheetId);
-    return { id: `google-sheets:${spreadsheetId}/${part}`, address: this.name, isThere: sheetId !== null };
+  place(signal: AbortSignal): Promise<Place> {
+    return tabPlace(this.#api, this.#options, this.name, signal);
   }
 
-  /** Of another spreadsheet that can only be told by one that may see it: it counts as there. */
-  async isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {
-    const start = `google-sheets:${this.#options.spreadsheetId}/`;
-    if (!id.startsWith(start)) return false;
-    const { sheets = [] } = await this.#api.describe([], sheetsFields, signal);
-    return !sheets.some(({ properties }) => id === `${start}${properties?.sheetId}`);
+  isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {
+    return isTabLeft(this.#api, this.#options, id, signal);
   }
 
-  async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
+  async write(
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: MarkToWrite,
+  ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     await this.#settle(signal);
     const look = await this.#look(signal);
@@ -124,7 +130,14 @@ class SheetsTarget implements GoogleSheetsTarget {
     this.#assertNotCopied(look.tab);
     const plan = planWrite(look, changes, this.#refused);
     const unsettled = await this.#begin(look, plan);
-    const rest = await this.#send(plan, changes, look, unsettled, signal);
+    const rest = await this.#send(
+      plan,
+      changes,
+      look,
+      unsettled,
+      markingOf(this.#options, look.tab, mark),
+      signal,
+    );
     const settled = await this.#settle(signal);
     const notPutBack = new Map(this.#notPutBack);
     this.#notPutBack.clear();
@@ -148,12 +161,13 @@ class SheetsTarget implements GoogleSheetsTarget {
     changes: readonly RowChange[],
     look: Look,
     unsettled: UnsettledWrite,
+    marking: Marking | null,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
     const onRefused = (refused: Refused<PlannedRow>): void =>
       rememberRefused(refused, changes, look.columns, this.#refused);
     try {
-      return await this.#requests.send(plan, look, unsettled, onRefused, signal);
+      return await this.#requests.send(plan, look, unsettled, marking, onRefused, signal);
     } catch (error) {
       await this.#settle(signal).catch(() => null);
       throw error;
@@ -260,18 +274,6 @@ class SheetsTarget implements GoogleSheetsTarget {
     throw changed(this.name);
   }
 
-  async #assertNotRenamed(signal: AbortSignal): Promise<void> {
-    const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
-    const { spreadsheetId, connection, tab } = this.#options;
-    const renamed = sheets.filter((sheet) =>
-      readTabRecords(sheet).some(
-        (record) => record.spreadsheetId === spreadsheetId && record.connection === connection,
-      ),
-    );
-    const [title = null] = renamed.map(({ properties }) => properties?.title ?? null);
-    if (title !== null) throw renamedFault(this.name, tab, title);
-  }
-
   #isCopied({ tabRecords }: TabDescription): boolean {
     const { spreadsheetId } = this.#options;
     return tabRecords.length > 0 && !tabRecords.some((record) => record.spreadsheetId === spreadsheetId);
@@ -292,8 +294,4 @@ function rowsOf(look: Look): TargetRow[] {
       }),
     status: shownStatus(look.columns, status),
   }));
-}
-
-async function* inRows(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
-  for (let at = 0; at < rows.length; at += rowsPerBatch) yield rows.slice(at, at + rowsPerBatch);
 }

@@ -13,6 +13,8 @@ export interface TabRecord {
   readonly metadataId: number;
   readonly spreadsheetId: string;
   readonly connection: string | null;
+  /** The text by which the rows are marked; null: they are not. */
+  readonly mark: string | null;
 }
 
 interface Protection extends CellArea {
@@ -64,6 +66,7 @@ const tabValue = z.object({
   version: z.literal(1),
   spreadsheetId: z.string(),
   connection: z.string().optional(),
+  mark: z.string().optional(),
 });
 
 /** Whether a sheet is the tab: Google finds ranges by titles in whatever case, and no two differ in that alone. */
@@ -121,13 +124,13 @@ export function readTabRecords(sheet: sheets_v4.Schema$Sheet): TabRecord[] {
     if (metadataKey !== tabKey || typeof metadataId !== 'number') return [];
     const value = tabValue.safeParse(readJson(metadataValue ?? ''));
     if (!value.success) return [];
-    const { spreadsheetId, connection = null } = value.data;
-    return [{ metadataId, spreadsheetId, connection }];
+    const { spreadsheetId, connection = null, mark = null } = value.data;
+    return [{ metadataId, spreadsheetId, connection, mark }];
   });
 }
 
-export function tabRecordValue(spreadsheetId: string, connection: string): string {
-  return JSON.stringify({ version: 1, spreadsheetId, connection });
+export function tabRecordValue(spreadsheetId: string, connection: string, mark?: string): string {
+  return JSON.stringify({ version: 1, spreadsheetId, connection, mark });
 }
 
 function rowsOf({ rowData, startRow }: sheets_v4.Schema$GridData) {

@@ -8,7 +8,7 @@ import {
   managedColumns,
   placesOf,
 } from './managed-columns.ts';
-import { type TabDescription, tabKey, tabRecordValue } from './tab-description.ts';
+import { type TabDescription, tabKey, type TabRecord, tabRecordValue } from './tab-description.ts';
 
 type Request = sheets_v4.Schema$Request;
 type Settings = Pick<
@@ -117,8 +117,7 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
  */
 export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
   const { sheetId, columnRecords } = tab;
-  const isOurs = tab.tabRecords.some(({ spreadsheetId }) => spreadsheetId === settings.spreadsheetId);
-  const requests: Request[] = isOurs ? [] : [tabRecord(settings, sheetId)];
+  const requests: Request[] = ownRecord(settings, tab) !== null ? [] : [tabRecord(settings, sheetId)];
   for (const { column, managed } of placesOf(columns, settings)) {
     const own = columnRecords.filter(
       (each) => each.field === managed.field && each.heading === managed.heading,
@@ -146,6 +145,30 @@ export function misplacedRecords(before: TabDescription, now: TabDescription): R
 /** Makes a copied tab the target of its own spreadsheet. */
 export function adoptedTab(settings: Settings, { sheetId, tabRecords }: TabDescription): Request[] {
   return [...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)), tabRecord(settings, sheetId)];
+}
+
+/** Marks the rows of a tab, in its record; null where it has none. */
+export function markedTab(settings: Settings, tab: TabDescription, mark: string): Request | null {
+  const own = ownRecord(settings, tab);
+  if (own === null) return null;
+  const { spreadsheetId, connection } = settings;
+  const metadataValue = tabRecordValue(spreadsheetId, connection, mark);
+  return {
+    updateDeveloperMetadata: {
+      dataFilters: [{ developerMetadataLookup: { metadataId: own.metadataId } }],
+      developerMetadata: { metadataValue },
+      fields: 'metadataValue',
+    },
+  };
+}
+
+/** The record of this spreadsheet on a tab: that of the connection when there are several. */
+export function ownRecord(
+  { spreadsheetId, connection }: Pick<Settings, 'spreadsheetId' | 'connection'>,
+  { tabRecords }: TabDescription,
+): TabRecord | null {
+  const own = tabRecords.filter((record) => record.spreadsheetId === spreadsheetId);
+  return own.find((record) => record.connection === connection) ?? own[0] ?? null;
 }
 
 function tabRecord({ spreadsheetId, connection }: Settings, sheetId: number): Request {

@@ -2,7 +2,7 @@ import { idKey } from '../../lead/lead.ts';
 import { cellName } from './a1.ts';
 import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
-import { inBatches, restoredCells } from './cell-writes.ts';
+import { inBatches, writtenCells } from './cell-writes.ts';
 import { type GridCell, isFormula } from './grid.ts';
 import { readAgain } from './look.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
@@ -104,7 +104,7 @@ export class UnsettledWrite {
       const rest = await bisect(
         batch,
         (row) => [row],
-        (some) => this.#api.update(restoredCells(sheetId, some), signal),
+        (some) => this.#api.update(writtenCells(sheetId, some), signal),
         { alone: ({ item }) => refused.add(item), isEnough: () => refused.size >= mostAlone },
       );
       for (const { item } of rest) refused.add(item);

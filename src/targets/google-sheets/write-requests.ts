@@ -1,7 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
-import { inBatches, insertedRows, valueRanges } from './cell-writes.ts';
+import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
 import type { Look } from './look.ts';
+import type { Marking } from './marking.ts';
 import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { changed, isRefused } from './tab-faults.ts';
@@ -36,12 +37,13 @@ export class WriteRequests {
     plan: WritePlan,
     look: Look,
     unsettled: UnsettledWrite,
+    marking: Marking | null,
     onRefused: OnRefused,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
     // New rows first: without room for them nothing is written. They come below all that is updated.
-    const inserts = await this.#insert(plan, look, unsettled, onRefused, signal);
-    const updates = await this.#update(plan, look, unsettled, onRefused, signal);
+    const inserts = await this.#insert(plan, look, unsettled, marking, onRefused, signal);
+    const updates = await this.#update(plan, look, unsettled, marking, onRefused, signal);
     this.#alone = 0;
     return [...updates, ...inserts];
   }
@@ -50,11 +52,15 @@ export class WriteRequests {
     { updates }: WritePlan,
     { tab, columns }: Look,
     unsettled: UnsettledWrite,
+    marking: Marking | null,
     onRefused: OnRefused,
     signal: AbortSignal,
   ) {
     const send = (rows: readonly PlannedRow[]): Promise<void> =>
-      unsettled.send(rows, () => this.#api.write(valueRanges(this.#place.tab, rows), signal));
+      unsettled.send(rows, () => {
+        if (marking?.isDue !== true) return this.#api.write(valueRanges(this.#place.tab, rows), signal);
+        return marking.send(writtenCells(tab.sheetId, rows), (all) => this.#api.update(all, signal));
+      });
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status);
     return this.#inBatches(updates, parts, send, onRefused, () => this.#assertSameTab(tab, signal));
   }
@@ -63,6 +69,7 @@ export class WriteRequests {
     { inserts }: WritePlan,
     { tab, columns }: Look,
     unsettled: UnsettledWrite,
+    marking: Marking | null,
     onRefused: OnRefused,
     signal: AbortSignal,
   ) {
@@ -73,7 +80,8 @@ export class WriteRequests {
       const placed = rows.map((row, index) => ({ ...row, row: at + index }));
       const cells = rows.map((row) => row.cells);
       const requests = insertedRows(tab.sheetId, at, cells, at === 1 && tab.rowCount > 1);
-      await unsettled.send(placed, () => this.#api.update(requests, signal));
+      const update = (all: typeof requests): Promise<void> => this.#api.update(all, signal);
+      await unsettled.send(placed, () => marking?.send(requests, update) ?? update(requests));
       done += rows.length;
     };
     // A row that is there can be told of later.

@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import { optInProperty } from '../../lead/opt-in-property.ts';
 import type { PresentRow } from '../row-changes.ts';
-import type { TargetSnapshot } from '../target.ts';
+import type { TargetRow, TargetSnapshot } from '../target.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
@@ -123,4 +123,10 @@ function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
   return new LeadsyncError('target.id-column-missing', message, {
     help: 'Name another property as idColumn: one that has "Require unique values" switched on, or one that is not there yet (leadsync check --fix creates it).',
   });
+}
+
+/** A company as the port gives it. */
+export function targetRow({ leadId, cells, status, place }: CompanyRow, table: CompanyTable): TargetRow {
+  const shown = table.statusProperty === null ? null : (status ?? '');
+  return { row: Number(place.id), leadId, cells, status: shown };
 }

@@ -196,10 +196,14 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.ask({ ...call, json: property, read: readProperty, wanted: 'a property' }, signal);
   }
 
-  /** Replaces the whole list of options. */
-  changeOptions(name: string, options: readonly unknown[], signal: AbortSignal): Promise<PropertyDefinition> {
+  /** `options` replaces the whole list. */
+  changeProperty(
+    name: string,
+    change: { readonly options: readonly unknown[] } | { readonly description: string },
+    signal: AbortSignal,
+  ): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
-    const call = { kind: 'write', method: 'PATCH', path, json: { options } } as const;
+    const call = { kind: 'write', method: 'PATCH', path, json: change } as const;
     return this.#http.ask({ ...call, read: readProperty, wanted: 'a property' }, signal);
   }
 

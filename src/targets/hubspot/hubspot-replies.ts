@@ -49,6 +49,7 @@ const errorBody = fault.extend({
 const property = z.object({
   name: z.string().min(1),
   type: z.string(),
+  description: z.string().nullish(),
   fieldType: z.string().nullish(),
   hasUniqueValue: z.boolean().nullish(),
   calculated: z.boolean().nullish(),

@@ -1,7 +1,8 @@
 import { LeadsyncError } from '../../errors.ts';
 import { idKey, isUuid } from '../../lead/lead.ts';
 import { goneFault } from '../gone-fault.ts';
-import type { MergedRow, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { MarkToWrite, MergedRow, RowChange, RowOutcome, Target, TargetSnapshot } from '../target.ts';
+import { rowBatches } from '../row-batches.ts';
 import { isForLoose, type Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
@@ -15,6 +16,7 @@ import {
   isWhole,
   leadIdOf,
   locateProperties,
+  targetRow,
   mergedProperty,
 } from './company-table.ts';
 import { HubSpotApi } from './hubspot-api.ts';
@@ -24,6 +26,7 @@ import type { Fate } from './input-fates.ts';
 import { companiesPlace } from './companies-place.ts';
 import { isMerged, mergedCompanies } from './merged-companies.ts';
 import { keptCompanies } from './own-content.ts';
+import { markOf, PropertyMarker } from './property-mark.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
@@ -42,9 +45,6 @@ interface RecycleBin {
   readonly merged: ReadonlySet<number>;
 }
 
-/** Rows that are given at once. */
-const rowsPerBatch = 1_000;
-
 class CompaniesTarget implements HubSpotTarget {
   readonly name = 'hubspot:companies';
   readonly batchSize = 1_000;
@@ -53,6 +53,7 @@ class CompaniesTarget implements HubSpotTarget {
   readonly #listing: CompanyListing;
   readonly #binListing: CompanyListing;
   readonly #sender: BatchSender;
+  readonly #marker: PropertyMarker;
   /** As the last look at the properties found them; null: look again. */
   #table: CompanyTable | null = null;
   /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
@@ -68,6 +69,7 @@ class CompaniesTarget implements HubSpotTarget {
     this.#listing = new CompanyListing(this.#api, options.clock, false);
     this.#binListing = new CompanyListing(this.#api, options.clock, true);
     this.#sender = new BatchSender(this.#api);
+    this.#marker = new PropertyMarker(this.#api);
   }
 
   get requests(): number {
@@ -86,7 +88,7 @@ class CompaniesTarget implements HubSpotTarget {
     const known = locateProperties(found, this.#options);
     if (known === null) await this.#assertNew(signal);
     if (known === null && wasFilled) throw goneFault(`${this.#options.idColumn} of ${this.name}`);
-    if (known === null && !create) return { missing: [], created: false, rows: inBatches([]) };
+    if (known === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
     const added = create && known !== null ? await this.#addNew(known, newFields, signal) : known;
     const table = added ?? (await this.#create(found, signal));
     const { rows, merged } = await this.#readRows(table, purpose ?? null, signal);
@@ -95,8 +97,9 @@ class CompaniesTarget implements HubSpotTarget {
       missing: table.missing,
       created: known === null,
       closed: table.closed,
+      mark: markOf(table.properties.get(table.idProperty)),
       merged,
-      rows: inBatches(rows.map((row) => targetRow(row, table))),
+      rows: rowBatches(rows.map((row) => targetRow(row, table))),
     };
   }
 
@@ -104,7 +107,11 @@ class CompaniesTarget implements HubSpotTarget {
     return companiesPlace(this.#api, signal);
   }
 
-  async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
+  async write(
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: MarkToWrite,
+  ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     try {
       const table = await this.#knownTable(signal);
@@ -119,6 +126,7 @@ class CompaniesTarget implements HubSpotTarget {
       const fates = await this.#sender.send(sent, table, signal);
       // What was written over would be on no record: only what is done is.
       await this.#sender.send(putBack(fates, table), table, signal);
+      if (mark !== undefined && sent.length > 0) await this.#marker.write(table, mark, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#bin?.leadIds.add(idKey(leadId));
       return outcomesOf(
         changes,
@@ -288,13 +296,4 @@ class CompaniesTarget implements HubSpotTarget {
       merged: new Set(mergedCompanies(archived, table).keys()),
     };
   }
-}
-
-function targetRow({ leadId, cells, status, place }: CompanyRow, table: CompanyTable): TargetRow {
-  const shown = table.statusProperty === null ? null : (status ?? '');
-  return { row: Number(place.id), leadId, cells, status: shown };
-}
-
-async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
-  for (let at = 0; at < rows.length; at += rowsPerBatch) yield rows.slice(at, at + rowsPerBatch);
 }

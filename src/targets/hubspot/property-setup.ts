@@ -88,7 +88,7 @@ export async function addMissingOptions(
     if (live.type !== 'enumeration' || lacking.length === 0) continue;
     const options = live.options ?? [];
     const more = lacking.map((value, index) => option(value, value, options.length + index));
-    const changed = await api.changeOptions(column, [...options, ...more], signal);
+    const changed = await api.changeProperty(column, { options: [...options, ...more] }, signal);
     if (optionsLacking(changed, lacking).length > 0) throw notAdded(column);
     added = true;
   }

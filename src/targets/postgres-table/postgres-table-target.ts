@@ -4,8 +4,9 @@ import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../lead/lead.ts';
 import { visibleText } from '../../visible-text.ts';
 import { shownStatus } from '../columns.ts';
+import { rowBatches } from '../row-batches.ts';
 import { isForLoose, type PresentRow, RowChanges } from '../row-changes.ts';
-import type { RowChange, RowOutcome, Target, TargetRow } from '../target.ts';
+import type { RowChange, RowOutcome, Target } from '../target.ts';
 import { goneFault } from '../gone-fault.ts';
 import { raise } from './postgres-fault.ts';
 import { isTableLeft, tablePlace } from './table-place.ts';
@@ -20,6 +21,7 @@ import {
   type TableMapping,
   type Texts,
 } from './table-columns.ts';
+import { readTableMark, writeTableMark } from './table-mark.ts';
 import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {
@@ -27,8 +29,6 @@ export interface PostgresTableOptions extends TableMapping {
   /** Of what is read of the table at once; default: 256 MiB. */
   readonly mostBytes?: number;
 }
-
-const rowsAtOnce = 1_000;
 
 /** For one statement; a server that went away without a word would otherwise be waited for without end. */
 const mostMs = 10 * 60_000;
@@ -46,6 +46,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   const table = options.table.split('.').map(pg.escapeIdentifier).join('.');
   const name = `table ${options.table}`;
   let requests = 0;
+  /** The last mark of ours that arrived. */
+  let marked: string | undefined;
 
   /** One connection, one transaction: whatever goes wrong, nothing of it is done. */
   async function transaction<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
@@ -85,7 +87,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
    */
   async function carryOut(
     changes: readonly RowChange[],
-    rows: { all: readonly PresentRow<Place>[] },
+    rows: { all: readonly PresentRow<Place>[]; changed: boolean },
     found: Table,
     ask: Ask,
     signal: AbortSignal,
@@ -115,6 +117,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         return now === undefined ? [row] : now === null ? [] : [now];
       });
       rows.all = [...kept, ...added];
+      rows.changed = true;
       return decided.outcomes;
     } catch (error) {
       if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
@@ -161,7 +164,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       transaction(signal, async (ask) => {
         const present = await describe(ask, table, options);
         if (present === null && wasFilled) throw goneFault(name);
-        if (present === null && !create) return { missing: [], created: false, rows: inBatches([]) };
+        if (present === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
         if (present === null) await ask(`create table ${table} (${definitions(options)})`);
         const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
         const found = create ? await addColumns(described, newFields, ask) : described;
@@ -176,11 +179,20 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const { closed, unsuited, columns } = found;
         const { timeZone } = options;
         const created = present === null;
-        return { missing: columns.missing, created, timeZone, closed, unsuited, rows: inBatches(rows) };
+        const mark = await readTableMark(ask, table);
+        const told = {
+          missing: columns.missing,
+          created,
+          timeZone,
+          closed,
+          unsuited,
+          rows: rowBatches(rows),
+        };
+        return mark === undefined ? told : { ...told, mark };
       }),
 
-    write: (changes, signal) =>
-      transaction(signal, async (ask) => {
+    async write(changes, signal, mark) {
+      const { outcomes, isMarked } = await transaction(signal, async (ask) => {
         const found = (await describe(ask, table, options)) ?? raiseMissing(name);
         // Writers of ours take turns, so that none adds a row that another is adding.
         await ask('select pg_advisory_xact_lock(to_regclass($1)::oid::bigint)', [table]);
@@ -191,8 +203,18 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const keys = ids.map((id) => id && idKey(id));
         const wanted = `where (${found.idText} = any($1) or ${found.idKeyText} = any($2)) order by ${found.order} for update`;
         const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids, keys]);
-        return carryOut(changes, { all: texts.map(found.row) }, found, ask, signal);
-      }),
+        const rows = { all: texts.map(found.row), changed: false };
+        const carriedOut = await carryOut(changes, rows, found, ask, signal);
+        const isWanted = rows.changed && mark !== undefined && mark.text !== marked;
+        const isWritten = isWanted && (await writeTableMark(ask, table, mark.text));
+        return { outcomes: carriedOut, isMarked: isWritten };
+      });
+      if (isMarked) {
+        marked = mark?.text;
+        mark?.arrived();
+      }
+      return outcomes;
+    },
   };
 }
 
@@ -212,10 +234,6 @@ function openClient(url: Secret, name: string): pg.Client {
 function areApart(changes: readonly RowChange[]): boolean {
   const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));
   return new Set(ids).size === ids.length;
-}
-
-async function* inBatches(rows: readonly TargetRow[]): AsyncGenerator<readonly TargetRow[]> {
-  for (let at = 0; at < rows.length; at += rowsAtOnce) yield rows.slice(at, at + rowsAtOnce);
 }
 
 function raiseMissing(name: string): never {

@@ -1,5 +1,5 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
-import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type { RowChange, Target, TargetRow } from '../target.ts';
 import { headingsOf, shownStatus } from '../columns.ts';
 import { csvColumnSplices } from './csv-columns.ts';
 import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './csv-encoding.ts';
@@ -7,7 +7,7 @@ import { csvHeadBytes, utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
 import { type KnownCsv, planCsvWrite } from './csv-write-plan.ts';
-import { FileTarget, type FileFormat, type FilePlan } from './file-target.ts';
+import { FileTarget, type FileFormat, type FileHead, type FilePlan } from './file-target.ts';
 import { type SourceFile, versionOf } from './source-file.ts';
 import { spliced } from './splice.ts';
 
@@ -69,11 +69,11 @@ class CsvFormat implements FileFormat {
     yield Buffer.concat([utf8Bom, Buffer.from(line)]);
   }
 
-  async readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']> {
+  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
     const text = await this.#decoded(file, signal);
     const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
     await sheet.records.return(undefined);
-    return sheet.columns.missing;
+    return { missing: sheet.columns.missing };
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {

@@ -1,8 +1,17 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Place, RowChange, RowOutcome, Target, TargetRow, TargetSnapshot } from '../target.ts';
+import type {
+  MarkToWrite,
+  Place,
+  RowChange,
+  RowOutcome,
+  Target,
+  TargetRow,
+  TargetSnapshot,
+} from '../target.ts';
 import { goneFault } from '../gone-fault.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
+import { filePlace, isFileLeft } from './file-place.ts';
 import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
 import { followLinks, openSource, type SourceFile, versionOf } from './source-file.ts';
 
@@ -18,10 +27,15 @@ export interface FileFormat {
   isEmpty(file: SourceFile): Promise<boolean>;
   /** The content of a new file, with its headings. */
   newContent(): AsyncIterable<Buffer>;
-  /** Mapped fields without a column. Throws what Target.open throws. */
-  readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']>;
+  /** Mapped fields without a column, and the mark. Throws what Target.open throws. */
+  readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
   readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
-  plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan>;
+  plan(
+    file: SourceFile,
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: string,
+  ): Promise<FilePlan>;
   /** The content with columns for these fields at the end, each where it has none; null: all have one. */
   planColumns(
     file: SourceFile,
@@ -30,20 +44,22 @@ export interface FileFormat {
   ): Promise<FilePlan['content']>;
 }
 
+/** What a file tells without its rows. */
+export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark'>;
+
 /** What becomes of changes, and the new content; null when nothing is to be written. */
 export interface FilePlan {
   readonly outcomes: readonly RowOutcome[];
   readonly content: AsyncIterable<Buffer> | null;
   /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
   readonly written?: (version: string) => void;
+  /** Whether the content bears the mark that was asked for. */
+  readonly isMarked?: boolean;
 }
 
-interface Replacement<T> extends Omit<FilePlan, 'outcomes'> {
+interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
   readonly result: T;
 }
-
-/** Between a path and the name of a part: a line end, as good as never in a path. */
-const partMark = '\n';
 
 /** How often a write starts again on the new content when somebody changes the file meanwhile. */
 const passes = 3;
@@ -82,7 +98,8 @@ export class FileTarget implements Target {
     await using made = found === null ? await this.#openContent(path) : null;
     const file = found ?? made;
     if (file === null) throw this.#changed();
-    const missing = await this.#unlessChanged(file, () => this.#format.readMissing(file, signal));
+    const tells = await this.#unlessChanged(file, () => this.#format.readHead(file, signal));
+    const { missing } = tells;
     const toMake = missing.filter(({ field, isDoubled }) => isDoubled !== true && newFields.includes(field));
     if (create && toMake.length > 0) {
       const fields = new Set(toMake.map(({ field }) => field));
@@ -92,38 +109,15 @@ export class FileTarget implements Target {
       }));
       return await this.open({ create }, signal);
     }
-    return { missing, created, rows: this.#rows(path, file, signal) };
+    return { ...tells, created, rows: this.#rows(path, file, signal) };
   }
 
-  async place(signal: AbortSignal): Promise<Place> {
-    const path = await followLinks(this.name);
-    await using file = await openSource(path);
-    return {
-      ...this.#at(path),
-      isThere: file !== null && (await this.#format.hasPart(file, signal)),
-    };
+  place(signal: AbortSignal): Promise<Place> {
+    return filePlace(this.name, this.#format, signal);
   }
 
-  /** Also when the path that was written for it, a link, leads elsewhere now. */
-  async isLeft({ id, address }: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean> {
-    const [, text] = /^file:(.*)$/s.exec(id) ?? [];
-    if (text === undefined) return false;
-    const [path = '', part = ''] = text.split(partMark);
-    const here = this.#at(await followLinks(this.name));
-    if (id === here.id) return false;
-    if (address === here.address) return true;
-    await using file = await openSource(path);
-    if (file === null) return true;
-    if (part === '' || this.#format.part === '') return here.id.split(partMark, 1)[0] === `file:${path}`;
-    return !(await this.#format.hasPart(file, signal, part));
-  }
-
-  #at(path: string): Pick<Place, 'id' | 'address'> {
-    const { part } = this.#format;
-    return {
-      id: `file:${path.normalize('NFC')}${part === '' ? '' : partMark + part.normalize('NFC').trim().toLowerCase()}`,
-      address: part === '' ? this.name : `${this.name} (${part})`,
-    };
+  isLeft(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean> {
+    return isFileLeft(place, this.name, this.#format, signal);
   }
 
   async version(): Promise<string | null> {
@@ -132,13 +126,19 @@ export class FileTarget implements Target {
     return file === null || (await this.#format.isEmpty(file)) ? null : versionOf(file.stat);
   }
 
-  async write(changes: readonly RowChange[], signal: AbortSignal): Promise<readonly RowOutcome[]> {
+  async write(
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: MarkToWrite,
+  ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     const path = await this.#unopenedPath();
-    return this.#replace(path, signal, async (file) => {
-      const { outcomes, content, written } = await this.#format.plan(file, changes, signal);
-      return { result: outcomes, content, ...(written !== undefined && { written }) };
+    const { outcomes, isMarked } = await this.#replace(path, signal, async (file) => {
+      const plan = await this.#format.plan(file, changes, signal, mark?.text);
+      return { ...plan, result: plan };
     });
+    if (isMarked === true) mark?.arrived();
+    return outcomes;
   }
 
   /** Puts what is planned in the file's place, planned anew when somebody changes the file meanwhile. */

@@ -1,8 +1,9 @@
-import type { RowChange, Target, TargetRow, TargetSnapshot } from '../target.ts';
-import { FileTarget, type FileFormat } from './file-target.ts';
+import type { RowChange, Target, TargetRow } from '../target.ts';
+import { FileTarget, type FileFormat, type FileHead } from './file-target.ts';
 import { type SourceFile, watchedAccess } from './source-file.ts';
 import { spliced } from './splice.ts';
 import { xlsxFaults } from './xlsx-fault.ts';
+import type { NewPart } from './xlsx-mark.ts';
 import { newWorkbook } from './xlsx-new-workbook.ts';
 import type { XlsxMapping } from './xlsx-sheet.ts';
 import type { XlsxJob } from './xlsx-task.ts';
@@ -53,9 +54,9 @@ class XlsxFormat implements FileFormat {
     return newWorkbook(this.#options, /\.xlsm$/i.test(this.#options.path));
   }
 
-  async readMissing(file: SourceFile, signal: AbortSignal): Promise<TargetSnapshot['missing']> {
-    for await (const result of this.#run(file, { kind: 'missing' }, signal)) {
-      if (result.kind === 'missing') return result.missing;
+  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
+    for await (const result of this.#run(file, { kind: 'head' }, signal)) {
+      if (result.kind === 'head') return { missing: result.missing, mark: result.mark };
     }
     throw new Error('the headings were not read');
   }
@@ -66,11 +67,12 @@ class XlsxFormat implements FileFormat {
     }
   }
 
-  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal) {
-    for await (const result of this.#run(file, { kind: 'plan', changes }, signal)) {
+  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal, mark?: string) {
+    for await (const result of this.#run(file, { kind: 'plan', changes, mark }, signal)) {
       if (result.kind !== 'plan') continue;
-      const { outcomes, edits } = result.plan;
-      return { outcomes, content: edits.length === 0 ? null : this.#edited(file, edits, signal) };
+      const { outcomes, edits, added } = result.plan;
+      if (edits.length === 0) return { outcomes, content: null };
+      return { outcomes, content: this.#edited(file, edits, signal, added), isMarked: mark !== undefined };
     }
     throw new Error('the changes were not planned');
   }
@@ -95,7 +97,12 @@ class XlsxFormat implements FileFormat {
     return runXlsxJob(file, { task, mapping, name: path }, signal);
   }
 
-  async *#edited(file: SourceFile, edits: readonly PartEdit[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *#edited(
+    file: SourceFile,
+    edits: readonly PartEdit[],
+    signal: AbortSignal,
+    added: readonly NewPart[] = [],
+  ): AsyncGenerator<Buffer> {
     const access = watchedAccess(file, signal);
     const fault = xlsxFaults(this.#options.path);
     const pack = await openPackage(access, fault);
@@ -105,6 +112,6 @@ class XlsxFormat implements FileFormat {
         return [entry, spliced(pack.chunks(entry), splices)];
       }),
     );
-    yield* rewrittenZip(access, pack.directory, contents, fault);
+    yield* rewrittenZip(access, pack.directory, contents, fault, added);
   }
 }

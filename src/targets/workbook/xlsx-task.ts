@@ -1,6 +1,7 @@
 import { shownStatus } from '../columns.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
+import { readXlsxMark } from './xlsx-mark.ts';
 import { planXlsxColumns } from './xlsx-new-columns.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
@@ -8,9 +9,9 @@ import type { RandomAccess } from './zip-directory.ts';
 /** What there is to read in a workbook, as plain data, so that another thread can do it. */
 export interface XlsxJob {
   readonly task:
-    | { readonly kind: 'missing' }
+    | { readonly kind: 'head' }
     | { readonly kind: 'rows' }
-    | { readonly kind: 'plan'; readonly changes: readonly RowChange[] }
+    | { readonly kind: 'plan'; readonly changes: readonly RowChange[]; readonly mark: string | undefined }
     | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
   readonly mapping: XlsxMapping;
   /** For messages. */
@@ -18,7 +19,7 @@ export interface XlsxJob {
 }
 
 export type XlsxResult =
-  | { readonly kind: 'missing'; readonly missing: TargetSnapshot['missing'] }
+  | { readonly kind: 'head'; readonly missing: TargetSnapshot['missing']; readonly mark: string | null }
   | { readonly kind: 'rows'; readonly rows: TargetRow[] }
   | { readonly kind: 'plan'; readonly plan: XlsxWritePlan }
   | { readonly kind: 'columns'; readonly edits: readonly PartEdit[] };
@@ -27,7 +28,7 @@ export type XlsxResult =
 export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
   const { task, mapping, name } = job;
   if (task.kind === 'plan') {
-    yield { kind: 'plan', plan: await planXlsxWrite(file, task.changes, mapping, name) };
+    yield { kind: 'plan', plan: await planXlsxWrite(file, task.changes, mapping, name, task.mark) };
     return;
   }
   if (task.kind === 'columns') {
@@ -35,9 +36,10 @@ export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerat
     return;
   }
   const sheet = await openXlsxSheet(file, mapping, name);
-  if (task.kind === 'missing') {
+  if (task.kind === 'head') {
     await sheet.rows.return(undefined);
-    yield { kind: 'missing', missing: sheet.columns.missing };
+    const mark = await readXlsxMark(sheet.book.pack, sheet.book.sheetName);
+    yield { kind: 'head', missing: sheet.columns.missing, mark };
     return;
   }
   for await (const batch of sheet.rows) {

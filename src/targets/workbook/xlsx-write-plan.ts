@@ -8,6 +8,7 @@ import type { Splice } from './splice.ts';
 import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
 import { FreeRows } from './xlsx-free-rows.ts';
 import { grownRanges } from './xlsx-grown-ranges.ts';
+import { type NewPart, planXlsxMark } from './xlsx-mark.ts';
 import { recalculation } from './xlsx-recalculation.ts';
 import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
 import type { SheetCell, SheetLayout, SheetRow } from './xlsx-rows.ts';
@@ -18,6 +19,7 @@ import type { RandomAccess } from './zip-directory.ts';
 export interface XlsxWritePlan {
   readonly outcomes: readonly RowOutcome[];
   readonly edits: readonly PartEdit[];
+  readonly added: readonly NewPart[];
 }
 
 export interface PartEdit {
@@ -28,7 +30,7 @@ export interface PartEdit {
 
 /**
  * Reads the sheet once and tells what becomes of each change and which bytes of which parts it takes. Nothing is
- * written, and of the sheet only the rows that the changes are about are kept in memory.
+ * written, and of the sheet only the rows that the changes are about are kept in memory. `mark` goes along with rows.
  * @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet has no row left.
  */
 export async function planXlsxWrite(
@@ -36,6 +38,7 @@ export async function planXlsxWrite(
   changes: readonly RowChange[],
   mapping: XlsxMapping,
   name: string,
+  mark: string | undefined,
 ): Promise<XlsxWritePlan> {
   const sheet = await openXlsxSheet(file, mapping, name);
   const { columns, layout, header, book } = sheet;
@@ -86,15 +89,19 @@ export async function planXlsxWrite(
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
   ];
-  if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [] };
+  if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [], added: [] };
   const grown = grownRanges(appended.rows, header.row, columns.id, layout, tables);
   const counting = await recalculation(book, layout.hasFormulas);
+  const marking =
+    mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
   const edits = [
     { part: book.sheet.name, splices: [...splices, ...grown.sheet] },
     ...grown.tables,
     { part: book.workbook.name, splices: counting },
+    ...marking.edits,
   ];
-  return { outcomes: decisions.outcomes, edits: edits.filter((edit) => edit.splices.length > 0) };
+  const changed = edits.filter((edit) => edit.splices.length > 0);
+  return { outcomes: decisions.outcomes, edits: changed, added: marking.added };
 }
 
 /** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */

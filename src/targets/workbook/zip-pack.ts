@@ -10,7 +10,7 @@ export interface Packed {
 }
 
 /** 1980-01-01 00:00 in MS-DOS form: the earliest a zip can tell. */
-const noTime = 0x00210000;
+export const noTime = 0x00210000;
 
 /** Packs a content: deflated (8), or as it is (0). Only the packed bytes are kept in memory. */
 export async function pack(content: AsyncIterable<Buffer>, method: number): Promise<Packed> {
@@ -50,6 +50,7 @@ export async function* newZip(
   yield endRecord(files.length, position, list.length, Buffer.alloc(0));
 }
 
-async function* once(content: Buffer): AsyncGenerator<Buffer> {
+/** A content in one piece. */
+export async function* once(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }

@@ -1,12 +1,12 @@
 import type { XlsxFault } from './xlsx-fault.ts';
 import type { RandomAccess, ZipDirectory, ZipEntry } from './zip-directory.ts';
 import { centralHeader, centralLength, endRecord, localHeader, saturated } from './zip-format.ts';
-import { pack } from './zip-pack.ts';
+import { noTime, once, pack } from './zip-pack.ts';
 
 const chunkBytes = 256 * 1024;
 
 /**
- * The bytes of a zip with the content of some files replaced. All others are copied as they lie there, packed bytes
+ * The bytes of a zip with the content of some files replaced, and others added at the end. All others are copied as they lie there, packed bytes
  * included; order, names and packing methods stay.
  */
 export async function* rewrittenZip(
@@ -14,6 +14,7 @@ export async function* rewrittenZip(
   directory: ZipDirectory,
   contents: ReadonlyMap<ZipEntry, AsyncIterable<Buffer>>,
   fault: XlsxFault,
+  added: readonly { readonly name: string; readonly text: string }[] = [],
 ): AsyncGenerator<Buffer> {
   const inPlace = directory.entries.toSorted((a, b) => a.start - b.start);
   const centrals = new Map<ZipEntry, Buffer>();
@@ -40,10 +41,21 @@ export async function* rewrittenZip(
     yield* packed.chunks;
     position += header.length + packed.compressedSize;
   }
+  const more: Buffer[] = [];
+  for (const { name, text } of added) {
+    const packed = await pack(once(Buffer.from(text)), 8);
+    const fields = { ...packed, name: Buffer.from(name), utf8: false, method: 8, time: noTime };
+    more.push(centralHeader(fields, position, 0));
+    const header = localHeader(fields);
+    yield header;
+    yield* packed.chunks;
+    position += header.length + packed.compressedSize;
+  }
   if (position >= saturated) throw fault('would be larger than 4 GB');
-  const list = Buffer.concat(directory.entries.map((entry) => centrals.get(entry) ?? entry.central));
+  const kept = directory.entries.map((entry) => centrals.get(entry) ?? entry.central);
+  const list = Buffer.concat([...kept, ...more]);
   yield list;
-  yield endRecord(directory.entries.length, position, list.length, directory.comment);
+  yield endRecord(directory.entries.length + added.length, position, list.length, directory.comment);
 }
 
 function namedAs({ central }: ZipEntry) {

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { KnownMark, KnownMarks } from '../merge/table-mark.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** How many marks of a connection are remembered. */
+const mostMarks = 50;
+
+/** Which state this is: a UUID that its database got when it was first asked for. */
+export async function keeperOf(db: Queryable): Promise<string> {
+  await db.query('insert into keeper default values on conflict do nothing');
+  const { rows } = await db.query<{ id: string }>('select id from keeper');
+  const [row] = rows;
+  if (row === undefined) throw new Error('the keeper is not in the database any more');
+  return row.id;
+}
+
+/** The nonce with which a run marks the table: the same one each time that it is asked for. */
+export async function intendMark(db: Queryable, run: { id: number; connection: string }): Promise<string> {
+  const { rows } = await db.query<{ nonce: string }>(
+    'select nonce from marks where connection = $1 and run_id = $2',
+    [run.connection, run.id],
+  );
+  if (rows[0] !== undefined) return rows[0].nonce;
+  const nonce = randomBytes(8).toString('hex');
+  await rememberMark(db, run, nonce, false);
+  return nonce;
+}
+
+/** Takes a mark that was found as that of the table as it is: what the run itself writes comes after it. */
+export async function acceptMark(
+  db: Queryable,
+  run: { id: number; connection: string },
+  nonce: string,
+): Promise<void> {
+  await rememberMark(db, { ...run, id: run.id - 1 }, nonce, true);
+}
+
+/** Forgets those that are too old. */
+async function rememberMark(
+  db: Queryable,
+  run: { id: number; connection: string },
+  nonce: string,
+  written: boolean,
+): Promise<void> {
+  await db.query(
+    `insert into marks (connection, run_id, nonce, written) values ($1, $2, $3, $4)
+     on conflict (connection, nonce) do update set run_id = excluded.run_id, written = excluded.written`,
+    [run.connection, run.id, nonce, written],
+  );
+  await db.query(
+    `delete from marks where connection = $1 and nonce not in
+       (select nonce from marks where connection = $1 order by run_id desc limit $2)`,
+    [run.connection, mostMarks],
+  );
+}
+
+/** The mark has arrived: what shows an earlier one from now on is an older copy. */
+export async function confirmMark(db: Queryable, connection: string, nonce: string): Promise<void> {
+  await db.query('update marks set written = true where connection = $1 and nonce = $2 and not written', [
+    connection,
+    nonce,
+  ]);
+}
+
+/** What is remembered of a mark that was found in the table of a connection. */
+export async function knownMarks(
+  db: Queryable,
+  connection: string,
+  nonce: string | null,
+): Promise<KnownMarks> {
+  const { rows } = await db.query<KnownMark>(
+    `select connection, run_id as "runId", nonce, written from marks where nonce = $2
+     order by connection = $1 desc limit 1`,
+    [connection, nonce],
+  );
+  const { rows: ends } = await db.query<{ last: number | null; oldest: number | null }>(
+    `select max(run_id) filter (where written) as last, min(run_id) as oldest from marks where connection = $1`,
+    [connection],
+  );
+  const { last: lastWritten = null, oldest = null } = ends[0] ?? {};
+  return { keeper: await keeperOf(db), found: rows[0] ?? null, lastWritten, oldest };
+}

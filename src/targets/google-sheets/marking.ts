@@ -1,0 +1,53 @@
+import type { sheets_v4 } from '@googleapis/sheets';
+import type { MarkToWrite } from '../target.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import type { TabDescription } from './tab-description.ts';
+import { isRefused } from './tab-faults.ts';
+import { markedTab, ownRecord } from './tab-setup.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** A mark that goes along with the first request that writes rows: both are done, or neither. */
+export class Marking {
+  readonly #arrived: () => void;
+  #request: Request | null;
+
+  constructor(request: Request, arrived: () => void) {
+    this.#request = request;
+    this.#arrived = arrived;
+  }
+
+  /** Whether it has still to be sent. */
+  get isDue(): boolean {
+    return this.#request !== null;
+  }
+
+  /**
+   * Sends requests with the mark while it is due. Should Google refuse them, they go once more without it: rows are not
+   * left unwritten because of a mark.
+   */
+  async send(requests: readonly Request[], update: (all: Request[]) => Promise<void>): Promise<void> {
+    const request = this.#request;
+    if (request === null) return update([...requests]);
+    try {
+      await update([...requests, request]);
+      this.#arrived();
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      this.#request = null;
+      return update([...requests]);
+    }
+    this.#request = null;
+  }
+}
+
+/** The first request of a run that writes rows brings its mark along; null: the tab has it, or nobody wants one. */
+export function markingOf(
+  options: GoogleSheetsOptions,
+  tab: TabDescription,
+  mark: MarkToWrite | undefined,
+): Marking | null {
+  if (mark === undefined || ownRecord(options, tab)?.mark === mark.text) return null;
+  const request = markedTab(options, tab, mark.text);
+  return request && new Marking(request, mark.arrived);
+}

@@ -1,0 +1,50 @@
+import type { Place } from '../target.ts';
+import type { GoogleSheetsOptions } from './google-sheets-options.ts';
+import type { SheetsApi } from './sheets-api.ts';
+import { isTab, readTabRecords, sheetsFields, tabsFields } from './tab-description.ts';
+import { renamedFault } from './tab-faults.ts';
+
+type Tab = Pick<GoogleSheetsOptions, 'spreadsheetId' | 'tab' | 'connection'>;
+
+/** Where a tab is. Of one that is missing nobody knows the number. Throws as `Target.open` does. */
+export async function tabPlace(
+  api: SheetsApi,
+  { spreadsheetId, tab }: Tab,
+  address: string,
+  signal: AbortSignal,
+): Promise<Place> {
+  const { sheets = [] } = await api.describe([], sheetsFields, signal);
+  const sheetId = sheets.find((sheet) => isTab(sheet, tab))?.properties?.sheetId ?? null;
+  const part = sheetId === null ? `tab ${tab}` : String(sheetId);
+  return { id: `google-sheets:${spreadsheetId}/${part}`, address, isThere: sheetId !== null };
+}
+
+/** Whether a tab is not there any more. Of another spreadsheet that can only be told by one that may see it: it counts as there. */
+export async function isTabLeft(
+  api: SheetsApi,
+  { spreadsheetId }: Tab,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const start = `google-sheets:${spreadsheetId}/`;
+  if (!id.startsWith(start)) return false;
+  const { sheets = [] } = await api.describe([], sheetsFields, signal);
+  return !sheets.some(({ properties }) => id === `${start}${properties?.sheetId}`);
+}
+
+/** Throws `target.tab-renamed` when our tab is there under another title. */
+export async function assertNotRenamed(
+  api: SheetsApi,
+  { spreadsheetId, connection, tab }: Tab,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sheets = [] } = await api.describe([], tabsFields, signal);
+  const renamed = sheets.filter((sheet) =>
+    readTabRecords(sheet).some(
+      (record) => record.spreadsheetId === spreadsheetId && record.connection === connection,
+    ),
+  );
+  const [title = null] = renamed.map(({ properties }) => properties?.title ?? null);
+  if (title !== null) throw renamedFault(name, tab, title);
+}

@@ -1,0 +1,46 @@
+import { LeadsyncError } from '../../errors.ts';
+import { markText, readMark } from '../../lead/table-mark.ts';
+import type { MarkToWrite } from '../target.ts';
+import type { CompanyTable } from './company-table.ts';
+import type { HubSpotApi } from './hubspot-api.ts';
+import type { PropertyDefinition } from './hubspot-replies.ts';
+
+/** As it stands in a description, among what people have written there. */
+const marks = /\{"v":1,[^{}]*\}/g;
+
+/** The mark in the description of the id's property; null: there is none. */
+export function markOf(property: PropertyDefinition | undefined): string | null {
+  return (property?.description ?? '').match(marks)?.findLast((text) => readMark(text) !== null) ?? null;
+}
+
+/**
+ * Writes who keeps the companies into the description of the id's property, unless it says so already: not since when,
+ * so it is written but once. A key that may not change properties leaves it as it is.
+ */
+export class PropertyMarker {
+  readonly #api: HubSpotApi;
+  /** The last mark that was written, or could not be. */
+  #tried: string | null = null;
+
+  constructor(api: HubSpotApi) {
+    this.#api = api;
+  }
+
+  async write(table: CompanyTable, mark: MarkToWrite, signal: AbortSignal): Promise<void> {
+    const { keeper, connection, place } = readMark(mark.text) ?? {};
+    if (keeper === undefined || connection === undefined || this.#tried === mark.text) return;
+    this.#tried = mark.text;
+    const text = markText({ keeper, connection, place });
+    const name = table.idProperty;
+    if (markOf(table.properties.get(name)) === text) return mark.arrived();
+    try {
+      const { description } = await this.#api.property(name, signal);
+      const others = (description ?? '').replaceAll(marks, '').trim();
+      const change = { description: `${others} ${text}`.trim() };
+      if (markOf(await this.#api.changeProperty(name, change, signal)) === text) mark.arrived();
+    } catch (error) {
+      // The rows are written: what becomes of them must not be lost over this.
+      if (!(error instanceof LeadsyncError)) throw error;
+    }
+  }
+}
