@@ -75,8 +75,9 @@ export async function judgeTable(
     }
     if (!isNew) return { verdict, run, again: false };
     if (run.mode === 'sync') await acceptMark(db, run, nonceOf(mark));
-    // A copy of a table of ours at a place that was never seen: what is told of that place says it.
-    if (verdict.kind === 'other-target') return { verdict: { kind: 'current' }, run, again: false };
+    // Of a copy of a table of ours at a place that was never seen, what is told of that place says it. Nothing is in an empty one.
+    const isTold = verdict.kind === 'other-target' || run.targetRows === 0;
+    if (isTold) return { verdict: { kind: 'current' }, run, again: false };
     return { verdict, run: await withProblem(db, run, takenOver(verdict)), again: false };
   });
 }
