@@ -12,8 +12,18 @@ export async function measureSync(
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly report: SyncReport; readonly seconds: number; readonly peak: number }> {
+  const { stdout, ...rest } = await measureCommand('sync', folder, env);
+  return { report: JSON.parse(stdout) as SyncReport, ...rest };
+}
+
+/** The same of any command. */
+export async function measureCommand(
+  command: string,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly stdout: string; readonly seconds: number; readonly peak: number }> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [bin, 'sync', '--json'], {
+  const child = spawn(process.execPath, [bin, command, '--json'], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -31,5 +41,5 @@ export async function measureSync(
   }
   await closed;
   const seconds = (performance.now() - startedAt) / 1000;
-  return { report: JSON.parse(stdout) as SyncReport, seconds, peak };
+  return { stdout, seconds, peak };
 }

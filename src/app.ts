@@ -130,7 +130,7 @@ function workersFor({ connections }: Config): number {
 }
 
 async function openTarget(
-  { name, target, fields }: ConnectionConfig,
+  { name, target, fields, sync }: ConnectionConfig,
   config: Config,
   openAccount: () => Promise<GoogleAccount>,
   activity: Activity,
@@ -158,7 +158,9 @@ async function openTarget(
       const { token: accessToken } = target;
       const apiUrl = config.hubspotUrl;
       const clock = systemClock;
-      return stack.use(createHubSpotTarget({ ...target, fields, apiUrl, accessToken, clock, onReply }));
+      const showsOthers = sync.match !== 'off';
+      const options = { ...target, fields, apiUrl, accessToken, clock, onReply, showsOthers };
+      return stack.use(createHubSpotTarget(options));
     }
     case 'postgres-table': {
       const { createPostgresTableTarget } = await import('./targets/postgres-table/postgres-table-target.ts');

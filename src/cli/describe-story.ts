@@ -19,7 +19,7 @@ export function describeStory(story: LeadStory): string {
   ].join('\n');
 }
 
-function describeRecord({ record, deletions, held, fields, mappings }: LeadStory): readonly string[] {
+function describeRecord({ record, deletions, joins, held, fields, mappings }: LeadStory): readonly string[] {
   const lines: string[] = [];
   if (record !== null) lines.push(`known since ${when(record.firstSeenAt)}`);
   else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
@@ -27,6 +27,8 @@ function describeRecord({ record, deletions, held, fields, mappings }: LeadStory
   else lines.push('never seen in the service');
   if (record?.deletedAt)
     lines.push(`deleted in the service; its row was dealt with ${when(record.deletedAt)}`);
+  for (const { at, run, message } of joins)
+    lines.push(`${when(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)
     lines.push(`${when(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
   for (const item of held) lines.push(describeHeld(item, mappings));

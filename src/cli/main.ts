@@ -5,6 +5,7 @@ import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { CheckOptions } from './check.ts';
 import type { DemoOptions } from './demo.ts';
+import type { MatchOptions } from './match.ts';
 import type { PlanOptions } from './plan.ts';
 import type { RemindersOptions } from './reminders.ts';
 import type { ResolveOptions } from './resolve.ts';
@@ -122,6 +123,15 @@ command('resolve', 'decides a held field; the next sync carries it out')
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )
   .action(async (id: string, options: ResolveOptions) => (await import('./resolve.ts')).resolve(id, options));
+command(
+  'match',
+  'lists new rows and new leads that may be one, and takes what you decide; the next sync carries it out',
+)
+  .option('--accept <id...>', 'these are one')
+  .option('--reject <id...>', 'these are two')
+  .option('--accept-all', "all that are each other's likeliest are one")
+  .option('--export <file>', 'keep the list in a CSV file')
+  .action(async (options: MatchOptions) => (await import('./match.ts')).match(options));
 command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
   .argument('<lead>', 'its id, or the beginning of it')
   .argument('[field]', 'only this field')

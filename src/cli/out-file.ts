@@ -6,15 +6,15 @@ import { LeadsyncError } from '../errors.ts';
 
 /**
  * Throws `usage.plan-out` unless a file can be made or replaced there: no name, no folder, or something that is no file.
- * Asked before the scan, which may take long.
+ * Asked before anything is done, which may take long.
  */
-export function assertCanWrite(path: string): void {
+export function assertCanWrite(path: string, kept = 'the plan', option = '--out'): void {
   const refuse = (why: string, cause?: unknown): LeadsyncError =>
-    new LeadsyncError('usage.plan-out', `the plan cannot be kept: ${why}. Nothing was scanned`, {
-      help: 'Name a file in a folder that is there with --out.',
+    new LeadsyncError('usage.plan-out', `${kept} cannot be kept: ${why}. Nothing was done`, {
+      help: `Name a file in a folder that is there with ${option}.`,
       cause,
     });
-  if (path === '') throw refuse('--out has no name');
+  if (path === '') throw refuse(`${option} has no name`);
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw refuse(`${path} is a folder`);
   if (there !== undefined && !there.isFile()) throw refuse(`${path} is no regular file`);
@@ -31,7 +31,12 @@ export function assertCanWrite(path: string): void {
 }
 
 /** Writes a file as a whole or not at all. Throws `plan.not-written`. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: string,
+  kept = 'the plan',
+  option = '--out',
+): Promise<void> {
   const temporary = temporaryFor(path);
   try {
     await writeFile(temporary, text, own);
@@ -41,13 +46,13 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     await rm(temporary, { force: true }).catch(() => {});
     throw new LeadsyncError(
       'plan.not-written',
-      `the plan could not be written to ${path} (${reasonOf(cause)}); a file that was there is as it was`,
-      { help: 'Make room on the disk, or name a file elsewhere with --out.', cause },
+      `${kept} could not be written to ${path} (${reasonOf(cause)}); a file that was there is as it was`,
+      { help: `Make room on the disk, or name a file elsewhere with ${option}.`, cause },
     );
   }
 }
 
-/** Customers stand in a plan: who is to review it is given it. Nothing that is there already is written to. */
+/** Customers stand in it: who is to review it is given it. Nothing that is there already is written to. */
 const own = { mode: 0o600, flag: 'wx' } as const;
 
 function temporaryFor(path: string): string {

@@ -97,7 +97,7 @@ export function describePlan({ run, actions, problems }: ShownPlan, { goesOn = f
     lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
     // Of a record that is held as a whole no field tells why.
     const isWhole = action.kind === 'hold' && Object.keys(action.changes).length === 0;
-    if (isWhole && action.message) lines.push(`    ${action.message}`);
+    if ((isWhole || action.kind === 'link') && action.message) lines.push(`    ${action.message}`);
     if (action.kind === 'delete-lead' || action.kind === 'remove-row') {
       const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
       lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);

@@ -3,7 +3,14 @@ import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cell, Value } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
-import { type Deletion, deletionsOf, type FieldWrite, writesOf } from '../store/history.ts';
+import {
+  type Deletion,
+  deletionsOf,
+  type FieldWrite,
+  type Joined,
+  joinsOf,
+  writesOf,
+} from '../store/history.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead, short } from './find-lead.ts';
@@ -29,6 +36,7 @@ export interface LeadStory {
   readonly leadId: string;
   readonly record: LeadRecord | null;
   readonly deletions: readonly Deletion[];
+  readonly joins: readonly Joined[];
   /** What is held of the record as a whole. */
   readonly held: readonly Held[];
   readonly fields: readonly FieldStory[];
@@ -71,6 +79,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
     leadId,
     record,
     deletions: await deletionsOf(pool, name, leadId),
+    joins: await joinsOf(pool, name, leadId),
     held: held.filter(({ field }) => field === ''),
     fields: [...fields].map((field) => {
       const base = record?.base?.[field];
@@ -111,6 +120,9 @@ function json(story: LeadStory): object {
     deletedAt: record?.deletedAt ?? null,
     historySince: story.since,
     deletions: story.deletions.map(({ run, ...deletion }) => ({ run: String(run), ...deletion })),
+    ...(story.joins.length > 0 && {
+      matched: story.joins.map(({ run, ...join }) => ({ run: String(run), ...join })),
+    }),
     held: story.held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
     fields: Object.fromEntries(
       fields.map(({ field, base, held, history }) => [

@@ -10,7 +10,7 @@ import type { Path } from './settings-lookup.ts';
 import { mistakeAt, type Source } from './source.ts';
 import { spreadsheetId, spreadsheetMistake } from './spreadsheet.ts';
 import { tableNameMistake } from './table-name.ts';
-import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
+import { defaultFieldsOf, defaultIdColumn, usualMatchBy } from './target-defaults.ts';
 import { tablePlace } from './target-name.ts';
 import { isExcelPath, realTargetPath, targetPathMistake } from './target-path.ts';
 
@@ -44,7 +44,13 @@ const lenientConnection = z.object({
     })
     .catch({ tab: 'Leads' }),
   fields: z.record(z.string(), lenientField).optional().catch({}),
-  sync: z.object({ direction: directionSchema.catch('two-way') }).catch({ direction: 'two-way' }),
+  sync: z
+    .object({
+      direction: directionSchema.catch('two-way'),
+      match: z.string().catch('off'),
+      matchBy: z.array(z.string()).optional().catch([]),
+    })
+    .catch({ direction: 'two-way', match: 'off' }),
   reminders: z.object({ from: z.unknown().optional() }).optional().catch(undefined),
 });
 const lenientFile = z.object({
@@ -81,6 +87,7 @@ export function checkTogether(source: Source, smtpIsSet: boolean): readonly Mist
               ...directionMistakes(source, path, connection),
               ...sheetMistakes(source, path, connection),
               ...listMistakes(source, path, connection),
+              ...matchMistakes(source, path, connection),
               ...checkReminders(source, path, mappedFields(connection), smtpIsSet),
             ]),
       ];
@@ -165,6 +172,18 @@ function listMistakes(source: Source, path: Path, { target, fields }: Lenient): 
     const csv = target.path !== undefined && !isExcelPath(target.path);
     return csv ? report(source, place, 'must be left out: a CSV file has no lists to choose from') : [];
   });
+}
+
+/** Records are matched by what both sides show. */
+function matchMistakes(source: Source, path: Path, connection: Lenient): readonly Mistake[] {
+  const { match, matchBy } = connection.sync;
+  const mapped = mappedFields(connection).map(({ field }) => field);
+  const unknown = (matchBy ?? []).find((field) => !mapped.includes(field));
+  if (unknown !== undefined)
+    return report(source, [...path, 'sync', 'matchBy'], `must name mapped fields: ${unknown} is none`);
+  if (match === 'off' || matchBy !== undefined || usualMatchBy.some((field) => mapped.includes(field)))
+    return [];
+  return report(source, [...path, 'sync', 'matchBy'], 'is missing: neither companyName nor city is mapped');
 }
 
 function sheetMistakes(source: Source, path: Path, { target }: Lenient): readonly Mistake[] {

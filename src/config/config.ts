@@ -99,6 +99,9 @@ export interface ConnectionConfig {
     readonly onFirstSync: OnDifference;
     readonly onLeadDeleted: 'mark' | 'keep' | 'remove';
     readonly onRowDeleted: 'restore' | 'ignore' | 'delete-lead';
+    /** Whether new rows and new leads are compared, and by which mapped fields; the first names a record. */
+    readonly match: 'off' | 'propose' | 'exact';
+    readonly matchBy: readonly string[];
     readonly limits: { readonly maxDeletes: Limit; readonly maxChanges: Limit };
   };
   /** How long history is kept. Decides nothing, so it is no part of `sync`. */

@@ -183,6 +183,17 @@ export const connectionSettings = [
     meaning: 'What becomes of the lead of a deleted row: restore (write the row again), ignore, delete-lead.',
   },
   {
+    path: 'connections.NAME.sync.match',
+    default: 'off',
+    meaning:
+      'Whether new rows without an id are compared with new leads: off, propose (what may be one is listed by `leadsync match`, and nothing is made of it before somebody decides), exact (as propose; what is the same in matchBy, alone on both sides, is linked).',
+  },
+  {
+    path: 'connections.NAME.sync.matchBy',
+    meaning:
+      'List of the lead fields by which rows and leads are matched, the first of which names them. Default: companyName and city, as far as they are mapped.',
+  },
+  {
     path: 'connections.NAME.sync.limits.maxDeletes',
     default: '10%',
     meaning:

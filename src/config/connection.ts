@@ -4,7 +4,7 @@ import type { ConnectionConfig, ReminderSettings } from './config.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';
 import type { ConnectionSettings } from './schema.ts';
-import { defaultFieldsOf, defaultIdColumn } from './target-defaults.ts';
+import { defaultFieldsOf, defaultIdColumn, usualMatchBy } from './target-defaults.ts';
 
 /** Sender of mails that are only written to the outbox. */
 export const localSender = 'leadsync@localhost';
@@ -16,7 +16,7 @@ export function buildConnection(
   folder: string,
 ): ConnectionConfig {
   const { leads, target, reminders } = settings;
-  const { retention, ...sync } = settings.sync;
+  const { retention, matchBy = usualMatchBy, ...sync } = settings.sync;
   const fields = buildFields(settings, sync.direction);
   return {
     name,
@@ -26,6 +26,7 @@ export function buildConnection(
     sync: {
       ...sync,
       schedule: sync.schedule.trim().split(/\s+/).join(' '),
+      matchBy: matchBy.filter((name) => fields.some(({ field }) => field === name)),
     },
     retentionDays: retention,
     ...(reminders === undefined

@@ -144,6 +144,13 @@ const fields = z
   .record(fieldName, field)
   .check(rule((value) => (Object.keys(value).length === 0 ? 'must map at least one field' : null)));
 
+const matchFields = z.array(z.string()).check(
+  rule((list) => {
+    if (list.length === 0) return 'must name at least one field';
+    return isRepeated(list) ? 'must name no field twice' : null;
+  }),
+);
+
 const sync = z.strictObject({
   schedule: text(scheduleMistake).default('0 2 * * *'),
   timeZone: timeZone.default('UTC'),
@@ -152,6 +159,8 @@ const sync = z.strictObject({
   onFirstSync: onDifference.default('hold'),
   onLeadDeleted: z.enum(['mark', 'keep', 'remove']).default('mark'),
   onRowDeleted: z.enum(['restore', 'ignore', 'delete-lead']).default('restore'),
+  match: z.enum(['off', 'propose', 'exact']).default('off'),
+  matchBy: matchFields.optional(),
   limits: z
     .strictObject({ maxDeletes: limit.prefault('10%'), maxChanges: limit.prefault('50%') })
     .prefault({}),

@@ -31,3 +31,6 @@ export function defaultFieldsOf(targetType: string | undefined): readonly FieldM
 export function defaultIdColumn(targetType: string | undefined): string {
   return (targetType ?? '') in columnNames ? 'lead_id' : 'Lead ID';
 }
+
+/** What rows and leads are matched by when nobody says otherwise, as far as it is mapped. */
+export const usualMatchBy: readonly string[] = ['companyName', 'city'];

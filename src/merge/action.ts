@@ -40,7 +40,10 @@ export interface PlannedAction {
   readonly leadId: string | null;
   /** Where the row stood when it was read. For people; never used to find it. */
   readonly row: number | null;
-  /** For a row without id: the fingerprint of its content, by which it is found again. Otherwise empty. */
+  /**
+   * For a row without id: the fingerprint of its content, by which it is found again. In an `update-lead`: of the row that is
+   * linked to the lead in the same round, with which the baseline moves. Otherwise empty.
+   */
   readonly rowKey: string;
   readonly changes: Changes;
   /** What the written side must still show just before the write. */

@@ -72,6 +72,8 @@ const recordReasons: Readonly<Record<string, string>> = {
   'row.orphan': 'no lead has this id',
   'row.duplicate-id': 'this id stands in an earlier row',
   'row.id-lost': 'its id is gone; it may be the row of a lead',
+  'match.proposed': 'it may be a lead that is there already (leadsync match)',
+  'match.ambiguous': 'it may be one of several leads (leadsync match)',
   'row.id-moved': 'it shows what another lead shows',
   'row.id-closed': 'no id can be written into this row',
   'row.id-unreadable': 'its id cannot be read',

@@ -35,6 +35,8 @@ export interface Deeds {
   /** What the lead was made of, and what the row showed that it was made of. */
   readonly leadMade: Values | null;
   readonly rowLinked: Cells | null;
+  /** What the row showed that was matched with the lead, which was there already. */
+  readonly rowMatched: Cells | null;
   /** What the new row was given. */
   readonly rowMade: Cells | null;
   /** What the row showed when it was taken away. */
@@ -59,6 +61,7 @@ export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction
   return [
     ...undoLeadDeleted(deeds),
     ...undoLeadMade(deeds, present),
+    ...undoMatched(deeds, present),
     ...undoRowMade(deeds, present),
     ...undoRowRemoved(deeds, present),
     ...undoRowMarked(deeds, present),
@@ -94,6 +97,17 @@ function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAct
     ...(lead === null ? [] : [action('delete-lead', leadId, null, {}, lead)]),
     ...(row === null ? [] : [unlink(deeds, row)]),
   ];
+}
+
+/** The lead stays, the row loses its id. */
+function undoMatched(deeds: Deeds, { row }: Present): readonly PlannedAction[] {
+  const { leadId, rowMatched, written, later } = deeds;
+  if (rowMatched === null) return [];
+  if (row === null) return [gone(leadId, 'row')];
+  if (later !== null) return [writtenSince(leadId, later, 'the row keeps its id')];
+  const edited = fieldsThatDiffer(row.cells, { ...rowMatched, ...lastWritten(written, 'row') }, sameCell);
+  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it keeps its id')];
+  return [{ ...unlink(deeds, row), reason: 'unmatched' }];
 }
 
 /** The row as its user had typed it: without the id, and without what was filled in with it. */
@@ -146,7 +160,9 @@ function undoWritten(deeds: Deeds, present: Present): readonly PlannedAction[] {
   const { written } = deeds;
   // What was made or taken away as a whole is put back as a whole.
   const wholeLead = deeds.leadMade !== null || deeds.leadDeleted !== null;
-  const wholeRow = deeds.rowMade !== null || deeds.rowRemoved !== null || deeds.leadMade !== null;
+  const wholeRow = [deeds.rowMade, deeds.rowRemoved, deeds.leadMade, deeds.rowMatched].some(
+    (made) => made !== null,
+  );
   const onLead = wholeLead ? [] : written.filter(({ side }) => side === 'lead');
   // Where a run wrote both, the row was only given what the lead had made of the row's value.
   const onRow = written.filter(

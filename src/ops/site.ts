@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import { accessWithoutToken, type Door, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
 import type { LiveRuns } from './live-runs.ts';
+import { matchPages } from './match-pages.ts';
 import { loginPage } from './pages/login.ts';
 import { messagePage } from './pages/message.ts';
 import { probes } from './probes.ts';
@@ -62,5 +63,6 @@ export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> 
   site.route(boardPath, await app.queues.board(boardPath));
   site.get('/events', (c) => live.listen(c));
   site.route('/', statusPages(app, menu));
+  site.route('/', matchPages(app, menu));
   return site;
 }

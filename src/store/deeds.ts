@@ -23,7 +23,7 @@ export async function* stagedDeeds(
     // A mark that had no column to go to is none.
     `with done as (
        select run_id, lead_id, kind, expect, changes from actions
-       where state = 'done' and lead_id is not null and kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink')
+       where state = 'done' and lead_id is not null and (kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink') or kind = 'link' and reason = 'matched')
          and outcome_code is distinct from 'target.no-status-column'
          and (run_id = $2 or run_id in (select id from runs where connection = $3 and id > $2 and undo_of is distinct from $2))),
      mine as (
@@ -31,6 +31,7 @@ export async function* stagedDeeds(
          (array_agg((select coalesce(jsonb_object_agg(key, value->'to'), '{}') from json_each(changes)))
            filter (where kind = 'create-row'))[1] as row_made,
          (array_agg(expect) filter (where kind = 'remove-row'))[1] as row_removed,
+         (array_agg(expect) filter (where kind = 'link'))[1] as row_matched,
          (array_agg(expect) filter (where kind = 'delete-lead'))[1] as lead_deleted
        from done where run_id = $2 group by 1),
      since as (select lead_id, max(run_id) as run from done where run_id <> $2 group by 1),
@@ -58,7 +59,7 @@ export async function* stagedDeeds(
        group by f.lead_id)
      select k.lead_id as "leadId", l.cells as lead, t.cells as row, t.row_number as "rowNumber",
        coalesce(w.list, '[]') as written, m.content as "leadMade", m.row_cells as "rowLinked", since.run as later,
-       mine.row_made as "rowMade", mine.row_removed as "rowRemoved", mine.lead_deleted as "leadDeleted",
+       mine.row_made as "rowMade", mine.row_removed as "rowRemoved", mine.lead_deleted as "leadDeleted", mine.row_matched as "rowMatched",
        coalesce(mine.row_marked, false) as "rowMarked"
      from (select lead_id from mine union select lead_id from made union select lead_id from written) k
      left join mine using (lead_id)

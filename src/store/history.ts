@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Cell, Value } from '../lead/value.ts';
+import type { Cell, Value, Values } from '../lead/value.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -63,6 +63,21 @@ export async function recordHistory(
       lines.map((line) => line.actionId),
     ],
   );
+}
+
+/** The last values that a run wrote into one side of some leads; what cannot be read is left out. */
+export async function valuesWritten(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  leadIds: readonly string[],
+  side: 'lead' | 'row',
+): Promise<ReadonlyMap<string, Values>> {
+  const { rows } = await db.query<{ leadId: string; values: Values }>(
+    `select lead_id as "leadId", jsonb_object_agg(field, after order by id) filter (where jsonb_typeof(after) <> 'object') as "values"
+     from history where connection = $1 and run_id = $2 and side = $3 and lead_id = any($4) group by 1`,
+    [run.connection, run.id, side, leadIds],
+  );
+  return new Map(rows.map((row) => [row.leadId, row.values]));
 }
 
 /** One value that a run wrote, with what led to it. */
@@ -166,6 +181,25 @@ const wholeRecordKinds: readonly (ActionKind | null)[] = [
 function ruleOf({ kind, reason, rule }: Line): string {
   const byReason = wholeRecordKinds.includes(kind) || reason === 'stored-otherwise' || reason === 'created';
   return byReason && reason !== null ? reason : rule;
+}
+
+/** That a run joined a row and a lead that were there already. */
+export interface Joined {
+  readonly run: number;
+  /** ISO instant. */
+  readonly at: string;
+  /** How it was known. */
+  readonly message: string;
+}
+
+/** The matches of a lead with rows that are on record, newest first. */
+export async function joinsOf(db: Queryable, connection: string, leadId: string): Promise<readonly Joined[]> {
+  const { rows } = await db.query<Omit<Joined, 'at'> & { at: Date }>(
+    `select a.run_id as run, a.done_at as at, coalesce(a.message, a.reason) as message from actions a join runs r on r.id = a.run_id
+     where r.connection = $1 and a.lead_id = $2 and a.state = 'done' and a.kind = 'link' and a.reason = 'matched' order by a.id desc`,
+    [connection, leadId],
+  );
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
 }
 
 /** That a run deleted a lead, or marked or removed the row of a lead that was deleted. */

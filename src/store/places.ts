@@ -35,6 +35,7 @@ const tables = [
   'undone',
   'lead_spellings',
   'marks',
+  'matches',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

@@ -14,6 +14,7 @@ export interface Pruned {
   readonly earlierValues: number;
   /** Former places, with all that was kept of them. */
   readonly places: number;
+  readonly matches: number;
 }
 
 /** For so long it is known at least what a cell showed before. */
@@ -60,6 +61,8 @@ const prunable = {
       and p.base->>$4 = to_char(m.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
   digests: `select id from digests where connection = $1 and state in ('sent', 'skipped', 'missed', 'failed')
     and greatest(updated_at, send_at) < now() - $2 * interval '1 day'`,
+  // What people rejected, or an undo took apart, holds while both show the same.
+  matches: `select id from matches where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups f where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = f.lead_id)
@@ -105,6 +108,7 @@ export async function prune(
     followUps: await rest('follow_ups'),
     earlierValues: await rest('earlier_values'),
     places: stop.aborted ? 0 : await forgetPlaces(pool, name, retentionDays),
+    matches: await rest('matches'),
   };
 }
 

@@ -62,7 +62,9 @@ function othersChanged(asMade: string | null): string {
  * answer 404 for its id (docs/promises.md, 4).
  */
 export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
-  const lead = await context.leads.get(action.leadId ?? '', context.cut);
+  // A row that is taken apart from its lead leaves it.
+  const isKept = action.reason === 'unmatched';
+  const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
   if (lead !== null) {
     return putOff(
       context,

@@ -22,6 +22,8 @@ import {
   unheardRows,
 } from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
+import { planMatchedRow } from '../merge/plan-match.ts';
+import type { FoundMatches } from './find-matches.ts';
 import type { SettledCreates } from './settle-creates.ts';
 
 /** Of so many leads whose rows are gone all are kept in memory; of more, those that a stray row may belong to. */
@@ -112,8 +114,17 @@ async function collect<T>(items: AsyncIterable<T>, keep: (item: T) => boolean): 
 }
 
 /** What to do with one lead id, by what was found of its row. */
-export function planOne(state: PairState, policy: Policy, found: FoundRows): readonly PlannedAction[] {
+export function planOne(
+  state: PairState,
+  policy: Policy,
+  found: FoundRows,
+  matches: Pick<FoundMatches, 'rowOf' | 'heldLeads'>,
+): readonly PlannedAction[] {
   const { leadId, base, lead, row } = state;
+  const held = matches.heldLeads.get(leadId);
+  if (held !== undefined) return [held];
+  const matched = matches.rowOf.get(leadId);
+  if (matched !== undefined) return planMatchedRow(state, policy, matched.message);
   if (row === null) {
     const mayBeAnyones = base === null ? lead !== null && found.mayHaveRow(lead) : found.isAnyones;
     return mayBeAnyones || found.leadIds.has(leadId) ? [] : planPair(state, policy);

@@ -18,6 +18,7 @@ import { enterPlace } from '../store/places.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { countRecords } from '../store/count-records.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
+import { storeMatches } from '../store/matches.ts';
 import { UndoneRecords } from '../store/undone.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
@@ -25,6 +26,7 @@ import { holding, policyOf, type StepContext } from './context.ts';
 import { countPlan } from './count-plan.ts';
 import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
+import { findMatches, type FoundMatches } from './find-matches.ts';
 import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
@@ -70,6 +72,7 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
       doubts: { ...moves, ...doubtsOf(mark) },
     });
     const isProof = absenceProof(context, run, older);
+    const matches = await findMatches(context, run, creates, found);
     const tally = new PlanTally();
     const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
     const shuffled = await planPairs(
@@ -79,13 +82,14 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
       plan,
       creates,
       found,
+      matches,
       isProof,
       moved,
       undone,
       older,
       tally,
     );
-    await planLooseRows(context.pool, policy, run, plan, creates, found, undone, tally);
+    await planLooseRows(context.pool, policy, run, plan, creates, found, matches, undone, tally);
     await plan.end();
     written = plan.written;
 
@@ -115,12 +119,14 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     await storeSettlements(db, run, creates);
     if (plan.moves > 0) await makeKeptMoves(db, run.connection);
     await undone.settle(db, run, isProof);
+    if (matches.lines !== null)
+      await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
     await holdPlanned(db, run);
     const { linked, waiting } = tally.settle(creates.actions);
     return updateRun(db, run.id, {
       ...next,
       problems,
-      records: shown.records - linked - tally.apart,
+      records: shown.records - linked - tally.apart - tally.toldWithLead,
       comparedEqual: shown.equal + tally.equal,
       leftAlone: tally.leftAlone,
       waiting,
@@ -180,6 +186,7 @@ async function planPairs(
   plan: PlanWriter,
   creates: SettledCreates,
   found: FoundRows,
+  matches: FoundMatches,
   isProof: AbsenceProof,
   moved: ReadonlySet<string>,
   undone: UndoneRecords,
@@ -193,7 +200,7 @@ async function planPairs(
       continue;
     }
     const { leadId, lead, rowNumber, leadAbsences, rowAbsences, deletionDone, merged } = difference;
-    const again = found.rowOf.get(leadId);
+    const again = found.rowOf.get(leadId) ?? matches.rowOf.get(leadId);
     const row = again?.cells ?? difference.row;
     const base = difference.base === null ? null : withoutFields(difference.base, moved);
     const state = {
@@ -208,7 +215,7 @@ async function planPairs(
       merged,
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planBack(state, policy, found, older) ?? planOne(state, policy, found);
+    const actions = planBack(state, policy, found, matches, older) ?? planOne(state, policy, found, matches);
     tally.see(difference, actions, again !== undefined);
     // What is brought forward is no sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
@@ -222,11 +229,12 @@ function planBack(
   state: PairState,
   policy: Policy,
   found: FoundRows,
+  matches: FoundMatches,
   older: OlderCopies,
 ): readonly PlannedAction[] | null {
   const { leadId, base, lead, row } = state;
   if (row === null && older.comesBack('row', leadId))
-    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found);
+    return planOne(state, { ...policy, onRowDeleted: 'restore' }, found, matches);
   if (base === null || lead !== null || row === null || !older.comesBack('lead', leadId)) return null;
   return [planLeadAgain(state, row)];
 }
@@ -238,6 +246,7 @@ async function planLooseRows(
   plan: PlanWriter,
   creates: SettledCreates,
   found: FoundRows,
+  matches: FoundMatches,
   undone: UndoneRecords,
   tally: PlanTally,
 ): Promise<void> {
@@ -247,9 +256,15 @@ async function planLooseRows(
     if (leadId !== null) await plan.add(planDuplicateRow(leadId, row, mayBe));
     else if (unreadableId !== null) await plan.add(planUnreadableId(row, cells, unreadableId, mayBe, policy));
     else if (creates.rows.has(row)) tally.leaveRow(row);
-    else if (found.links.has(row)) continue;
+    else if (found.links.has(row) || matches.linkedRows.has(row)) continue;
     else if (mayBe !== undefined) await plan.add(planLostRow(row, cells, mayBe, policy));
-    else if (isApart) tally.apart += 1;
+    else if (matches.heldRows.has(row)) {
+      // What an undo took away of it is still to be seen.
+      undone.find('', cells);
+      const held = matches.heldRows.get(row);
+      if (held) await plan.add(held);
+      else tally.toldWithLead += 1;
+    } else if (isApart) tally.apart += 1;
     else {
       const isUndone = !isWanted && undone.find('', cells) !== null;
       const actions = planNewRow(row, cells, isUndone ? undoneRow : refused, policy);

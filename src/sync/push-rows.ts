@@ -14,9 +14,11 @@ import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history
 import { intentsLinked } from '../store/intents.ts';
 import { forgetPairs, markLeadDeleted, moveBase, placesOf, rowsThere } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
+import { forgetMatches } from '../store/matches.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
+import { basesOfMatched, isMatched } from './matched-rows.ts';
 import { readable, rowChange } from './row-change.ts';
 import { settleUndoneRows } from './settle-undone-rows.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
@@ -142,6 +144,7 @@ function commit(
   );
 
   return holding(context, async (db) => {
+    const bases = await basesOfMatched(db, run, done.filter(isMatched));
     await settleActions(db, states);
     await hold(
       db,
@@ -163,7 +166,9 @@ function commit(
       toNote.map(({ leadId }) => leadId),
     );
     if (run.undoOf === null) {
-      await moveBase(db, run.connection, shown);
+      const moves = shown.map((move) => ({ ...move, values: { ...move.values, ...bases.get(move.leadId) } }));
+      await moveBase(db, run.connection, moves);
+      await forgetMatches(db, run.connection, [...bases.keys()]);
       await markLeadDeleted(
         db,
         run.connection,

@@ -66,7 +66,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   let [count, places, bytes] = [0, 0, 0];
   // A row apart from the table is no new lead, and has no status; but it may be one that has lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
-    outside.push(...others.flatMap(apartProblem));
+    outside.push(...others.flatMap((row) => (row.other === true ? [] : apartProblem(row))));
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const rows = [...table.map(storableRow), ...loose];
     const from = places;
@@ -76,7 +76,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   };
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
-    const found = hasPlaces(context) ? apart.see(batches.flat()) : { table: batches.flat(), apart: [] };
+    const found = hasPlaces(context) ? apart.see(batches.flat()) : withoutOthers(batches.flat());
     const before = count;
     await stage(found.table, found.apart);
     if (bytes > scanBounds.bytes)
@@ -95,6 +95,15 @@ const mostApart = 100;
 /** Whether rows stand at places that people choose, so that one may stand apart. */
 function hasPlaces({ connection: { target } }: StepContext): boolean {
   return target.type === 'workbook' || target.type === 'google-sheets';
+}
+
+/** Rows that nobody asked a lead for are staged like those apart. */
+function withoutOthers(rows: readonly TargetRow[]): {
+  readonly table: readonly TargetRow[];
+  readonly apart: readonly TargetRow[];
+} {
+  const table = rows.filter(({ other }) => other !== true);
+  return { table, apart: table.length === rows.length ? [] : rows.filter(({ other }) => other === true) };
 }
 
 /** Only what could be a lead is told: a note in any other column is nobody's business. */

@@ -126,7 +126,8 @@ export async function buildReport(
     created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },
     updated: {
       leads: done(['update-lead']),
-      rows: done(['update-row', 'mark-row', 'unlink']) + done(['link'], 'id-lost'),
+      rows:
+        done(['update-row', 'mark-row', 'unlink']) + done(['link'], 'id-lost') + done(['link'], 'matched'),
     },
     deleted: { leads: done(['delete-lead']), rows: done(['remove-row']) },
     held,

@@ -11,6 +11,7 @@ import { forgetPairs, neverInStep, restoreBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { keepUndone } from '../store/undone.ts';
 import type { StepContext } from './context.ts';
+import { isMatched, takenApart } from './matched-rows.ts';
 
 /**
  * What an undo puts back is an edit like any other, but for what the run had decided: that is open again. A row that was
@@ -31,6 +32,7 @@ export async function settleUndoneRows(
       await restoreBase(db, connection, leadId, reopenedBases(changes));
   }
   // Held in the name of the run that is put back: this one has done what it was asked for.
+  await takenApart(context, db, run, done.filter(isMatched));
   const taken = await takenAway(context, db, run, done);
   await hold(db, { id: undoOf, connection, round: 0 }, taken);
   await keepUndone(
@@ -50,7 +52,7 @@ async function takenAway(
   run: Run,
   done: readonly Action[],
 ): Promise<readonly (NewHeld & { readonly cells: Cells })[]> {
-  const taken = done.filter(({ kind }) => kind === 'unlink' || kind === 'remove-row');
+  const taken = done.filter((one) => ['unlink', 'remove-row'].includes(one.kind) && !isMatched(one));
   const leads = await scannedLeadCells(
     db,
     run.id,

@@ -183,7 +183,9 @@ function commit(
     await recordLeadWrite(db, run, action, written);
     // What an undo puts back is an edit like any other, but for what the run had decided: that is open again.
     if (run.undoOf === null) {
-      if (Object.keys(base).length > 0) await moveBase(db, run.connection, [{ leadId, values: base }]);
+      // With a row to be linked in this round it moves when that is done.
+      if (Object.keys(base).length > 0 && action.rowKey === '')
+        await moveBase(db, run.connection, [{ leadId, values: base }]);
       if (Object.keys(backToRow).length > 0)
         await insertActions(db, run, [storedOtherwise(action, backToRow)]);
     } else {

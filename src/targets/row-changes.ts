@@ -255,12 +255,7 @@ export class RowChanges<Place> {
 
   /** Equal for two sets of cells that mean the same in every column that is there. */
   #contentKey(cells: Cells): string {
-    return JSON.stringify(
-      [...this.#rules.fields].map((field) => {
-        const cell = cellOf(cells, field);
-        return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
-      }),
-    );
+    return contentKey(cells, this.#rules.fields);
   }
 
   #statusKey(cells: Cells, status: Value): string {
@@ -271,6 +266,16 @@ export class RowChanges<Place> {
 /** Whether a change may give its id to a row that has none. */
 export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
   return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
+}
+
+/** Equal for two sets of cells that mean the same in these fields. */
+export function contentKey(cells: Cells, fields: Iterable<string>): string {
+  return JSON.stringify(
+    [...fields].map((field) => {
+      const cell = cellOf(cells, field);
+      return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
+    }),
+  );
 }
 
 type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;

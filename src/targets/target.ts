@@ -10,6 +10,8 @@ export interface TargetRow {
    * merge covers. `leadId` is null then. No lead is made of such a row, and while there is one no other row counts as gone.
    */
   readonly unreadableId?: string;
+  /** Of a row without id: nobody asked a lead for it. None is made of it, but it may be that of a lead (`match`). */
+  readonly other?: boolean;
   /** Of a row without id: why none can be written into its id cell, as a sentence. No lead is made of it. */
   readonly idClosed?: string;
   /**

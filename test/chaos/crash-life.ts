@@ -86,6 +86,8 @@ function connectionOf(options: LifeOptions): ConnectionConfig {
       onFirstSync: 'hold',
       onLeadDeleted: 'mark',
       onRowDeleted: 'restore',
+      match: 'off',
+      matchBy: ['companyName', 'city'],
       limits: { maxDeletes: noLimit, maxChanges: noLimit },
       ...sync,
     },

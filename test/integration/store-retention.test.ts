@@ -93,6 +93,7 @@ const nothing = {
   followUps: 0,
   earlierValues: 0,
   places: 0,
+  matches: 0,
 };
 
 describe('pruning by age', () => {

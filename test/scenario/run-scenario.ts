@@ -6,6 +6,8 @@ import { showCell } from '../../src/lead/value.ts';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
 import { decideHeld, listHeld } from '../../src/store/held.ts';
+import { listMatches } from '../../src/store/matches.ts';
+import { decideMatches } from '../../src/sync/decide-match.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import type { SheetRow } from '../support/sheet.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
@@ -60,7 +62,8 @@ class Player {
 
   async play(step: Step): Promise<void> {
     const { sandbox, sheet } = this.#workspace;
-    if ('lead' in step) sandbox.leads.edit(this.#id(step.lead), step.set);
+    if ('match' in step) await this.#decideMatch(step.match, step.row, step.as);
+    else if ('lead' in step) sandbox.leads.edit(this.#id(step.lead), step.set);
     else if ('row' in step) sheet.edit((found) => this.#isRow(found, step.row), this.#cells(step.set));
     else if ('addLead' in step) this.#addLead(step.addLead);
     else if ('addRow' in step) sheet.write([...sheet.grid(), this.#record(step.addRow)]);
@@ -157,6 +160,14 @@ class Player {
     const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
     await decideHeld(pool, item, use);
+  }
+
+  async #decideMatch(name: string, row: number, as: 'accepted' | 'rejected'): Promise<void> {
+    const { pool } = this.#workspace.database;
+    const found = await listMatches(pool, [connectionName]);
+    const one = found.find((match) => match.leadId === this.#id(name) && match.row === row);
+    if (one === undefined) throw new Error(`no match of ${name} with row ${row}`);
+    await decideMatches(pool, [connectionName], [String(one.id)], as);
   }
 
   #expectStatus(expected: Readonly<Record<string, string>>): void {

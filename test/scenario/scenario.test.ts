@@ -4,6 +4,7 @@ import { lostReplyScenarios } from './creates.ts';
 import { decisionScenarios, guardScenarios } from './decisions.ts';
 import { deletionScenarios } from './deletions.ts';
 import { editScenarios } from './edits.ts';
+import { matchScenarios } from './matches.ts';
 import { pairScenarios } from './pairs.ts';
 import { runScenario } from './run-scenario.ts';
 import { sameRowScenarios } from './same-rows.ts';
@@ -12,6 +13,7 @@ import { statusScenarios } from './statuses.ts';
 describe.each([
   ['new leads, new rows, first sights', pairScenarios],
   ['rows that lost their ids, and other spellings of ids', sameRowScenarios],
+  ['new rows and new leads that may be one', matchScenarios],
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
   ['decisions of a person', decisionScenarios],

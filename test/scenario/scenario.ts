@@ -40,6 +40,8 @@ export type Step =
   | { readonly file: string | null }
   /** Decides what is held for `name.field`. */
   | { readonly resolve: string; readonly use: 'lead' | 'target' }
+  /** Decides the match of a lead with a row, the latter by its number. */
+  | { readonly match: string; readonly row: number; readonly as: 'accepted' | 'rejected' }
   /** What the status column says, by the row's name as above. */
   | { readonly status: Readonly<Record<string, string>> }
   | { readonly sync: Expected; readonly allow?: readonly string[] };

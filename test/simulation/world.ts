@@ -126,6 +126,8 @@ export class World implements AsyncDisposable {
         onFirstSync: 'hold',
         onLeadDeleted: 'mark',
         onRowDeleted: 'restore',
+        match: 'off',
+        matchBy: ['companyName', 'city'],
         limits: {
           maxDeletes: { amount: 100_000, percent: false },
           maxChanges: { amount: 100_000, percent: false },

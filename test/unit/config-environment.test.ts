@@ -57,6 +57,8 @@ describe('the environment alone', () => {
             onFirstSync: 'hold',
             onLeadDeleted: 'mark',
             onRowDeleted: 'restore',
+            match: 'off',
+            matchBy: ['companyName', 'city'],
             limits: {
               maxDeletes: { amount: 10, percent: true },
               maxChanges: { amount: 50, percent: true },

@@ -30,6 +30,7 @@ export function undo(deeds: Partial<Deeds>, present: Partial<Present> = {}) {
     written: [],
     leadMade: null,
     rowLinked: null,
+    rowMatched: null,
     later: null,
     rowMade: null,
     rowRemoved: null,

@@ -22,6 +22,7 @@ const anyDeeds: fc.Arbitrary<Deeds> = fc.record({
   written: anyWritten,
   leadMade: fc.option(recordOf(anyValue, true)),
   rowLinked: fc.option(recordOf(anyCell, false)),
+  rowMatched: fc.option(recordOf(anyCell, false), { freq: 1 }),
   later: fc.option(fc.constant(9), { freq: 3 }),
   rowMade: fc.option(recordOf(anyValue, true)),
   rowRemoved: fc.option(recordOf(anyCell, false), { freq: 1 }),

@@ -47,7 +47,8 @@ function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: 
 <p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
 ${field === '' ? sides.map((side) => chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back)) : valueTable(item, what, sides, back)}
 ${decidedLine(item)}
-${sides.length === 0 ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
+${item.code.startsWith('match.') ? html`<p><a href="/matches">Both records, and the decision</a></p>` : ''}
+${sides.length === 0 && !item.code.startsWith('match.') ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
 </article>`;
 }
 

@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import { optInProperty } from '../../lead/opt-in-property.ts';
-import type { PresentRow } from '../row-changes.ts';
-import type { TargetRow, TargetSnapshot } from '../target.ts';
+import { contentKey, type PresentRow } from '../row-changes.ts';
+import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
@@ -27,10 +27,14 @@ export interface CompanyTable {
   /** Names of mapped properties that HubSpot alone fills. */
   readonly closed: readonly string[];
   readonly timeZone: string;
+  readonly showsOthers: boolean;
 }
 
 /** A company that is a row, or may be one of those that ask for a lead. */
-export type CompanyRow = PresentRow<ShownCompany>;
+export interface CompanyRow extends PresentRow<ShownCompany> {
+  /** Nobody asked a lead for it. */
+  readonly isOther: boolean;
+}
 
 /**
  * Finds the mapped properties. Null: the id's is not there, so the target does not exist yet.
@@ -68,20 +72,55 @@ export function locateProperties(
     missing,
     closed: mapped.filter(isReadOnly).map(({ name }) => name),
     timeZone: options.timeZone,
+    showsOthers: options.showsOthers ?? false,
   };
 }
 
-/** A company as a row; null for one that is none: without an id, and not asking for a lead or with nothing for one. */
+/**
+ * A company as a row; null for one that is none: without an id, and not asking for a lead (unless all are shown) or with
+ * nothing for one.
+ */
 export function companyRow(company: ShownCompany, table: CompanyTable): CompanyRow | null {
   const leadId = leadIdOf(company, table);
-  if (leadId === null && company.properties[optInProperty] !== 'true') return null;
+  const isOther = leadId === null && company.properties[optInProperty] !== 'true';
+  if (isOther && !table.showsOthers) return null;
   const cells = [...table.fields].map(
     ([field, mapped]) =>
       [field, cellOf(company.properties[mapped.property.name], mapped, table.timeZone)] as const,
   );
   if (leadId === null && cells.every(([, cell]) => cell === null)) return null;
   const status = table.statusProperty === null ? null : (company.properties[table.statusProperty] ?? null);
-  return { leadId, cells: Object.fromEntries(cells), status, place: company };
+  return { leadId, cells: Object.fromEntries(cells), status, place: company, isOther };
+}
+
+/** Record ids of companies that ask for a lead. */
+export function askingOf(rows: readonly CompanyRow[]): readonly string[] {
+  return rows.flatMap(({ leadId, isOther, place }) => (leadId === null && !isOther ? place.id : []));
+}
+
+/** Record ids of companies that nobody asked a lead for, by what they show. */
+export function othersOf(
+  rows: readonly CompanyRow[],
+  { fields }: CompanyTable,
+): ReadonlyMap<string, readonly string[]> {
+  const byContent = new Map<string, string[]>();
+  for (const { isOther, cells, place } of rows) {
+    if (!isOther) continue;
+    const key = contentKey(cells, fields.keys());
+    byContent.set(key, [...(byContent.get(key) ?? []), place.id]);
+  }
+  return byContent;
+}
+
+/** Those of them that may be the rows of links. */
+export function othersToLink(
+  changes: readonly RowChange[],
+  others: ReadonlyMap<string, readonly string[]>,
+  { fields }: CompanyTable,
+): readonly string[] {
+  return changes.flatMap((change) =>
+    change.kind === 'link' ? (others.get(contentKey(change.expect, fields.keys())) ?? []) : [],
+  );
 }
 
 /** Null for a company without one. */
@@ -126,7 +165,10 @@ function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
 }
 
 /** A company as the port gives it. */
-export function targetRow({ leadId, cells, status, place }: CompanyRow, table: CompanyTable): TargetRow {
-  const shown = table.statusProperty === null ? null : (status ?? '');
-  return { row: Number(place.id), leadId, cells, status: shown };
+export function targetRow(
+  { leadId, cells, status, place, isOther }: CompanyRow,
+  table: CompanyTable,
+): TargetRow {
+  const shown = table.statusProperty === null || isOther ? null : (status ?? '');
+  return { row: Number(place.id), leadId, cells, status: shown, ...(isOther && { other: true }) };
 }

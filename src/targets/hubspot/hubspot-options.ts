@@ -12,6 +12,8 @@ export interface HubSpotOptions extends ColumnMapping {
   /** IANA name of the zone in which `date` properties are meant. */
   readonly timeZone: string;
   readonly clock: Clock;
+  /** Companies that nobody asked a lead for are shown as well, to be matched. */
+  readonly showsOthers?: boolean;
   /** Told of each request. */
   readonly onReply?: OnReply;
 }

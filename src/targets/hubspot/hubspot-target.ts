@@ -7,6 +7,7 @@ import { isForLoose, type Verdict } from '../row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {
+  askingOf,
   changed,
   companyRow,
   type CompanyRow,
@@ -17,7 +18,8 @@ import {
   leadIdOf,
   locateProperties,
   targetRow,
-  mergedProperty,
+  othersOf,
+  othersToLink,
 } from './company-table.ts';
 import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
@@ -28,6 +30,7 @@ import { isMerged, mergedCompanies } from './merged-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { markOf, PropertyMarker } from './property-mark.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
+import { readBin, type RecycleBin } from './recycle-bin.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
 
@@ -37,12 +40,6 @@ export type HubSpotTarget = Target & Required<Pick<Target, 'fix'>> & AsyncDispos
 /** A target that is the companies of a HubSpot portal. Nothing is sent before the first call. */
 export function createHubSpotTarget(options: HubSpotOptions): HubSpotTarget {
   return new CompaniesTarget(options);
-}
-
-/** What people have deleted: by lead id, and the record ids of what was merged, as of `mergedCompanies`. */
-interface RecycleBin {
-  readonly leadIds: Set<string>;
-  readonly merged: ReadonlySet<number>;
 }
 
 class CompaniesTarget implements HubSpotTarget {
@@ -58,6 +55,8 @@ class CompaniesTarget implements HubSpotTarget {
   #table: CompanyTable | null = null;
   /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
   #asking: readonly string[] | null = null;
+  /** Record ids of companies that nobody asked a lead for, by what they showed then. */
+  #others: ReadonlyMap<string, readonly string[]> = new Map();
   /** Record ids of companies that have the lead's id in another spelling, by its key: HubSpot does not find them by it. Null: not read yet. */
   #untidy: ReadonlyMap<string, readonly string[]> | null = null;
   /** As of the first new row since `open`. */
@@ -207,7 +206,8 @@ class CompaniesTarget implements HubSpotTarget {
     );
     await this.#assertWhole(companies.values(), table, signal);
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
-    this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    this.#asking = askingOf(rows);
+    this.#others = this.#options.showsOthers ? othersOf(rows, table) : new Map();
     const untidy = new Map<string, string[]>();
     for (const { leadId, place } of rows) {
       if (leadId === null || place.properties[table.idProperty] === idKey(leadId)) continue;
@@ -254,11 +254,11 @@ class CompaniesTarget implements HubSpotTarget {
     if (isAsking) {
       // Only record ids are taken from it: those may be some minutes old.
       if (this.#asking === null) await this.#readRows(table, 'asking', signal);
-      await read(this.#asking ?? [], null);
+      await read([...(this.#asking ?? []), ...othersToLink(changes, this.#others, table)], null);
     }
     await this.#assertWhole(found.values(), table, signal);
     const rows = inOrder(found.values()).flatMap((company) => companyRow(company, table) ?? []);
-    if (isAsking) this.#asking = rows.flatMap(({ leadId, place }) => (leadId === null ? place.id : []));
+    if (isAsking) this.#asking = askingOf(rows);
     return rows;
   }
 
@@ -277,7 +277,7 @@ class CompaniesTarget implements HubSpotTarget {
   ): Promise<[PlannedInput, Verdict][]> {
     const added = inputs.filter(({ kind }) => kind === 'create');
     if (added.length === 0) return [];
-    const { leadIds, merged } = (this.#bin ??= await this.#readBin(table, signal));
+    const { leadIds, merged } = (this.#bin ??= await readBin(this.#binListing, table, signal));
     const was = new Map(
       changes.flatMap((change) => (change.kind === 'append' ? [[idKey(change.leadId), change.was]] : [])),
     );
@@ -285,15 +285,5 @@ class CompaniesTarget implements HubSpotTarget {
       const leadId = idKey(input.leadId);
       return leadIds.has(leadId) || merged.has(was.get(leadId) ?? 0) ? [[input, inRecycleBin]] : [];
     });
-  }
-
-  async #readBin(table: CompanyTable, signal: AbortSignal): Promise<RecycleBin> {
-    const keeps = (company: ShownCompany): boolean => leadIdOf(company, table) !== null || isMerged(company);
-    const properties = [table.idProperty, mergedProperty];
-    const archived = [...(await this.#binListing.read('bin', properties, keeps, signal)).values()];
-    return {
-      leadIds: new Set(archived.flatMap((company) => leadIdOf(company, table) ?? []).map(idKey)),
-      merged: new Set(mergedCompanies(archived, table).keys()),
-    };
   }
 }

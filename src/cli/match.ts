@@ -1,0 +1,113 @@
+import { stringify } from 'csv-stringify/sync';
+import type { ConnectionConfig } from '../config/config.ts';
+import { type Cell, type Cells, isUnreadable, sameCell, showCell } from '../lead/value.ts';
+import { listMatches, type Match, type MatchState } from '../store/matches.ts';
+import { decideMatches } from '../sync/decide-match.ts';
+import type { CommonOptions } from './main.ts';
+import { assertCanWrite, replaceFile } from './out-file.ts';
+import { print, printJson } from './output.ts';
+import { withStore } from './with-store.ts';
+
+export interface MatchOptions extends CommonOptions {
+  readonly accept?: readonly string[];
+  readonly reject?: readonly string[];
+  readonly acceptAll?: boolean;
+  readonly export?: string;
+}
+
+const kept = ['the list', '--export'] as const;
+
+/** `leadsync match`: rows and leads that may be one, and what a person decides on them; the next sync carries it out. */
+export function match(options: MatchOptions): Promise<void> {
+  return withStore(options, async (pool, { connections }) => {
+    const { accept = [], reject = [], acceptAll = false, export: file } = options;
+    if (file !== undefined) assertCanWrite(file, ...kept);
+    const matching = connections.filter(({ sync }) => sync.match !== 'off');
+    const names = matching.map(({ name }) => name);
+    const decided = [
+      ...(await decideMatches(pool, names, accept, 'accepted')),
+      ...(await decideMatches(pool, names, reject, 'rejected')),
+    ];
+    if (acceptAll) {
+      const clear = (await listMatches(pool, names)).filter(({ state }) => state === 'proposed');
+      const ids = clear.map(({ id }) => String(id));
+      decided.push(...(await decideMatches(pool, names, ids, 'accepted')));
+    }
+    const matches = await listMatches(pool, names);
+    if (file !== undefined) await replaceFile(file, csv(matches, matching), ...kept);
+    if (options.json)
+      return printJson({ matches: matches.map(json), decided: decided.map(({ id }) => String(id)) });
+    if (names.length === 0) return print('match is off: set sync.match to propose or exact');
+    if (file !== undefined) return print(`${matches.length} matches are in ${file}`);
+    if (decided.length > 0)
+      return print(`${decided.length} decided. Nothing has been written yet; leadsync sync carries it out.`);
+    if (matches.length === 0) return print('no row and no lead that may be one: the last sync found none');
+    const columns = new Map(matching.map(({ name, fields }) => [name, fields]));
+    for (const one of matches) print(describeMatch(one, columns.get(one.connection) ?? []));
+    print(
+      '\nleadsync match --accept ID… makes them one, --reject ID… leaves them two; the next sync carries it out',
+    );
+  });
+}
+
+const stateWords: Readonly<Record<MatchState, string>> = {
+  proposed: 'each other is the likeliest',
+  ambiguous: 'not for certain: others are as likely',
+  accepted: 'accepted; leadsync sync links them',
+  rejected: 'rejected; leadsync sync makes two of them',
+  undone: 'an undo took them apart',
+};
+
+function describeMatch(one: Match, fields: ConnectionConfig['fields']): string {
+  const { id, connection, row, leadId, score, why, state, lead, cells } = one;
+  const values = fields.flatMap(({ field, column }) => {
+    const [here, there] = [lead[field] ?? null, cells[field] ?? null];
+    if (sameCell(here, null) && sameCell(there, null)) return [];
+    const isSame = sameCell(here, there);
+    return [
+      `    ${column}: ${isSame ? `both ${showCell(here)}` : `lead ${showCell(here)} | row ${showCell(there)}`}`,
+    ];
+  });
+  const head = `${String(id).padStart(5)}  ${connection}, row ${row ?? '?'} and lead ${leadId}: ${Math.round(score * 100)} %`;
+  return [head, `    ${why} (${stateWords[state]})`, ...values].join('\n');
+}
+
+function json({ id, row, cells, lead, score, ...rest }: Match): object {
+  return {
+    ...rest,
+    id: String(id),
+    ...(row !== null && { row }),
+    score: rounded(score),
+    lead: plain(lead),
+    target: plain(cells),
+  };
+}
+
+function csv(matches: readonly Match[], connections: readonly ConnectionConfig[]): string {
+  const fields = [...new Set(connections.flatMap((one) => one.fields.map(({ field }) => field)))];
+  const head = ['id', 'connection', 'state', 'score', 'why', 'leadId', 'row'];
+  const headings = [...head, ...fields.flatMap((field) => [`lead ${field}`, `row ${field}`])];
+  const lines = matches.map(({ id, connection, state, score, why, leadId, row, lead, cells }) => [
+    id,
+    connection,
+    state,
+    rounded(score),
+    why,
+    leadId,
+    row,
+    ...fields.flatMap((field) => [text(lead[field]), text(cells[field])]),
+  ]);
+  // A spreadsheet would run a text that begins like a formula.
+  return stringify([headings, ...lines], { bom: true, escape_formulas: true });
+}
+
+const rounded = (score: number): number => Math.round(score * 100) / 100;
+
+function plain(cells: Cells): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(Object.entries(cells).map(([field, cell]) => [field, text(cell)]));
+}
+
+function text(cell: Cell | undefined): string | null {
+  if (cell === undefined) return null;
+  return isUnreadable(cell) ? cell.unreadable : cell;
+}

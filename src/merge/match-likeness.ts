@@ -1,0 +1,208 @@
+import { distance } from 'fastest-levenshtein';
+import type { Cell, Cells } from '../lead/value.ts';
+import { isUnreadable } from '../lead/value.ts';
+import { type NormalForm, normalForm, skeletonOf, soundOf } from './normal-form.ts';
+
+/** What a record is recognised by: the fields of `matchBy` in their order, the first of which names it. Null: empty. */
+export type MatchForms = readonly (NormalForm | null)[];
+
+/** How telling a word is in a field: 1 for one that hardly any record has, near 0 for one that all have. */
+export type Rarity = (field: number, word: string) => number;
+
+/** How one field of two records compares, in its normal form. */
+type FieldLikeness = 'same' | 'alike' | 'differs' | 'empty';
+
+export interface Likeness {
+  /** 0 to 1. */
+  readonly score: number;
+  readonly fields: readonly FieldLikeness[];
+  /** The first field is the same in its normal form. */
+  readonly isNamesake: boolean;
+  /** Every field is, or is empty in both, and no legal form speaks against it. */
+  readonly isExact: boolean;
+}
+
+/** From here on two records may be one. */
+export const leastScore = 0.8;
+
+/** Null: nothing in the field that names it, so it is compared with none. */
+export function matchForms(cells: Cells, matchBy: readonly string[]): MatchForms | null {
+  const forms = matchBy.map((field) => formOf(cells[field] ?? null, field === 'companyName'));
+  return (forms[0] ?? null) === null ? null : forms;
+}
+
+function formOf(cell: Cell, isCompany: boolean): NormalForm | null {
+  if (cell === null || isUnreadable(cell)) return null;
+  const form = normalForm(cell, isCompany);
+  return form.key === '' ? null : form;
+}
+
+/** How alike two records are, by what they are recognised by. Symmetric. */
+export function likeness(a: MatchForms, b: MatchForms, rarity: Rarity): Likeness {
+  const fields: FieldLikeness[] = [];
+  let [named, agreed, against, asked] = [0, 0, 0, 0];
+  for (const [nth, one] of a.entries()) {
+    const other = b[nth] ?? null;
+    if (one === null || other === null) {
+      fields.push('empty');
+      if (nth > 0) asked += 1;
+      continue;
+    }
+    const alike =
+      nth === 0
+        ? nameLikeness(a, b, (word) => rarity(0, word))
+        : formLikeness(one, other, (word) => rarity(nth, word));
+    fields.push(one.key === other.key ? 'same' : alike >= leastAlike ? 'alike' : 'differs');
+    if (nth === 0) named = alike;
+    else {
+      asked += 1;
+      if (alike >= leastScore) agreed += alike;
+      else against += 1;
+    }
+  }
+  const [name, otherName] = [a[0] ?? null, b[0] ?? null];
+  const legalDiffers =
+    name !== null &&
+    otherName !== null &&
+    name.legal !== '' &&
+    otherName.legal !== '' &&
+    name.legal !== otherName.legal;
+  const whole = asked === 0 ? named : named * (1 - confirming) + (agreed / asked) * confirming;
+  const score = Math.max(0, whole - against * contradicting - (legalDiffers ? otherForm : 0));
+  const isExact =
+    !legalDiffers &&
+    fields.every((field, nth) => field === 'same' || (nth > 0 && a[nth] === null && b[nth] === null));
+  return { score: Math.min(1, score), fields, isNamesake: fields[0] === 'same', isExact };
+}
+
+/** From here on a field is called alike. */
+const leastAlike = 0.7;
+
+/** What the fields that confirm a name count for, what one that is another takes away, and another legal form. */
+const confirming = 0.1;
+const contradicting = 0.2;
+const otherForm = 0.06;
+
+/** Whether a field that both have is another one in its normal form. */
+export function contradicts(a: MatchForms, b: MatchForms): boolean {
+  return a.some((one, nth) => {
+    const other = b[nth] ?? null;
+    return one !== null && other !== null && one.key !== other.key;
+  });
+}
+
+/** Of what names two records: as it is, and without what their other fields say as well, such as the city at its end. */
+function nameLikeness(a: MatchForms, b: MatchForms, rarity: (word: string) => number): number {
+  const said = new Set([...a.slice(1), ...b.slice(1)].flatMap((form) => form?.words ?? []));
+  const [one, other] = [a[0]?.words ?? [], b[0]?.words ?? []];
+  const [ownOne, ownOther] = [without(one, said), without(other, said)];
+  const whole = textLikeness(one, other, rarity);
+  if (ownOne.length === one.length && ownOther.length === other.length) return whole;
+  return Math.max(whole, textLikeness(ownOne, ownOther, rarity) - 0.02);
+}
+
+/** A text that is nothing else stays as it is. */
+function without(words: readonly string[], said: ReadonlySet<string>): readonly string[] {
+  const own = words.filter((word) => !said.has(word));
+  return own.length === 0 ? words : own;
+}
+
+function textLikeness(a: readonly string[], b: readonly string[], rarity: (word: string) => number): number {
+  const [one, other] = [a.join(''), b.join('')];
+  return one === other ? 1 : Math.max(wholeLikeness(one, other), wordsLikeness(a, b, rarity));
+}
+
+function formLikeness(a: NormalForm, b: NormalForm, rarity: (word: string) => number): number {
+  if (a.key === b.key) return 1;
+  // Frankfurt is Frankfurt am Main.
+  const [few, many] = a.words.length < b.words.length ? [a, b] : [b, a];
+  const isPart = few.words[0] === many.words[0] && few.words.every((word) => many.words.includes(word));
+  return Math.max(textLikeness(a.words, b.words, rarity), isPart ? 0.9 : 0);
+}
+
+/** Of two texts without spaces, which may be set otherwise. */
+function wholeLikeness(a: string, b: string): number {
+  if (digitsOf(a) !== digitsOf(b)) return 0;
+  const most = Math.max(a.length, b.length);
+  const ratio = 1 - edits(soundOf(a), soundOf(b)) / most;
+  return ratio >= 0.85 ? ratio - 0.03 : 0;
+}
+
+/** What words two texts share, whatever their order; telling ones weigh more. */
+function wordsLikeness(a: readonly string[], b: readonly string[], rarity: (word: string) => number): number {
+  const left = [...b];
+  let [shared, all] = [0, 0];
+  for (const word of [...a, ...b]) all += rarity(word);
+  const pairs = a
+    .flatMap((one) => b.map((other) => ({ one, other, alike: wordLikeness(one, other) })))
+    .filter(({ alike }) => alike > 0)
+    .toSorted((x, y) => y.alike - x.alike || compare(x.one, y.one) || compare(x.other, y.other));
+  const open = [...a];
+  for (const { one, other, alike } of pairs) {
+    const [here, there] = [open.indexOf(one), left.indexOf(other)];
+    if (here < 0 || there < 0) continue;
+    open.splice(here, 1);
+    left.splice(there, 1);
+    shared += alike * (rarity(one) + rarity(other));
+  }
+  return all === 0 ? 0 : shared / all;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** 0 when they are no spellings of one word. A number is another number. */
+function wordLikeness(a: string, b: string): number {
+  if (a === b) return 1;
+  if (/\p{N}/u.test(a + b)) return 0;
+  const [one, other] = [soundOf(a), soundOf(b)];
+  if (one === other) return 0.97;
+  const most = Math.max(one.length, other.length);
+  if (Math.min(one.length, other.length) < 4) return 0;
+  const ratio = 1 - edits(one, other) / most;
+  return ratio >= 0.75 ? ratio : 0;
+}
+
+/** Letters that were typed in the wrong order are one mistake. */
+function edits(a: string, b: string): number {
+  const found = distance(a, b);
+  if (found !== 2 || a.length !== b.length) return found;
+  let at = 0;
+  while (a[at] === b[at]) at += 1;
+  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2) ? 1 : 2;
+}
+
+const digitsOf = (text: string): string => text.replaceAll(/\P{N}+/gu, ' ').trim();
+
+/** How many of its rarest words lead to the other records that have them. */
+const wordsThatLead = 2;
+
+/** A key that records share which may be one. `isWhole`: the same key is nearly proof, so none that share it is passed over. */
+export interface BlockKey {
+  readonly key: string;
+  readonly isWhole: boolean;
+}
+
+/** Under which keys a record is looked for: its whole name, its rarest words, its beginning and consonants beside another field. */
+export function blockKeys(forms: MatchForms, rarity: Rarity): readonly BlockKey[] {
+  const [name = null, ...others] = forms;
+  if (name === null) return [];
+  const said = new Set(others.flatMap((form) => form?.words ?? []));
+  const own = without(name.words, said);
+  const joined = own.join('');
+  const whole = name.words.join('');
+  const beside = others.flatMap((form, nth) =>
+    form === null ? [] : [`${nth}:${soundOf(form.words[0] ?? '')}`],
+  );
+  const rarest = [...new Set(own)].toSorted((a, b) => rarity(0, b) - rarity(0, a) || compare(a, b));
+  const part = [...rarest.slice(0, wordsThatLead).map((word) => `w${soundOf(word)}`), `s${skeletonOf(own)}`];
+  const onlyBeside = [`b${soundOf(joined).slice(0, 4)}`, `e${soundOf(joined).slice(-5)}`];
+  return [
+    { key: `n${whole}`, isWhole: true },
+    ...(joined === whole ? [] : [{ key: `n${joined}`, isWhole: true }]),
+    ...beside.map((one) => ({ key: `n${joined} ${one}`, isWhole: true })),
+    ...part.map((key) => ({ key, isWhole: false })),
+    ...[...part, ...onlyBeside].flatMap((key) =>
+      beside.map((one) => ({ key: `${key} ${one}`, isWhole: false })),
+    ),
+  ];
+}

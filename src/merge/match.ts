@@ -1,0 +1,76 @@
+/** A lead and a row that may be one, by the places that they have in their lists. */
+export interface Candidate {
+  readonly lead: number;
+  readonly row: number;
+  readonly score: number;
+  /** They have the same name, and nothing in what they are recognised by speaks against it. */
+  readonly isNamesake: boolean;
+  /** They are the same in all that they are recognised by. */
+  readonly isExact: boolean;
+  /** A person has decided that they are one. */
+  readonly isAccepted: boolean;
+}
+
+export interface Choice<C extends Candidate> {
+  /** To be linked now: what people have decided, and what is exact. A lead and a row are in one at most. */
+  readonly links: readonly C[];
+  /** Each other's best, by far. */
+  readonly proposed: readonly C[];
+  /** All others whose lead and row are not linked. */
+  readonly ambiguous: readonly C[];
+}
+
+/** So much the best has to be before the second, to be the one. */
+const margin = 0.05;
+
+/**
+ * Chooses among the candidates, whatever their order. `linksExact`: those that are exact, and whose name no other candidate
+ * of either has, are linked unasked. Pure.
+ */
+export function chooseMatches<C extends Candidate>(candidates: readonly C[], linksExact: boolean): Choice<C> {
+  const sorted = candidates.toSorted((a, b) => a.lead - b.lead || a.row - b.row);
+  const links: C[] = [];
+  const [leads, rows] = [new Set<number>(), new Set<number>()];
+  const isFree = ({ lead, row }: C): boolean => !leads.has(lead) && !rows.has(row);
+  const link = (one: C): void => {
+    if (!isFree(one)) return;
+    links.push(one);
+    leads.add(one.lead);
+    rows.add(one.row);
+  };
+  for (const one of sorted) if (one.isAccepted) link(one);
+  if (linksExact) {
+    const [ofLead, ofRow] = [countBy(sorted, 'lead'), countBy(sorted, 'row')];
+    const isOnly = ({ lead, row }: C): boolean => ofLead.get(lead) === 1 && ofRow.get(row) === 1;
+    for (const one of sorted) if (one.isExact && isOnly(one)) link(one);
+  }
+  const open = sorted.filter(isFree);
+  const [bestOfLead, bestOfRow] = [bestBy(open, 'lead'), bestBy(open, 'row')];
+  const isBest = (one: C): boolean =>
+    bestOfLead.get(one.lead)?.clear === one && bestOfRow.get(one.row)?.clear === one;
+  const proposed = open.filter(isBest);
+  return { links, proposed, ambiguous: open.filter((one) => !isBest(one)) };
+}
+
+/** Of how many namesakes each is one. */
+function countBy(candidates: readonly Candidate[], side: 'lead' | 'row'): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const one of candidates) if (one.isNamesake) counts.set(one[side], (counts.get(one[side]) ?? 0) + 1);
+  return counts;
+}
+
+/** The best of each; `clear` is null when the second is nearly as good. */
+function bestBy<C extends Candidate>(
+  candidates: readonly C[],
+  side: 'lead' | 'row',
+): ReadonlyMap<number, { readonly best: C; readonly clear: C | null }> {
+  const bests = new Map<number, { best: C; clear: C | null }>();
+  for (const one of candidates) {
+    const known = bests.get(one[side]);
+    if (known === undefined) bests.set(one[side], { best: one, clear: one });
+    else if (one.score > known.best.score)
+      bests.set(one[side], { best: one, clear: one.score - known.best.score > margin ? one : null });
+    else if (known.best.score - one.score <= margin) bests.set(one[side], { ...known, clear: null });
+  }
+  return bests;
+}

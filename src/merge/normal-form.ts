@@ -1,0 +1,65 @@
+import { spaceLegalForms, withoutLegalForms } from './legal-forms.ts';
+
+/** What a text is compared by when its spelling does not count. */
+export interface NormalForm {
+  /** The same for two texts that mean the same; empty: there is nothing to compare. */
+  readonly key: string;
+  readonly words: readonly string[];
+  /** Of a company: its legal forms, by name and in order. */
+  readonly legal: string;
+}
+
+/** Letters that are no other letter with a mark. */
+const letters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
+  ħ: 'h',
+};
+
+/** Words that stand for "and": one writes them, the other a sign or nothing. */
+const ands: ReadonlySet<string> = new Set(['and', 'und', 'et']);
+
+const address = /^(?:https?:\/\/)?(?:www\.)?([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)(?::\d+)?(?:[/?#]\S*)?$/u;
+
+/**
+ * The normal form of a text: without case, accents, punctuation, and "and"; of an address on the web its host; of a
+ * company's name (`isCompany`) without the legal form.
+ */
+export function normalForm(text: string, isCompany: boolean): NormalForm {
+  const lower = text.normalize('NFKC').toLowerCase().trim();
+  const [, host] = isCompany ? [] : (address.exec(lower) ?? []);
+  if (host !== undefined) return { key: host, words: [host], legal: '' };
+  const plain = lower
+    .normalize('NFD')
+    // In other scripts a mark makes another letter of it.
+    .replaceAll(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, '$1')
+    .normalize('NFC')
+    .replaceAll(/[ßæœøđðþłıħ]/g, (letter) => letters[letter] ?? letter)
+    .replaceAll(/['’‘`´]/g, '')
+    // S.A. is one word.
+    .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
+  const spaced = isCompany ? spaceLegalForms(plain) : plain;
+  const all = spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+  const meant = all.filter((word) => !ands.has(word));
+  const kept = meant.length === 0 ? all : meant;
+  const { words, legal } = isCompany ? withoutLegalForms(kept) : { words: kept, legal: [] };
+  return { key: words.join(' '), words, legal: legal.join(' ') };
+}
+
+/** A word as it sounds, roughly: ä as ae, ss as s. */
+export function soundOf(word: string): string {
+  return word.replaceAll(/([aou])e/g, '$1').replaceAll(/(.)\1+/gu, '$1');
+}
+
+/** The consonants of a text without spaces, after its first letter. */
+export function skeletonOf(words: readonly string[]): string {
+  const whole = soundOf(words.join(''));
+  return whole.slice(0, 1) + whole.slice(1).replaceAll(/[aeiouy]/g, '');
+}

@@ -1,0 +1,79 @@
+import { fingerprint } from '../lead/fingerprint.ts';
+import { type Cells, showCell } from '../lead/value.ts';
+import type { PlannedAction } from './action.ts';
+import { type PairState, planPair } from './plan.ts';
+import type { Policy } from './policy.ts';
+
+/**
+ * A new row and a new lead that are one: the row gets the id. What differs goes by the rules of a first sight. The
+ * baseline moves with the link, not before: until then they are two. `message`: how it is known.
+ */
+export function planMatchedRow(state: PairState, policy: Policy, message: string): readonly PlannedAction[] {
+  const merged = planPair(state, policy);
+  const { leadId, row } = state;
+  const rowKey = fingerprint(row?.cells ?? {}, policy.fields);
+  const toRow = merged.find(({ kind }) => kind === 'update-row');
+  const link: PlannedAction = {
+    kind: 'link',
+    leadId,
+    row: row?.row ?? null,
+    rowKey,
+    changes: toRow?.changes ?? {},
+    expect: row?.cells ?? {},
+    reason: 'matched',
+    message,
+  };
+  const others = merged.flatMap((one) => {
+    if (one.kind === 'update-lead') return [{ ...one, rowKey }];
+    return one.kind === 'hold' ? [one] : [];
+  });
+  return [...others, link];
+}
+
+/** A lead or a row of which nothing is made, because the two may be one. */
+interface Told {
+  readonly leadId: string;
+  readonly lead: Cells;
+  readonly row: number;
+  readonly rowKey: string;
+  readonly cells: Cells;
+  readonly why: string;
+}
+
+const help = 'Nothing was made of either. leadsync match shows both, and takes what you decide';
+
+/** A lead and a row that are each other's likeliest. */
+export function planProposed({ leadId, lead, row, rowKey, cells, why }: Told): PlannedAction {
+  const message = `row ${row}${named(cells)} has no id and may be lead ${leadId}${named(lead)}: ${why}. ${help}`;
+  return { ...held, leadId, row, rowKey, reason: 'match.proposed', message };
+}
+
+/** A lead that several rows may be; `rows`: the likeliest first. */
+export function planAmbiguousLead(leadId: string, lead: Cells, rows: readonly number[]): PlannedAction {
+  const message = `lead ${leadId}${named(lead)} may be ${someOf('row', rows)}, but not for certain. No row was written for it. ${help}`;
+  return { ...held, leadId, row: null, rowKey: '', reason: 'match.ambiguous', message };
+}
+
+/** A row that several leads may be, or one that another row is as well. */
+export function planAmbiguousRow(
+  { row, rowKey, cells }: Pick<Told, 'row' | 'rowKey' | 'cells'>,
+  leadIds: readonly string[],
+): PlannedAction {
+  const message = `row ${row}${named(cells)} has no id and may be ${someOf('lead', leadIds)}, but not for certain. No lead was made of it. ${help}`;
+  return { ...held, leadId: null, row, rowKey, expect: cells, reason: 'match.ambiguous', message };
+}
+
+const held = { kind: 'hold', changes: {}, expect: {} } as const;
+
+const shown = 3;
+
+function someOf(what: 'row' | 'lead', items: readonly (string | number)[]): string {
+  const more = items.length - shown;
+  const first = items.slice(0, shown).join(', ');
+  if (items.length === 1) return `${what} ${first}`;
+  return `one of the ${what}s ${first}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function named({ companyName = null }: Cells): string {
+  return companyName === null ? '' : ` (${showCell(companyName)})`;
+}

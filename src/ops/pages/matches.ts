@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { html } from 'hono/html';
+import type { FieldMapping } from '../../lead/mapping.ts';
+import { sameCell } from '../../lead/value.ts';
+import type { Match, MatchState } from '../../store/matches.ts';
+import { pages } from './conflicts.ts';
+import { type Html, layout, type Menu } from './layout.ts';
+import { asOf } from './overview.ts';
+import { counted, foldedText, shownValue } from './shown-value.ts';
+
+/** A match with the mapping of its connection. */
+interface ShownMatch {
+  readonly match: Match;
+  readonly fields: readonly FieldMapping[];
+}
+
+export interface MatchesPage {
+  readonly matches: readonly ShownMatch[];
+  readonly total: number;
+  /** Whether any connection matches at all. */
+  readonly isOn: boolean;
+  /** Address of this page, for the way back, and of the next one. */
+  readonly here: string;
+  readonly next: string | null;
+  readonly isFirst: boolean;
+  readonly now: number;
+}
+
+/** What a person has seen of it, as a short hash: a decision on other values is none. */
+export function seenMatch({ lead, cells, leadId }: Match): string {
+  return createHash('sha256')
+    .update(JSON.stringify([leadId, lead, cells]))
+    .digest('base64url')
+    .slice(0, 16);
+}
+
+/** `/matches`: new rows and new leads that may be one, page by page. */
+export function matchesPage(page: MatchesPage, menu: Menu): Html {
+  const { matches, total, isOn, here, next, isFirst, now } = page;
+  const none = isOn
+    ? 'The last sync found no new row and no new lead that may be one.'
+    : 'Matching is off in every connection (sync.match).';
+  const body = html`<p>${total === 0 ? none : `${counted(total, 'match', 'matches')}: nothing is made of these rows and leads until somebody decides. The next sync carries a decision out.`}</p>
+${asOf(now)}
+${
+  matches.length === 0
+    ? ''
+    : html`<h2>Rows and leads that may be one</h2><ol class="conflicts">
+${matches.map((shown) => html`<li>${matchCard(shown, here)}</li>\n`)}</ol>`
+}
+${pages(isFirst ? null : '/matches', next)}`;
+  return layout({ title: 'Matches', body, menu });
+}
+
+const stateWords: Readonly<Record<MatchState, string>> = {
+  proposed: 'Each is the likeliest of the other.',
+  ambiguous: 'Not for certain: others are as likely.',
+  accepted: 'Decided: they are one. The next sync links them.',
+  rejected: 'Decided: they are two. The next sync makes a lead of the row and a row of the lead.',
+  undone: 'An undo took them apart.',
+};
+
+function matchCard({ match, fields }: ShownMatch, back: string): Html {
+  const { id, connection, leadId, row, lead, cells, score, why, state } = match;
+  const shown = fields.filter(
+    ({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null),
+  );
+  const name = lead['companyName'];
+  return html`<article class="card" id="match-${id}" tabindex="-1" aria-labelledby="m-${id}">
+<h3 id="m-${id}">${typeof name === 'string' ? foldedText(name) : `Lead ${leadId}`}, ${Math.round(score * 100)} %</h3>
+<p class="hint">${[`lead ${leadId}`, row === null ? '' : `row ${row}`, connection].filter(Boolean).join(', ')}</p>
+<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> ${stateWords[state]}</span>` : stateWords[state]}</p>
+<table class="values">
+<caption class="hidden">What both show</caption>
+<thead><tr><th scope="col">Column</th><th scope="col">In the service</th><th scope="col">In the table</th></tr></thead>
+<tbody>
+${shown.map(({ field, column }) => html`<tr><th scope="row">${column}</th><td>${shownValue(lead[field])}</td><td>${shownValue(cells[field])}</td></tr>\n`)}</tbody>
+</table>
+${decideButton(match, 'accepted', 'They are one', back)}
+${decideButton(match, 'rejected', 'They are two', back)}
+</article>`;
+}
+
+function decideButton(match: Match, as: 'accepted' | 'rejected', label: string, back: string): Html {
+  return html`<form method="post" action="/matches/${match.id}">
+<input type="hidden" name="as" value="${as}">
+<input type="hidden" name="seen" value="${seenMatch(match)}">
+<input type="hidden" name="back" value="${back}">
+<button>${label}<span class="hidden">: lead ${match.leadId}, row ${match.row ?? ''}</span></button>
+</form>`;
+}

@@ -1,0 +1,210 @@
+import type pg from 'pg';
+import type { Cells, Values } from '../lead/value.ts';
+import { streamRows } from './stream-rows.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+/** `undone`: an undo took them apart, so they are proposed again, never linked unasked. */
+export type MatchState = 'proposed' | 'ambiguous' | 'accepted' | 'rejected' | 'undone';
+
+/** A lead and a row that may be one, with what both show. */
+export interface Match {
+  readonly id: number;
+  readonly connection: string;
+  readonly leadId: string;
+  readonly row: number | null;
+  readonly lead: Cells;
+  readonly cells: Cells;
+  /** 0 to 1. */
+  readonly score: number;
+  readonly why: string;
+  readonly state: MatchState;
+}
+
+/** How the lead and the row of a match are known again; see the migration. */
+export interface MatchMarks {
+  readonly leadId: string;
+  readonly rowKey: string;
+  readonly leadMark: string | null;
+  readonly rowMark: string;
+}
+
+export type MatchLine = MatchMarks & Omit<Match, 'id' | 'connection'>;
+
+/** Leads that never had a row, and rows without an id; `apart`: also those that stand apart from the table. */
+const newLeadsFrom = `from staged_leads l left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
+  where l.run_id = $1 and p.base is null and not exists (select from staged_rows t where t.run_id = $1 and t.lead_id = l.lead_id)`;
+const newRowsFrom = `from staged_rows where run_id = $1 and lead_id is null and unreadable_id is null and id_closed is null
+  and cells is not null and (not apart or $2)`;
+
+/** Whether there is anything new on both sides. */
+export async function isNewOnBothSides(db: Queryable, run: RunRef, apart: boolean): Promise<boolean> {
+  // The rows first: in most nights there is none.
+  const rows = await db.query(`select ${newRowsFrom} limit 1`, [run.id, apart]);
+  if (rows.rowCount === 0) return false;
+  const leads = await db.query(`select ${newLeadsFrom} limit 1`, [run.id, run.connection]);
+  return leads.rowCount !== 0;
+}
+
+export async function* newLeads(
+  pool: pg.Pool,
+  run: RunRef,
+): AsyncIterable<{ readonly leadId: string; readonly cells: Cells }> {
+  yield* streamRows(pool, `select l.lead_id as "leadId", l.cells ${newLeadsFrom} order by l.lead_id`, [
+    run.id,
+    run.connection,
+  ]);
+}
+
+export interface NewRow {
+  readonly row: number;
+  readonly rowKey: string;
+  readonly cells: Cells;
+}
+
+export async function* newRows(pool: pg.Pool, run: RunRef, apart: boolean): AsyncIterable<NewRow> {
+  yield* streamRows(
+    pool,
+    `select row_number as row, row_key as "rowKey", cells ${newRowsFrom} order by ordinal`,
+    [run.id, apart],
+  );
+}
+
+/** What some rows without an id show. */
+export async function newRowCells(
+  db: Queryable,
+  runId: number,
+  rows: readonly number[],
+): Promise<ReadonlyMap<number, NewRow>> {
+  const found = await db.query<NewRow>(
+    `select row_number as row, row_key as "rowKey", cells from staged_rows
+     where run_id = $1 and lead_id is null and row_number = any($2)`,
+    [runId, rows],
+  );
+  return new Map(found.rows.map((row) => [row.row, row]));
+}
+
+/** The baselines of all pairs in some fields. */
+export async function* pairedValues(
+  pool: pg.Pool,
+  connection: string,
+  fields: readonly string[],
+): AsyncIterable<{ readonly values: Values }> {
+  yield* streamRows(
+    pool,
+    `select (select jsonb_object_agg(f, base->f) from unnest($2::text[]) f) as "values" from pairs
+     where connection = $1 and base is not null and lead_deleted_at is null`,
+    [connection, fields],
+  );
+}
+
+/** What earlier runs and people left of matches. */
+export async function knownMatches(
+  db: Queryable,
+  connection: string,
+): Promise<readonly (MatchMarks & { readonly state: MatchState })[]> {
+  const { rows } = await db.query<MatchMarks & { state: MatchState }>(
+    `select lead_id as "leadId", row_key as "rowKey", lead_mark as "leadMark", row_mark as "rowMark", state
+     from matches where connection = $1 order by id`,
+    [connection],
+  );
+  return rows;
+}
+
+/**
+ * Stores the matches that a sync found, with what people have decided on them. Of the others what was rejected or undone is
+ * kept for later, and after a scan that is not whole (`isTorn`) everything as it was.
+ */
+export async function storeMatches(
+  db: Queryable,
+  connection: string,
+  lines: readonly MatchLine[],
+  isTorn: boolean,
+): Promise<void> {
+  if (!isTorn) {
+    await db.query(`update matches set current = false where connection = $1`, [connection]);
+  }
+  if (lines.length > 0)
+    await db.query(
+      `insert into matches (connection, lead_id, row_key, lead_mark, row_mark, row_number, lead, "row", score, why, state)
+       select distinct on ("leadId", "rowKey") $1, "leadId", "rowKey", "leadMark", "rowMark", "row", lead, cells, score, why, state
+       from json_to_recordset($2::json) as m ("leadId" text, "rowKey" text, "leadMark" text, "rowMark" text, "row" bigint,
+         lead jsonb, cells jsonb, score double precision, why text, state text) order by "leadId", "rowKey", "row"
+       on conflict (connection, lead_id, row_key) do update set current = true, seen_at = now(),
+         lead_mark = excluded.lead_mark, row_mark = excluded.row_mark, row_number = excluded.row_number, lead = excluded.lead,
+         "row" = excluded."row", score = excluded.score, why = excluded.why, state = excluded.state`,
+      [connection, JSON.stringify(lines)],
+    );
+  if (!isTorn)
+    await db.query(
+      `delete from matches where connection = $1 and not current and state not in ('rejected', 'undone')`,
+      [connection],
+    );
+}
+
+/** These leads have a row now. */
+export async function forgetMatches(
+  db: Queryable,
+  connection: string,
+  leadIds: readonly string[],
+): Promise<void> {
+  if (leadIds.length === 0) return;
+  await db.query(`delete from matches where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
+}
+
+const columns = `id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state`;
+
+/** Matches of some connections as the last syncs found them, from the one after `after` on. */
+export async function listMatches(
+  db: Queryable,
+  connections: readonly string[],
+  after = 0,
+  limit: number | null = null,
+): Promise<readonly Match[]> {
+  const { rows } = await db.query<Match>(
+    `select ${columns} from matches where connection = any($1) and current and id > $2 order by id limit $3`,
+    [connections, after, limit],
+  );
+  return rows;
+}
+
+export async function countMatches(db: Queryable, connections: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from matches where connection = any($1) and current`,
+    [connections],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Those of these matches that are current, in the order of their ids, locked until the transaction ends. */
+export async function matchesToDecide(
+  db: pg.PoolClient,
+  connections: readonly string[],
+  ids: readonly number[],
+): Promise<readonly Match[]> {
+  const { rows } = await db.query<Match>(
+    `select ${columns} from matches where connection = any($1) and current and id = any($2) order by id for update`,
+    [connections, ids],
+  );
+  return rows;
+}
+
+/** The other match of the same lead or the same row that somebody has accepted; null: there is none. */
+export async function acceptedBeside(db: Queryable, id: number): Promise<number | null> {
+  const { rows } = await db.query<{ id: number }>(
+    `select o.id from matches m join matches o on o.connection = m.connection and o.id <> m.id
+       and (o.lead_id = m.lead_id or o.row_number = m.row_number)
+     where m.id = $1 and o.state = 'accepted' and o.current order by o.id limit 1`,
+    [id],
+  );
+  return rows[0]?.id ?? null;
+}
+
+export async function decideMatch(db: Queryable, id: number, state: 'accepted' | 'rejected'): Promise<void> {
+  await db.query(`update matches set state = $2 where id = $1`, [id, state]);
+}

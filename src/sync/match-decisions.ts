@@ -1,0 +1,74 @@
+import { fingerprint } from '../lead/fingerprint.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import type { Cells } from '../lead/value.ts';
+import type { MatchMarks, MatchState } from '../store/matches.ts';
+
+type KnownMatch = MatchMarks & { readonly state: MatchState };
+
+/**
+ * What earlier runs and people left of matches, found again in this scan: a lead by its id while it shows the same in the
+ * fields that it is recognised by, a row by all that it shows, or by these fields alone when no other row shows them.
+ */
+export class Decisions {
+  readonly #marked: readonly FieldMapping[];
+  readonly #byLead: ReadonlyMap<string, readonly KnownMatch[]>;
+  readonly #leads: { readonly nth: number; readonly known: readonly KnownMatch[] }[] = [];
+  readonly #byKey = new Map<string, number[]>();
+  readonly #byMark = new Map<string, number[]>();
+  #states: ReadonlyMap<string, MatchState> = new Map();
+
+  constructor(known: readonly KnownMatch[], marked: readonly FieldMapping[]) {
+    this.#marked = marked;
+    this.#byLead = Map.groupBy(known, ({ leadId }) => leadId);
+    for (const { rowKey, rowMark } of known) {
+      this.#byKey.set(rowKey, []);
+      this.#byMark.set(rowMark, []);
+    }
+  }
+
+  seeLead(leadId: string, cells: Cells, nth: number): void {
+    const ofLead = this.#byLead.get(leadId);
+    if (ofLead === undefined) return;
+    const mark = fingerprint(cells, this.#marked);
+    const known = ofLead.filter(({ leadMark }) => leadMark === null || leadMark === mark);
+    if (known.length > 0) this.#leads.push({ nth, known });
+  }
+
+  seeRow(rowKey: string, cells: Cells, nth: number): void {
+    if (this.#byMark.size === 0) return;
+    this.#byKey.get(rowKey)?.push(nth);
+    this.#byMark.get(fingerprint(cells, this.#marked))?.push(nth);
+  }
+
+  /** The pairs that there is something to know of; asked for once, after all was seen. */
+  pairs(): {
+    readonly list: readonly { readonly lead: number; readonly row: number }[];
+    has(lead: number, row: number): boolean;
+  } {
+    const states = new Map<string, MatchState>();
+    const list = this.#leads.flatMap(({ nth: lead, known }) =>
+      known.flatMap(({ rowKey, rowMark, state }) =>
+        this.#rowsOf(rowKey, rowMark).flatMap((row) => {
+          const key = `${lead} ${row}`;
+          const isNew = !states.has(key);
+          states.set(key, state);
+          return isNew ? [{ lead, row }] : [];
+        }),
+      ),
+    );
+    this.#states = states;
+    return { list, has: (lead, row) => states.has(`${lead} ${row}`) };
+  }
+
+  /** Null: it is met for the first time. */
+  of(lead: number, row: number): MatchState | null {
+    return this.#states.get(`${lead} ${row}`) ?? null;
+  }
+
+  #rowsOf(rowKey: string, rowMark: string): readonly number[] {
+    const asThen = this.#byKey.get(rowKey) ?? [];
+    if (asThen.length > 0) return asThen;
+    const alike = this.#byMark.get(rowMark) ?? [];
+    return alike.length === 1 ? alike : [];
+  }
+}

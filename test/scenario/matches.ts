@@ -1,0 +1,337 @@
+import { parseFaults } from '../../src/sandbox/parse-faults.ts';
+import { row, type Scenario, shows } from './scenario.ts';
+
+const lead = 'acme | Acme GmbH | Berlin | new | ';
+const typed = ' | ACME | berlin | won | ';
+const dorn = 'dorn | Dorn Logistik | Linz | new | ';
+const ernst = ' | Ernst Bau | Graz | new | ';
+const proposed = 'held: it may be a lead that is there already (leadsync match)';
+const ambiguous = 'held: it may be one of several leads (leadsync match)';
+
+const propose = { match: 'propose', onFirstSync: 'target-wins' };
+const exact = { match: 'exact', onFirstSync: 'target-wins' };
+const held = { exit: 3, did: 'nothing', problems: ['match.proposed acme'] } as const;
+
+/** New rows without an id and new leads that may be one (`match`). */
+export const matchScenarios: readonly Scenario[] = [
+  {
+    title: 'off: a row and a lead of one company become two of each',
+    given: { leads: [lead], rows: [typed] },
+    steps: [{ sync: { exit: 0, did: 'created 1 leads 1 rows' } }],
+    end: {
+      leads: [lead, 'new1 | ACME | berlin | won'],
+      rows: [row('new1 | ACME | berlin | won | '), row(lead)],
+    },
+  },
+  {
+    title: 'propose: nothing is made of a row and a lead that may be one; what is new is made',
+    sync: propose,
+    given: { leads: [lead, dorn], rows: [typed, ernst] },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          plan: ['hold acme (match.proposed)', 'create-row dorn (new-lead)', 'create-lead row 3 (new-row)'],
+          did: 'created 1 leads 1 rows',
+          problems: ['match.proposed acme'],
+        },
+      },
+      { sync: held },
+    ],
+    end: {
+      leads: [lead, dorn, 'new1 | Ernst Bau | Graz | new'],
+      rows: [shows(typed, proposed), row('new1 | Ernst Bau | Graz | new | '), row(dorn)],
+    },
+  },
+  {
+    title: 'propose, accepted: the row gets the id, and what differs goes by onFirstSync',
+    sync: propose,
+    given: { leads: [lead], rows: [`${typed} | call Anna`] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      {
+        sync: {
+          exit: 0,
+          plan: [
+            'update-lead acme companyName: Acme GmbH → ACME, city: Berlin → berlin, stage: new → won (target-wins)',
+            'link acme (matched)',
+          ],
+          did: 'updated 1 leads 1 rows',
+        },
+      },
+    ],
+    end: { leads: ['acme | ACME | berlin | won'], rows: [row('acme | ACME | berlin | won | ', 'call Anna')] },
+  },
+  {
+    title: 'propose, accepted, onFirstSync hold: linked, and each field that differs is held',
+    sync: { match: 'propose' },
+    given: { leads: ['acme | Acme | Berlin | new | '], rows: [' | Acme | Berlin | won | '] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { sync: { exit: 3, did: 'updated 1 rows', problems: ['conflict.first-sight acme stage'] } },
+    ],
+    end: {
+      leads: ['acme | Acme | Berlin | new'],
+      rows: [shows('acme | Acme | Berlin | won | ', 'held: Stage is another one in the service')],
+    },
+  },
+  {
+    title: 'propose, rejected: they become two, once',
+    sync: propose,
+    given: { leads: [lead], rows: [typed] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'rejected' },
+      { sync: { exit: 0, did: 'created 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: [lead, 'new1 | ACME | berlin | won'],
+      rows: [row('new1 | ACME | berlin | won | '), row(lead)],
+    },
+  },
+  {
+    title: 'two rows that one lead may be: listed, nothing is made, and the decision on one frees the other',
+    sync: propose,
+    given: { leads: [lead], rows: [typed, ' | Acme | Berlin | new | '] },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: ['match.ambiguous acme', 'match.ambiguous row 2', 'match.ambiguous row 3'],
+        },
+      },
+      { status: { ACME: ambiguous } },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { sync: { exit: 0, did: 'created 1 leads, updated 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: ['acme | ACME | berlin | won', 'new1 | Acme | Berlin | new'],
+      rows: [row('acme | ACME | berlin | won | '), row('new1 | Acme | Berlin | new | ')],
+    },
+  },
+  {
+    title: 'exact: the same name and city, alone on both sides, is linked unasked',
+    sync: exact,
+    given: { leads: [lead, dorn], rows: [typed, ernst] },
+    steps: [{ sync: { exit: 0, did: 'created 1 leads 1 rows, updated 1 leads 1 rows' } }],
+    end: {
+      leads: ['acme | ACME | berlin | won', dorn, 'new1 | Ernst Bau | Graz | new'],
+      rows: [row('acme | ACME | berlin | won | '), row('new1 | Ernst Bau | Graz | new | '), row(dorn)],
+    },
+  },
+  {
+    title: 'exact: two rows of the name, another legal form, or no city: asked, never linked',
+    sync: exact,
+    given: {
+      leads: [
+        'acme | Acme GmbH | Berlin | new | ',
+        'bolt | Bolt GmbH | Wien | new | ',
+        'cord | Cord | Bonn | new | ',
+      ],
+      rows: [
+        ' | Acme | Berlin | new | ',
+        ' | ACME GmbH | Berlin | won | ',
+        ' | Bolt AG | Wien | new | ',
+        ' | Cord |  | new | ',
+      ],
+    },
+    steps: [
+      {
+        sync: {
+          exit: 3,
+          did: 'nothing',
+          problems: [
+            'match.ambiguous acme',
+            'match.proposed bolt',
+            'match.proposed cord',
+            'match.ambiguous row 2',
+            'match.ambiguous row 3',
+          ],
+        },
+      },
+    ],
+    end: {
+      leads: ['acme | Acme GmbH | Berlin | new', 'bolt | Bolt GmbH | Wien | new', 'cord | Cord | Bonn | new'],
+      rows: [
+        shows(' | Acme | Berlin | new | ', ambiguous),
+        shows(' | ACME GmbH | Berlin | won | ', ambiguous),
+        shows(' | Bolt AG | Wien | new | ', proposed),
+        shows(' | Cord |  | new | ', proposed),
+      ],
+    },
+  },
+  {
+    title: 'exact: a pair that is in step has the same name: asked',
+    sync: exact,
+    given: {
+      leads: ['acme | Acme | Berlin | new | '],
+      rows: ['acme | Acme | Berlin | new | '],
+    },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { addLead: 'twin | Acme | Berlin | new | ' },
+      { addRow: ' | ACME | Berlin | new | ' },
+      { sync: { exit: 3, did: 'nothing', problems: ['match.proposed twin'] } },
+    ],
+    end: {
+      leads: ['acme | Acme | Berlin | new', 'twin | Acme | Berlin | new'],
+      rows: [row('acme | Acme | Berlin | new | '), shows(' | ACME | Berlin | new | ', proposed)],
+    },
+  },
+  {
+    title: 'the same name in another city is another company',
+    sync: exact,
+    given: { leads: [lead], rows: [' | Acme | Graz | new | '] },
+    steps: [{ sync: { exit: 0, did: 'created 1 leads 1 rows' } }],
+    end: {
+      leads: [lead, 'new1 | Acme | Graz | new'],
+      rows: [row('new1 | Acme | Graz | new | '), row(lead)],
+    },
+  },
+  {
+    title: 'the row of a proposal is renamed: they are two',
+    sync: propose,
+    given: { leads: [lead], rows: [typed] },
+    steps: [
+      { sync: held },
+      { row: 'ACME', set: { Company: 'Zimt & Zucker' } },
+      { sync: { exit: 0, did: 'created 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: [lead, 'new1 | Zimt & Zucker | berlin | won'],
+      rows: [row('new1 | Zimt & Zucker | berlin | won | '), row(lead)],
+    },
+  },
+  {
+    title: 'an accepted row is edited where it is not recognised by: the decision holds',
+    sync: propose,
+    given: { leads: [lead], rows: [typed] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { row: 'ACME', set: { Stage: 'lost' } },
+      { lead: 'acme', set: { stage: 'qualified' } },
+      { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
+    ],
+    end: { leads: ['acme | ACME | berlin | lost'], rows: [row('acme | ACME | berlin | lost | ')] },
+  },
+  {
+    title: 'an accepted row is renamed to something else that may be the lead: asked again',
+    sync: propose,
+    given: { leads: [lead], rows: [typed] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { row: 'ACME', set: { Company: 'Acme KG' } },
+      { sync: held },
+    ],
+    end: { leads: [lead], rows: [shows(' | Acme KG | berlin | won', proposed)] },
+  },
+  {
+    title: 'the row of an accepted proposal is deleted: the lead gets a row like any other',
+    sync: propose,
+    given: { leads: [lead, dorn], rows: [typed, row(dorn)] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { removeRow: 'ACME' },
+      { sync: { exit: 0, did: 'created 1 rows' } },
+    ],
+    end: { leads: [lead, dorn], rows: [row(dorn), row(lead)] },
+  },
+  {
+    title: 'the lead of an accepted proposal is deleted: the row becomes a lead like any other',
+    sync: propose,
+    given: { leads: [lead, dorn], rows: [typed, row(dorn)] },
+    steps: [
+      { sync: held },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { removeLead: 'acme' },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [dorn, 'new1 | ACME | berlin | won'],
+      rows: [row('new1 | ACME | berlin | won | '), row(dorn)],
+    },
+  },
+  {
+    title: 'the id is typed by hand meanwhile: that counts, in this row or in another',
+    sync: propose,
+    given: { leads: [lead], rows: [typed, ' | Other | Bonn | new | '] },
+    steps: [
+      { sync: { exit: 3, did: 'created 1 leads', problems: ['match.proposed acme'] } },
+      { match: 'acme', row: 2, as: 'accepted' },
+      { addRow: 'acme | Acme GmbH | Berlin | new | ' },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [lead, 'new1 | Other | Bonn | new', 'new2 | ACME | berlin | won'],
+      rows: [
+        row('new2 | ACME | berlin | won | '),
+        row('new1 | Other | Bonn | new | '),
+        row('acme | Acme GmbH | Berlin | new | '),
+      ],
+    },
+  },
+  {
+    title: 'direction to-target: the row gets the id and what the lead shows',
+    sync: { match: 'exact', direction: 'to-target', onFirstSync: 'leads-win' },
+    given: { leads: [lead], rows: [typed] },
+    steps: [{ sync: { exit: 0, did: 'updated 1 rows' } }],
+    end: { leads: [lead], rows: [row(lead)] },
+  },
+  {
+    title: 'direction to-leads: the lead gets what the row shows, and no second one is made',
+    sync: { match: 'exact', direction: 'to-leads', onFirstSync: 'target-wins' },
+    given: { leads: [lead, dorn], rows: [typed] },
+    steps: [{ sync: { exit: 0, did: 'updated 1 leads 1 rows' } }],
+    end: { leads: ['acme | ACME | berlin | won', dorn], rows: [row('acme | ACME | berlin | won | ')] },
+  },
+  {
+    title: 'with a filter: what it shows is matched, what it hides is not there',
+    sync: exact,
+    query: { stage: 'new' },
+    given: {
+      leads: ['acme | Acme | Berlin | new | ', 'bolt | Bolt | Wien | won | '],
+      rows: [' | ACME | Berlin | new | '],
+    },
+    steps: [{ sync: { exit: 0, did: 'updated 1 leads 1 rows' } }],
+    end: {
+      leads: ['acme | ACME | Berlin | new', 'bolt | Bolt | Wien | won'],
+      rows: [row('acme | ACME | Berlin | new | ')],
+    },
+  },
+  {
+    title: 'a row that lost its id goes to its lead, not to a new one that looks like it',
+    sync: exact,
+    given: { leads: [lead], rows: [row(lead)] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { addLead: 'twin | Acme GmbH | Berlin | new | ' },
+      { row: 'acme', set: { 'Lead ID': '' } },
+      { sync: { exit: 0, did: 'created 1 rows, updated 1 rows' } },
+    ],
+    end: {
+      leads: [lead, 'twin | Acme GmbH | Berlin | new'],
+      rows: [row(lead), row('twin | Acme GmbH | Berlin | new | ')],
+    },
+  },
+  {
+    title: 'a create whose reply was lost finds its lead first',
+    sync: exact,
+    given: { leads: [dorn], rows: [row(dorn)] },
+    steps: [
+      { sync: { exit: 0, did: 'nothing' } },
+      { addRow: ' | Acme | Berlin | new | ' },
+      { service: { faults: parseFaults('lost-reply:every=1,on=POST') } },
+      { sync: { exit: 0, did: 'created 1 leads' } },
+    ],
+    end: {
+      leads: [dorn, 'new1 | Acme | Berlin | new'],
+      rows: [row(dorn), row('new1 | Acme | Berlin | new | ')],
+    },
+  },
+];
