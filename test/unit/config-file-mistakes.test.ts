@@ -84,7 +84,11 @@ describe('mistakes in the file', () => {
       [
         at(4, `${a}.target.token`, 'is missing: Access token of HubSpot'),
         at(4, `${a}.target.portal`, 'the number of the portal', '"EU1"'),
-        at(4, `${a}.target.object`, 'allowed here: type, token, portal, idColumn, statusColumn, timeZone'),
+        at(
+          4,
+          `${a}.target.object`,
+          'allowed here: type, token, portal, idColumn, statusColumn, marker, timeZone',
+        ),
         at(4, `${a}.target.idColumn`, 'internal name of a company property', '"Lead ID"'),
         at(6, `${a}.fields.city`, 'internal name of a company property', '"City"'),
         at(7, `${a}.fields.stage.column`, 'internal name of a company property', '"lead stage"'),
@@ -99,7 +103,7 @@ describe('mistakes in the file', () => {
       [
         at(4, `${a}.target.url`, 'must be an address such as postgres://', '[secret]'),
         at(4, `${a}.target.table`, 'TABLE or SCHEMA.TABLE', '"a.b.c"'),
-        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, timeZone'),
+        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, marker, timeZone'),
         at(6, `${a}.fields.stage.values`, 'a table has no lists', 'a list'),
       ],
     ],
