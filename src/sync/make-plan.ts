@@ -75,21 +75,9 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     const matches = await findMatches(context, run, creates, found);
     const tally = new PlanTally();
     const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
-    const shuffled = await planPairs(
-      context,
-      policy,
-      run,
-      plan,
-      creates,
-      found,
-      matches,
-      isProof,
-      moved,
-      undone,
-      older,
-      tally,
-    );
-    await planLooseRows(context.pool, policy, run, plan, creates, found, matches, undone, tally);
+    const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally };
+    const shuffled = await planPairs(context.pool, run, plan, findings);
+    await planLooseRows(context.pool, run, plan, findings);
     await plan.end();
     written = plan.written;
 
@@ -175,24 +163,28 @@ function readablePolicy(context: StepContext, run: Run): Policy {
   return { ...policy, fields: policy.fields.filter(({ field }) => !missing.includes(field)) };
 }
 
-/**
- * `moved`: fields whose baseline does not count, because it was another column's.
- * Returns what the guard asks for.
- */
+/** What is known of a scan as a whole, before its records are decided one by one. */
+interface Findings {
+  readonly policy: Policy;
+  readonly creates: SettledCreates;
+  /** Fields whose baseline does not count, because it was another column's. */
+  readonly moved: ReadonlySet<string>;
+  readonly found: FoundRows;
+  readonly older: OlderCopies;
+  readonly isProof: AbsenceProof;
+  readonly matches: FoundMatches;
+  readonly undone: UndoneRecords;
+  readonly tally: PlanTally;
+}
+
+/** Returns what the guard asks for. */
 async function planPairs(
-  { pool }: StepContext,
-  policy: Policy,
+  pool: pg.Pool,
   run: Run,
   plan: PlanWriter,
-  creates: SettledCreates,
-  found: FoundRows,
-  matches: FoundMatches,
-  isProof: AbsenceProof,
-  moved: ReadonlySet<string>,
-  undone: UndoneRecords,
-  older: OlderCopies,
-  tally: PlanTally,
+  findings: Findings,
 ): Promise<ShuffledRows> {
+  const { policy, creates, moved, found, older, isProof, matches, undone, tally } = findings;
   const shuffled = new ShuffledRows(policy.fields);
   for await (const difference of differences(pool, run, isProof)) {
     if (creates.leadIds.has(difference.leadId)) {
@@ -215,7 +207,7 @@ async function planPairs(
       merged,
       undone: lead === null || difference.isWanted ? null : undone.find(leadId, lead),
     };
-    const actions = planBack(state, policy, found, matches, older) ?? planOne(state, policy, found, matches);
+    const actions = planBack(state, findings) ?? planOne(state, policy, found, matches);
     tally.see(difference, actions, again !== undefined);
     // What is brought forward is no sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) shuffled.see(base, row);
@@ -227,10 +219,7 @@ async function planPairs(
 /** What to do with a record that an older copy lacks and that is to come back; null: it is no such one. */
 function planBack(
   state: PairState,
-  policy: Policy,
-  found: FoundRows,
-  matches: FoundMatches,
-  older: OlderCopies,
+  { policy, found, matches, older }: Findings,
 ): readonly PlannedAction[] | null {
   const { leadId, base, lead, row } = state;
   if (row === null && older.comesBack('row', leadId))
@@ -241,14 +230,9 @@ function planBack(
 
 async function planLooseRows(
   pool: pg.Pool,
-  policy: Policy,
   run: Run,
   plan: PlanWriter,
-  creates: SettledCreates,
-  found: FoundRows,
-  matches: FoundMatches,
-  undone: UndoneRecords,
-  tally: PlanTally,
+  { policy, creates, found, matches, undone, tally }: Findings,
 ): Promise<void> {
   for await (const loose of looseRows(pool, run)) {
     const { row, leadId, unreadableId, idClosed, isApart, cells, refused, isWanted } = loose;
