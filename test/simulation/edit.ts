@@ -11,6 +11,6 @@ export interface Edit {
   readonly value: string;
   /** While no process lived. */
   readonly byDay: boolean;
-  /** Between a look and its write, where it may be written over. */
+  /** Between a look and its write, where it may be written over; or into a row of which nobody can tell whose it is. */
   readonly inGap: boolean;
 }

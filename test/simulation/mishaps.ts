@@ -269,7 +269,11 @@ export class Mishaps {
       if (record === undefined) continue;
       while (record.length < headings.length) record.push('');
       const shown = record[at] ?? '';
-      if (shown === '' || shown.startsWith('#')) record[at] = text;
+      if (shown !== '' && !shown.startsWith('#')) continue;
+      record[at] = text;
+      // It is an edit like any other: somebody may have emptied the field in the service, and the row with it.
+      const field = fieldNames.find((name) => columns[name] === heading);
+      if (field !== undefined && text !== shown) this.#book.note(entity, field, text);
     }
     if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records]);
   }

@@ -134,8 +134,7 @@ export async function simulate(
     faults = await oneNight(scene);
     if (faults.length > 0) break;
     online?.recover();
-    await people.mishaps.mend();
-    await people.tidy();
+    await people.putRight();
     world.sandbox.set({ ...calm, ...(answers.order === 'random-per-request' && { order: 'random' }) });
     faults = await comeToRest(scene);
     faults = [...faults, ...people.mishaps.faults, ...(await judge(world, people, database.pool))];

@@ -194,17 +194,28 @@ export class People {
     const at = headings.indexOf(columns[field]);
     const old = record[at] ?? '';
     const name = record[headings.indexOf('Company')] ?? '';
+    const isOfTwo = this.#isOfTwo(record, headings);
+    // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, the gap).
+    if (isOfTwo && field === 'companyName') return null;
     const value = this.#words.value(field, name, 'sheet');
     if (value === null || !this.#canType(field, value)) return null;
     this.#forget(old);
     this.#forgetEarlier(name, field);
     record[at] = value;
+    this.#isInGap ||= isOfTwo;
     this.#note('sheet', name, field, value);
     return `${record[0]} ${record[1]}: ${field} ${JSON.stringify(old)} -> ${JSON.stringify(value)}`;
   }
 
+  /** In the morning people put right what went wrong, and tidy the table. */
+  async putRight(): Promise<void> {
+    [this.#byDay, this.#isInGap] = [false, false];
+    await this.mishaps.mend();
+    await this.#tidy();
+  }
+
   /** The later ones of rows with one id are removed by hand, and empty rows within the table. */
-  async tidy(): Promise<void> {
+  async #tidy(): Promise<void> {
     await this.#changeGrid((headings, records) => {
       const seen = new Set<string>();
       const kept = records.filter((record) => {
@@ -221,6 +232,17 @@ export class People {
       });
       records.splice(0, records.length, ...kept);
     });
+  }
+
+  /**
+   * Whether a row shows the id of one company and the name of another, until what was written into it when people moved
+   * rows is put back: nobody can tell for which of them something is typed there, and it stays in the row.
+   */
+  #isOfTwo(record: readonly string[], headings: readonly string[]): boolean {
+    const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
+    const lead = this.#sandbox.leads.list().find((one) => plainId(one.id) === id);
+    const entity = entityOf(record[headings.indexOf('Company')] ?? '');
+    return lead !== undefined && entity !== null && entityOf(lead.companyName) !== entity;
   }
 
   /** A new row of which more than half is retyped while its lead is being made may get two: a known limit (promise 3). */
