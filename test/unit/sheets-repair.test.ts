@@ -335,6 +335,41 @@ describe('what people moved between a look and a write', () => {
     ]);
   });
 
+  test.each([
+    ['the field that was sent', 4],
+    ['another field', 1],
+  ])(
+    'somebody empties %s of the row when columns are moved: the cell that was hit comes back',
+    (_, emptied) => {
+      const grid: Grid = [
+        ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+        ['id-1', 'One', null, 'Rome', 'new'],
+        [null, 'Two', 'mine', 'Bonn', ' won '],
+        ['id-3', 'Three', null, null, 'new'],
+      ];
+      const owned = new Set([0, 1, 2, 3, 4]);
+      const sent: SentRow[] = [
+        {
+          row: 2,
+          isNew: false,
+          cells: new Map([
+            [0, 'link'],
+            [4, 'won'],
+          ]),
+        },
+      ];
+      const edited = traced(grid).map((row, at) =>
+        at === 2 ? row.map((cell, column) => (column === emptied ? { ...cell, value: null } : cell)) : row,
+      );
+      const written = carryOut(move(edited, [{ kind: 'column', from: 4, to: 2 }]), sent);
+      const alignment = new Alignment(grid, gridOf(written), { id: 0, owned }, linkedIds(sent, 0));
+      const missed = sent.filter((row) => !hasArrived(row, alignment, sent));
+      const end = carryOut(written, cellsToPutBack(missed, alignment, sent));
+      const city = end.flat().find(({ from }) => from?.[0] === 2 && from[1] === 3);
+      expect(city?.value).toBe('Bonn');
+    },
+  );
+
   test('a request that was never carried out puts nothing back', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {

@@ -1,7 +1,7 @@
-import { canonical } from '../../lead/value.ts';
 import { alignColumns, headingRow, inverted, widthOf } from './column-alignment.ts';
-import { cellAt, type Grid, type GridCell, isFormula, maybeSameGridCell, sameGridCell } from './grid.ts';
-import { idAt, rowsById } from './rows-by-id.ts';
+import { cellAt, type Grid, type GridCell, isFormula, keyOf } from './grid.ts';
+import { maybeSameGridCell, sameGridCell } from './grid.ts';
+import { counted, idAt, rowsById } from './rows-by-id.ts';
 
 /** Columns as they stood in the first look. */
 export interface OwnColumns {
@@ -30,6 +30,7 @@ export class Alignment {
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
   readonly #linked: ReadonlyMap<number, Linked>;
   #lost: readonly number[] | null = null;
+  #areRowsInPlace: boolean | null = null;
   #contents: Record<'before' | 'after', ReadonlyMap<string, number>> | null = null;
   readonly #lostByContent = new Map<string, ReadonlyMap<string, readonly number[]>>();
   readonly #values = new Map<number, ReadonlySet<string>>();
@@ -112,6 +113,25 @@ export class Alignment {
    */
   rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
     if (row === this.header) return 0;
+    return this.#recognized(row, foreign) ?? (this.#isInPlace(row, foreign) ? row : null);
+  }
+
+  /** No row was moved, and more than half of what stood in this one still does: people have emptied the rest. */
+  #isInPlace(row: number, foreign: ReadonlySet<number>): boolean {
+    this.#areRowsInPlace ??=
+      this.header === 0 &&
+      this.before.length === this.after.length &&
+      [...this.#rowsBefore].every(([id, rows]) => (this.#rowsAfter.get(id) ?? rows).join() === rows.join());
+    if (!this.#areRowsInPlace) return false;
+    const isThere = [...this.columns.owned].flatMap((column): boolean[] => {
+      const [cell, now] = [cellAt(this.before, row, column), this.columnAfter(column)];
+      if (cell === null || now === null || foreign.has(now)) return [];
+      return [maybeSameGridCell(cell, cellAt(this.after, row, now))];
+    });
+    return isThere.filter(Boolean).length * 2 > isThere.length;
+  }
+
+  #recognized(row: number, foreign: ReadonlySet<number>): number | null {
     const id =
       this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
     const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
@@ -273,20 +293,4 @@ export class Alignment {
     const id = this.idAfter === null ? null : idAt(this.after, row, this.idAfter);
     return id === null ? null : (this.#rowsBefore.get(id)?.[0] ?? null);
   }
-}
-
-/** How many rows have each content. */
-function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    const key = content(row);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-}
-
-/** The same for cells that hold the same. */
-export function keyOf(cell: GridCell): string {
-  if (isFormula(cell)) return `=${cell.formula}`;
-  return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
 }

@@ -49,3 +49,9 @@ export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): G
   if (unformatted === undefined) return { formula: cell, shows: null };
   return unformatted === cell ? cell : { formula: cell, shows: unformatted };
 }
+
+/** The same for cells that hold the same. */
+export function keyOf(cell: GridCell): string {
+  if (isFormula(cell)) return `=${cell.formula}`;
+  return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);
+}

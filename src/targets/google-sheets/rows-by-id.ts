@@ -20,3 +20,13 @@ export function rowsById(grid: Grid, column: number, header: number): Map<string
   }
   return rows;
 }
+
+/** How many rows have each content. */
+export function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const key = content(row);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}

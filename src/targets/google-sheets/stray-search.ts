@@ -1,5 +1,5 @@
-import { type Alignment, keyOf } from './alignment.ts';
-import { cellAt, type GridCell } from './grid.ts';
+import type { Alignment } from './alignment.ts';
+import { cellAt, type GridCell, keyOf } from './grid.ts';
 
 /** Finds cells of the later look that did not show before what they show. Each column is gone through once at most. */
 export class StraySearch {
