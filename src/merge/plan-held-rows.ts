@@ -41,7 +41,7 @@ export function planUnreadableId(
   policy: Policy,
 ): PlannedAction {
   const whose = mayBe === undefined ? '' : ` It may be the row of lead ${someOf(mayBe)}.`;
-  const message = `row ${row}${named(cells)} has ${showCell({ unreadable: shown })} in its id cell, which is no id and cannot be written over: nothing was changed, no lead was made of it, and while it is so no row counts as deleted.${whose} Type the id there as plain text, or empty the cell`;
+  const message = `row ${row}${named(cells)} has ${showCell({ unreadable: shown })} in its id cell, which is no id and is not written over: nothing was changed, no lead was made of it, and while it is so no row counts as deleted.${whose} Type the id there as plain text, or empty the cell`;
   return heldRow(row, cells, 'row.id-unreadable', message, policy);
 }
 

@@ -151,11 +151,16 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
   });
 }
 
+/** What a file of texts keeps of an error, in whatever language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */
+const cellError = /^(?:#[\p{Lu}/0]+[!?]?|Err:\d{3})$/u;
+
 function storableRow(row: TargetRow): ScannedRow {
+  const error = row.leadId !== null && cellError.test(row.leadId) ? row.leadId : undefined;
+  const unreadableId = row.unreadableId ?? error;
   return {
     ...row,
-    leadId: row.leadId === null ? null : keptId(row.leadId),
-    ...(row.unreadableId !== undefined && { unreadableId: storable(row.unreadableId) }),
+    leadId: row.leadId === null || error !== undefined ? null : keptId(row.leadId),
+    ...(unreadableId !== undefined && { unreadableId: storable(unreadableId) }),
     cells: Object.fromEntries(Object.entries(row.cells).map(([field, cell]) => [field, kept(cell)])),
     status: row.status === null ? null : storable(row.status),
   };

@@ -201,6 +201,37 @@ test('where it can be told whose row it is, other rows count as gone', async () 
   expect(here.sheet.rows().filter((row) => row['Lead ID'] === gone)).toHaveLength(1);
 });
 
+test.each(['#REF!', '#BEZUG!', '#N/A', 'Err:502'])(
+  'a CSV file in which an id became %s, the name and two fields edited: no row is written a second time',
+  async (error) => {
+    await using here = await Workspace.open({
+      sandbox: { leads: 6 },
+      connection: { sync: { direction: 'to-target' } },
+    });
+    await here.sync();
+    const leadId = here.sheet.rows()[2]?.['Lead ID'] ?? '';
+    const isMine = (row: Record<string, string>): boolean => row['Lead ID'] === leadId;
+    here.sheet.edit(isMine, {
+      'Lead ID': error,
+      Company: 'Dorn AG',
+      City: 'Linz',
+      Segment: 'other',
+      Stage: 'won',
+    });
+    for (let night = 0; night < 2; night++) {
+      expect(await here.sync()).toMatchObject({
+        status: 'partial',
+        created: { leads: 0, rows: 0 },
+        held: 1,
+        problems: [{ code: 'row.id-unreadable', row: 4 }],
+      });
+    }
+    here.sheet.edit((row) => row['Lead ID'] === error, { 'Lead ID': leadId });
+    expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
+    expect(here.sheet.rows()).toHaveLength(6);
+  },
+);
+
 test('all state is lost and no id can be read: no lead and no row is made', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 6 } });
   await here.sync();
