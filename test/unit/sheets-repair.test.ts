@@ -370,6 +370,20 @@ describe('what people moved between a look and a write', () => {
     },
   );
 
+  test('a name that was written into a row without id, of which somebody emptied another cell, comes back after a sort', () => {
+    const grid: Grid = [
+      ['Lead ID', 'Company', 'Notes', 'City', 'Stage'],
+      ['id-1', 'One', null, 'Rome', 'new'],
+      [null, 'Two', 'mine', 'Bonn', 'won'],
+      ['id-3', 'Three', null, null, 'new'],
+    ];
+    const [headings = [], one = [], two = [], three = []] = grid;
+    const sent: SentRow[] = [{ row: 1, isNew: false, cells: new Map([[1, 'Uno']]) }];
+    const after = [headings, two.with(1, 'Uno').with(4, null), three, one];
+    const alignment = new Alignment(grid, after, { id: 0, owned: new Set([0, 1, 2, 3, 4]) });
+    expect(cellsToPutBack(sent, alignment, sent)).toMatchObject([{ row: 1, cells: new Map([[1, 'Two']]) }]);
+  });
+
   test('a request that was never carried out puts nothing back', () => {
     fc.assert(
       fc.property(night, moves, ({ grid, sent }, after) => {

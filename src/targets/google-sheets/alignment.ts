@@ -30,7 +30,6 @@ export class Alignment {
   readonly #rowsAfter: ReadonlyMap<string, readonly number[]>;
   readonly #linked: ReadonlyMap<number, Linked>;
   #lost: readonly number[] | null = null;
-  #areRowsInPlace: boolean | null = null;
   #contents: Record<'before' | 'after', ReadonlyMap<string, number>> | null = null;
   readonly #lostByContent = new Map<string, ReadonlyMap<string, readonly number[]>>();
   readonly #values = new Map<number, ReadonlySet<string>>();
@@ -69,17 +68,29 @@ export class Alignment {
    * before: somebody has typed there since.
    */
   isSameRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
-    let known = 0;
-    let typed = 0;
+    const found = this.#compared(rowBefore, rowAfter, isIgnored);
+    return found !== null && found.emptied === 0 && (found.typed === 0 || found.known > 0);
+  }
+
+  /** The same, when people have also emptied cells: more of them show what they did than do not. */
+  #isLikelyRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
+    const found = this.#compared(rowBefore, rowAfter, isIgnored);
+    return found !== null && found.known > found.typed + found.emptied;
+  }
+
+  /** How many cells show what they did, what no row showed, or nothing any more; null: one shows what another row did. */
+  #compared(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean) {
+    let [known, typed, emptied] = [0, 0, 0];
     for (const column of this.columns.owned) {
       const now = this.columnAfter(column);
       if (now === null || isIgnored(column)) continue;
       const cell = cellAt(this.after, rowAfter, now);
       if (maybeSameGridCell(cellAt(this.before, rowBefore, column), cell)) known += cell === null ? 0 : 1;
-      else if (cell === null || this.#showedBefore(column, cell)) return false;
+      else if (cell === null) emptied++;
+      else if (this.#showedBefore(column, cell)) return null;
       else typed++;
     }
-    return typed === 0 || known > 0;
+    return { known, typed, emptied };
   }
 
   /** Whether any row of the first look showed this in a column of that look. */
@@ -113,25 +124,6 @@ export class Alignment {
    */
   rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
     if (row === this.header) return 0;
-    return this.#recognized(row, foreign) ?? (this.#isInPlace(row, foreign) ? row : null);
-  }
-
-  /** No row was moved, and more than half of what stood in this one still does: people have emptied the rest. */
-  #isInPlace(row: number, foreign: ReadonlySet<number>): boolean {
-    this.#areRowsInPlace ??=
-      this.header === 0 &&
-      this.before.length === this.after.length &&
-      [...this.#rowsBefore].every(([id, rows]) => (this.#rowsAfter.get(id) ?? rows).join() === rows.join());
-    if (!this.#areRowsInPlace) return false;
-    const isThere = [...this.columns.owned].flatMap((column): boolean[] => {
-      const [cell, now] = [cellAt(this.before, row, column), this.columnAfter(column)];
-      if (cell === null || now === null || foreign.has(now)) return [];
-      return [maybeSameGridCell(cell, cellAt(this.after, row, now))];
-    });
-    return isThere.filter(Boolean).length * 2 > isThere.length;
-  }
-
-  #recognized(row: number, foreign: ReadonlySet<number>): number | null {
     const id =
       this.idAfter === null || foreign.has(this.idAfter) ? null : idAt(this.after, row, this.idAfter);
     const same = id === null ? [] : (this.#rowsBefore.get(id) ?? []);
@@ -153,7 +145,9 @@ export class Alignment {
     const isForeign = (column: number): boolean => foreign.has(this.columnAfter(column) ?? -1);
     const candidates = id === null ? this.#rowsWithoutPlace() : same;
     const edited = candidates.filter((each) => this.isSameRow(each, row, isForeign));
-    return edited.length === 1 ? (edited[0] ?? null) : null;
+    const found =
+      edited.length > 0 ? edited : candidates.filter((each) => this.#isLikelyRow(each, row, isForeign));
+    return found.length === 1 ? (found[0] ?? null) : null;
   }
 
   /** The row of the first look to which an id was sent that has arrived in this row; null: none, or not in this one. */
@@ -165,7 +159,8 @@ export class Alignment {
     const [rowBefore, { cells }] = linked;
     const isIgnored = (column: number): boolean =>
       this.#showsSent(cells, row, column) || foreign.has(this.columnAfter(column) ?? -1);
-    return this.isSameRow(rowBefore, row, isIgnored) ? rowBefore : null;
+    const isIt = this.isSameRow(rowBefore, row, isIgnored) || this.#isLikelyRow(rowBefore, row, isIgnored);
+    return isIt ? rowBefore : null;
   }
 
   /** Whether a cell of the later look shows what was sent to its column. */
