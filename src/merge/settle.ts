@@ -251,6 +251,14 @@ export function agreedContent(intent: Intent, lead: Cells): Values {
   return Object.fromEntries(entries);
 }
 
+/** What was sent, but for what the lead that was made of it shows nothing of. */
+export function shownContent(intent: Intent, lead: Cells): Values {
+  const entries = Object.entries(intent.content).filter(
+    ([field, value]) => sameCell(value, null) || !sameCell(lead[field] ?? null, null),
+  );
+  return Object.fromEntries(entries);
+}
+
 /** Whether a record shows all that is filled in `part`. */
 function includes(whole: Cells, part: Cells): boolean {
   return filled(part).every(([field, cell]) => sameCell(whole[field] ?? null, cell));

@@ -6,6 +6,7 @@ import { intentRowsInSteps } from '../merge/intent-rows.ts';
 import type { LostLead } from '../merge/lost-rows.ts';
 import {
   agreedContent,
+  shownContent,
   type Intent,
   isOver,
   settleInSteps,
@@ -192,8 +193,9 @@ function lostLead(leadId: string, { row }: Intent, lead: Cells | null): LostLead
 
 /** What row and lead agree on: the baseline when there is one, else what of the sent content the lead shows. */
 function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): Values {
-  // The row shows what it showed then, so whatever has changed since is the lead's.
-  if (intent.lostItsRow) return intent.content;
+  // The row shows what it showed then, so whatever has changed since is the lead's; but not what the lead does not show,
+  // which the service may never have taken.
+  if (intent.lostItsRow) return lead === null ? intent.content : shownContent(intent, lead);
   // What the service made of it is not known before the lead is seen.
   return base ?? (lead === null ? {} : agreedContent(intent, lead));
 }

@@ -100,8 +100,15 @@ describe('differences', () => {
     );
     const [difference] = await here.differences(run);
     expect(difference?.memo).toEqual({
-      stage: { resolution: null, refused: true, covered: false, lead: 'new', row: 'won' },
-      companyName: { resolution: 'lead', refused: false, covered: false, lead: null, row: soon },
+      stage: { resolution: null, refused: true, covered: false, putBack: null, lead: 'new', row: 'won' },
+      companyName: {
+        resolution: 'lead',
+        refused: false,
+        covered: false,
+        putBack: null,
+        lead: null,
+        row: soon,
+      },
     });
   });
 

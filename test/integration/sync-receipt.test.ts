@@ -205,6 +205,22 @@ test('nothing twice: the id of a new row is lost with an older copy of the file:
   }
 });
 
+test('no edit is lost: the id of a new row is lost with an older copy of the file, and the service ignores a field: the row keeps it', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2, ignoredFields: ['city'] } });
+  await workspace.sync();
+  workspace.sheet.add({ Company: 'Neu GmbH', City: 'Ulm' });
+  const older = workspace.sheet.grid();
+  await workspace.sync();
+  workspace.sheet.write(older);
+
+  expect(await workspace.sync()).toMatchObject({ problems: [{ code: 'lead.field-refused', field: 'city' }] });
+
+  const made = workspace.sandbox.leads.list().find(({ companyName }) => companyName === 'Neu GmbH');
+  expect(workspace.sheet.rows().filter((row) => row['Company'] === 'Neu GmbH')).toMatchObject([
+    { 'Lead ID': made?.id, City: 'Ulm' },
+  ]);
+});
+
 test('a POST that was confirmed and not stored: the run fails, the row is kept and held, and made again when told to', async () => {
   await using workspace = await Workspace.open({
     sandbox: { leads: 2 },
