@@ -33,9 +33,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
     file: 'src/sync/push-rows.ts',
-    from: `    await holding(context, (db) => recordReplaced(db, run, actions));
+    from: `    await holding(context, (db) => recordBegun(db, run, actions));
     const status`,
-    to: `    await holding(context, (db) => recordReplaced(db, run, actions));
+    to: `    await holding(context, (db) => recordBegun(db, run, actions));
     await holding(context, (db) =>
       moveBase(
         db,
