@@ -200,7 +200,7 @@ async function judgeReminders(pool: pg.Pool): Promise<string[]> {
     `select coalesce(r.lead_id, p.lead_id) as lead, coalesce(r.due_at, p.due) as due, p.lead_id is not null as wanted
      from (select lead_id, due_at from reminders where state = 'scheduled') r
      full join (select lead_id, (base->>'nextFollowUpAt')::timestamptz as due from pairs
-       where lead_deleted_at is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
+       where connection = 'main' and lead_deleted_at is null and base->>'nextFollowUpAt' ~ '^\\d{4}-') p
        on p.lead_id = r.lead_id and p.due = r.due_at
      where r.lead_id is null or p.lead_id is null order by 1`,
   );
@@ -288,7 +288,8 @@ async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promis
     .map((token) => `the edit ${token} (${people.all.get(token)}) is nowhere`);
 }
 
-function shown(field: Field, value: string | null | undefined): string {
+/** A value as both sides have it. */
+export function shown(field: Field, value: string | null | undefined): string {
   const text = (value ?? '').replace(/^'(?=\s*[=+@-])/, '').trim();
   return field === 'nextFollowUpAt' && text !== '' ? (readInstant(text, 'UTC') ?? text) : text;
 }

@@ -206,7 +206,15 @@ export class Life {
 
   target(target: Target): Target {
     const { witness } = this.#around;
+    const { place, isLeft } = target;
     return {
+      ...(place !== undefined && {
+        place: (signal: AbortSignal) => this.pass('place', () => place.call(target, signal), 'both'),
+      }),
+      ...(isLeft !== undefined && {
+        isLeft: (other: Parameters<typeof isLeft>[0], signal: AbortSignal) =>
+          this.pass('isLeft', () => isLeft.call(target, other, signal), 'both'),
+      }),
       name: target.name,
       batchSize: target.batchSize,
       get requests() {
@@ -221,13 +229,13 @@ export class Life {
           },
           'both',
         ),
-      write: (changes, signal) =>
+      write: (changes, signal, mark) =>
         this.pass(
           'write',
           () => {
             for (const change of changes)
               if (change.kind === 'mark' || change.kind === 'remove') witness.removesRow(change.leadId);
-            return target.write(changes, signal);
+            return target.write(changes, signal, mark);
           },
           'both',
         ),

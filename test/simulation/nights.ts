@@ -14,6 +14,7 @@ import {
   randomFate,
   randomSettings,
 } from './customs.ts';
+import { guardsOf, Habits, habits } from './habits.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
 import { People } from './people.ts';
@@ -45,6 +46,7 @@ export const troubles = [
   'recased-ids',
   'notes',
   'merged-companies',
+  ...habits,
 ] as const;
 /**
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
@@ -122,7 +124,8 @@ export async function simulate(
   const people = new People(random, world.sandbox, world.table, note);
   const { online } = world;
   const customs = online?.habits(randomCustoms(random, on)) ?? randomCustoms(random, on);
-  const scene: Scene = { database, world, people, customs, random, clock, on, note };
+  const habit = new Habits(createRandom(seed, 'habits'), on, world, people, database, note);
+  const scene: Scene = { database, world, people, habit, customs, random, clock, on, note };
   let done = 0;
   let faults: readonly string[] = [];
   for (let count = 4 + random.below(14); count > 0; count--)
@@ -130,14 +133,22 @@ export async function simulate(
   while (done < nights && faults.length === 0) {
     people.night = done;
     note(`--- night ${done}`);
+    await habit.begin();
     for (let count = random.below(12); count > 0; count--) await people.do(customs, 'day');
     faults = await oneNight(scene);
     if (faults.length > 0) break;
     online?.recover();
     await people.putRight();
     world.sandbox.set({ ...calm, ...(answers.order === 'random-per-request' && { order: 'random' }) });
+    await habit.answer();
     faults = await comeToRest(scene);
-    faults = [...faults, ...people.mishaps.faults, ...(await judge(world, people, database.pool))];
+    faults = [
+      ...faults,
+      ...people.mishaps.faults,
+      ...(await judge(world, people, database.pool)),
+      ...habit.judge(),
+    ];
+    await habit.keep();
     world.sandbox.set({ order, maxLimit, defaultLimit });
     clock.pass(20 * 3_600_000);
     if (faults.length === 0) done++;
@@ -164,6 +175,7 @@ interface Scene {
   readonly database: SimDatabase;
   readonly world: World;
   readonly people: People;
+  readonly habit: Habits;
   readonly customs: Customs;
   readonly random: Random;
   readonly clock: SimClock;
@@ -176,7 +188,16 @@ const calm = { faults: [], maxLimit: 200, defaultLimit: 200 };
 
 const nobody = (): Promise<void> => Promise.resolve();
 
-async function oneNight({ world, people, customs, random, clock, on, note }: Scene): Promise<string[]> {
+async function oneNight({
+  world,
+  people,
+  habit,
+  customs,
+  random,
+  clock,
+  on,
+  note,
+}: Scene): Promise<string[]> {
   const faults = on.has('faults') ? randomFaults(random) : '';
   if (faults !== '') note(`faults ${faults}`);
   world.sandbox.set({ faults: parseFaults(faults) });
@@ -211,7 +232,7 @@ async function oneNight({ world, people, customs, random, clock, on, note }: Sce
       { name: `life ${life}`, fate, tick },
       ...(twin ? [{ name: `twin of ${life}`, fate: null, tick: nobody }] : []),
     ]);
-    const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed));
+    const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed, habit));
     if (bad.length > 0) return bad;
     world.closeInEditor();
     clock.pass(random.below(120_000));
@@ -225,7 +246,7 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
 }
 
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world, people, database }: Scene): Promise<string[]> {
+async function comeToRest({ world, people, habit, database }: Scene): Promise<string[]> {
   const { rows } = await database.pool.query<{ last: number }>(
     'select coalesce(max(id), 0) as last from runs',
   );
@@ -237,7 +258,10 @@ async function comeToRest({ world, people, database }: Scene): Promise<string[]>
     if (end === undefined) continue;
     // Between the writes and the receipt of a run that goes on somebody may have deleted what was written.
     const isOlder = end.kind === 'finished' && end.run.id <= begunBefore;
-    const bad = [...suspicious(end, isOlder && people.mishaps.hadAny), ...(isOlder ? [] : unexplained(end))];
+    const bad = [
+      ...suspicious(end, isOlder && people.mishaps.hadAny, habit),
+      ...(isOlder ? [] : unexplained(end)),
+    ];
     if (bad.length > 0) return bad;
     if (end.kind === 'finished' && end.run.status === 'failed' && !isOlder)
       return [`a quiet run failed: ${JSON.stringify(end.run.report)}`];
@@ -248,7 +272,7 @@ async function comeToRest({ world, people, database }: Scene): Promise<string[]>
 }
 
 /** `mayStop`: something has happened to the table that a guard is there for. */
-function suspicious(end: End, mayStop: boolean): string[] {
+function suspicious(end: End, mayStop: boolean, habit: Habits): string[] {
   if (end.kind === 'threw')
     return [
       `a life threw ${end.error instanceof Error ? (end.error.stack ?? end.error.message) : JSON.stringify(end.error)}`,
@@ -263,7 +287,7 @@ function suspicious(end: End, mayStop: boolean): string[] {
     (status === 'succeeded' && equal + left !== records)
   )
     return [`a receipt does not add up: ${text}`];
-  const isGuard = /"guard\.[^"]*"/.test(text);
+  const isGuard = guardsOf(end.run.report as SyncReport).some((code) => !habit.expects(code));
   const isBad = (isGuard && !mayStop) || /"(receipt\.unaccounted|internal|run\.abandoned)"/.test(text);
   return isBad ? [`a run reports ${text}`] : [];
 }

@@ -214,6 +214,14 @@ export class People {
     await this.#tidy();
   }
 
+  /** Something that was there before is typed again. */
+  types(name: string, field: Field, old: string, value: string): void {
+    this.#byDay = true;
+    this.#isInGap = false;
+    this.#forget(old);
+    this.#note('sheet', name, field, value);
+  }
+
   /** The later ones of rows with one id are removed by hand, and empty rows within the table. */
   async #tidy(): Promise<void> {
     await this.#changeGrid((headings, records) => {

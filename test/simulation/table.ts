@@ -25,6 +25,10 @@ export interface Table {
   unmerge?(): void;
   /** A formula that shows no value, or an error. */
   typeFormula?(row: number, column: number): Promise<void>;
+  /** The file as it is; null: there is none. */
+  bytes?(): Uint8Array | null;
+  /** A file of another day takes its place. */
+  putBack?(file: Uint8Array): void;
   /** Two records of the last `grid` become one. */
   join?(winner: readonly string[], loser: readonly string[]): void;
 }
@@ -52,6 +56,14 @@ export class CsvTable implements Table {
 
   digest(): string {
     return digestOf(this.#path);
+  }
+
+  bytes(): Uint8Array | null {
+    return bytesOf(this.#path);
+  }
+
+  putBack(file: Uint8Array): void {
+    putInPlace(this.#path, file);
   }
 
   cut(random: Random): { readonly bytes: number; readonly mend: () => boolean } | null {
@@ -87,6 +99,10 @@ function isShort(text: string): boolean {
 export function putInPlace(path: string, content: string | Uint8Array): void {
   writeFileSync(`${path}.saving`, content);
   renameSync(`${path}.saving`, path);
+}
+
+export function bytesOf(path: string): Uint8Array | null {
+  return existsSync(path) ? readFileSync(path) : null;
 }
 
 export function digestOf(path: string): string {

@@ -54,6 +54,8 @@ export type End =
 export interface LifePlan {
   readonly name: string;
   readonly fate: Fate | null;
+  /** What a person has said that it may do. */
+  readonly allow?: readonly string[];
   /** People may act now. */
   readonly tick: (operation: string) => Promise<void>;
 }
@@ -64,7 +66,7 @@ const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly table: Table;
-  readonly connection: ConnectionConfig;
+  connection: ConnectionConfig;
   /** Null: the table is a file. */
   readonly online: OnlineTable | null;
   readonly witness: Witness;
@@ -161,7 +163,7 @@ export class World implements AsyncDisposable {
     return Promise.all(
       lives.map(async ({ plan, life }) => {
         try {
-          return await this.#live(life, plan.name);
+          return await this.#live(life, plan.name, plan.allow ?? []);
         } finally {
           await life.end();
         }
@@ -169,7 +171,7 @@ export class World implements AsyncDisposable {
     );
   }
 
-  async #live(life: Life, name: string): Promise<End> {
+  async #live(life: Life, name: string, allow: readonly string[]): Promise<End> {
     const { database, clock, trace } = this.#options;
     const sessions = new Sessions(database.pool, life, clock);
     await using stack = new AsyncDisposableStack();
@@ -187,7 +189,7 @@ export class World implements AsyncDisposable {
       log,
       clock,
     };
-    const request = { mode: 'sync', allow: [], patience: 4 } as const;
+    const request = { mode: 'sync', allow, patience: 4 } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);
@@ -217,6 +219,17 @@ export class World implements AsyncDisposable {
     if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');
     return createWorkbookTarget({ ...target, fields });
+  }
+
+  /** Of the table; empty where it is no file. */
+  get path(): string {
+    return pathOf(this.connection);
+  }
+
+  /** Another file becomes the table that is kept in step; people go on working in the first one. */
+  pointAt(path: string): void {
+    const { target } = this.connection;
+    if (target.type === 'workbook') this.connection = { ...this.connection, target: { ...target, path } };
   }
 
   /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
@@ -262,6 +275,11 @@ async function openOnline(
 /** Of a file; empty for what is none. */
 function pathOf({ target }: ConnectionConfig): string {
   return target.type === 'workbook' ? target.path : '';
+}
+
+/** The path of a file beside this one. */
+export function otherFile(path: string): string {
+  return join(dirname(path), `other-${basename(path)}`);
 }
 
 function brief(run: Run): string {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Cell, MergeRange } from 'hucre';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
-import { digestOf, putInPlace, type Table } from './table.ts';
+import { bytesOf, digestOf, putInPlace, type Table } from './table.ts';
 
 /** A workbook that people edit with another program than ours. */
 export class XlsxTable implements Table {
@@ -58,6 +58,16 @@ export class XlsxTable implements Table {
 
   digest(): string {
     return digestOf(this.#path);
+  }
+
+  bytes(): Uint8Array | null {
+    return bytesOf(this.#path);
+  }
+
+  putBack(file: Uint8Array): void {
+    this.#merges = [];
+    this.#formulas.clear();
+    putInPlace(this.#path, file);
   }
 }
 

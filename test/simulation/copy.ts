@@ -1,0 +1,231 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Random } from '../../src/sandbox/random.ts';
+import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
+import { shown } from './judge.ts';
+import type { People } from './people.ts';
+import { columns, entityOf, fieldNames, plainId, tokensOf } from './tokens.ts';
+import type { World } from './world.ts';
+
+/** What was there when a night had come to rest. */
+export interface Kept {
+  readonly night: number;
+  readonly leads: readonly SandboxLead[];
+  readonly file: Uint8Array | null;
+  readonly grid: readonly (readonly string[])[];
+}
+
+export async function keptNow({ sandbox, table }: World, night: number): Promise<Kept> {
+  const file = table.bytes?.() ?? null;
+  return { night, leads: sandbox.leads.list(), file, grid: (await table.grid()) ?? [] };
+}
+
+/** What was done with an older copy: nobody was asked; its values are edits; it was brought forward. */
+type Outcome = 'silently' | 'as edits' | 'forward';
+
+/** From so many cells that are put back on, with at most a quarter as many in doubt, a run has to stop. */
+const enough = 3;
+const share = 4;
+
+/** One older copy that somebody has put in the place of a side, or a few values that somebody has set back by hand. */
+export class Copy {
+  readonly guard: 'older-copy' | 'older-service';
+  /** Values were set back one by one. */
+  readonly isByHand: boolean;
+  told = '';
+  /** What the cells show now that showed something else in the evening, by company and field. */
+  readonly #putBack = new Map<string, string>();
+  /** Cells of which nobody can say what they speak for. */
+  readonly #doubtful = new Set<string>();
+  /** What was agreed on in the evening. */
+  readonly #settled: ReadonlyMap<string, string>;
+  /** Companies that the copy lacks. */
+  #missing: readonly string[] = [];
+  #isClear = false;
+  #outcome: Outcome | null = null;
+
+  private constructor(guard: Copy['guard'], isByHand: boolean, settled: ReadonlyMap<string, string>) {
+    this.guard = guard;
+    this.isByHand = isByHand;
+    this.#settled = new Map(settled);
+  }
+
+  /** `kept`: what is put back, and all that was kept since. Null: it cannot be done here. */
+  static async make(
+    habit: 'restored' | 'restored-service' | 'tidy',
+    world: World,
+    people: People,
+    random: Random,
+    kept: readonly Kept[],
+  ): Promise<Copy | null> {
+    const [older] = kept;
+    if (older === undefined) return null;
+    const copy = new Copy(
+      habit === 'restored-service' ? 'older-service' : 'older-copy',
+      habit === 'tidy',
+      people.settled,
+    );
+    const isDone = await (habit === 'restored'
+      ? copy.#restore(world, people, older)
+      : habit === 'tidy'
+        ? copy.#tidy(world, people, random, older)
+        : copy.#restoreService(world, people, older));
+    if (!isDone) return null;
+    if (!copy.isByHand) copy.#compare(people, kept);
+    return copy;
+  }
+
+  async #restore(world: World, people: People, { night, file, grid }: Kept): Promise<boolean> {
+    const now = (await world.table.grid()) ?? [];
+    if (file === null || world.table.putBack === undefined || isDeepStrictEqual(now, grid)) return false;
+    // A row that had no id then is another story.
+    const rows = recordsOf(grid);
+    if (!rows.every((row) => (row['Lead ID'] ?? '') !== '')) return false;
+    world.table.putBack(file);
+    this.told = `the table of night ${night}`;
+    const cells = rows.map((row) => ({
+      entity: entityOf(row['Company'] ?? '') ?? '',
+      cell: (field: keyof typeof columns) => row[columns[field]],
+    }));
+    this.#shows(cells);
+    this.#loses(people, JSON.stringify(now), [
+      JSON.stringify(grid),
+      JSON.stringify(world.sandbox.leads.list()),
+    ]);
+    this.#missing = recordsOf(now).flatMap((row) => {
+      const entity = entityOf(row['Company'] ?? '') ?? '';
+      return cells.some((one) => one.entity === entity) ? [] : [entity];
+    });
+    return true;
+  }
+
+  async #restoreService({ sandbox, table }: World, people: People, { night, leads }: Kept): Promise<boolean> {
+    const now = sandbox.leads.list();
+    if (leads.length === 0 || isDeepStrictEqual(now, leads)) return false;
+    const ids = new Set(leads.map(({ id }) => id));
+    for (const { id } of now) if (!ids.has(id)) sandbox.leads.remove(id);
+    for (const lead of leads) {
+      if (sandbox.leads.get(lead.id) === undefined) sandbox.leads.add(lead);
+      else sandbox.leads.edit(lead.id, lead);
+    }
+    this.told = `the service of night ${night}`;
+    this.#shows(
+      leads.map((lead) => ({
+        entity: entityOf(lead.companyName) ?? '',
+        cell: (field: keyof typeof columns) => lead[field] ?? '',
+      })),
+    );
+    const grid = JSON.stringify((await table.grid()) ?? []);
+    this.#loses(people, JSON.stringify(now), [JSON.stringify(leads), grid]);
+    this.#missing = now.flatMap(({ id, companyName }) => (ids.has(id) ? [] : [entityOf(companyName) ?? '']));
+    return true;
+  }
+
+  async #tidy({ table }: World, people: People, random: Random, older: Kept): Promise<boolean> {
+    const [headings = [], ...records] = ((await table.grid()) ?? []).map((record) => [...record]);
+    const [id, company] = [headings.indexOf('Lead ID'), headings.indexOf('Company')];
+    const before = new Map(recordsOf(older.grid).map((row) => [plainId(row['Lead ID'] ?? ''), row]));
+    const differing = records.flatMap((record) => {
+      const row = record[id] === '' ? undefined : before.get(plainId(record[id] ?? ''));
+      return fieldNames.flatMap((field) => {
+        const [at, value] = [headings.indexOf(columns[field]), row?.[columns[field]]];
+        const isOther = value !== undefined && shown(field, value) !== shown(field, record[at]);
+        return isOther && !(field === 'companyName' && value === '') ? [{ record, field, at, value }] : [];
+      });
+    });
+    for (let count = 1 + random.below(4); count > 0 && differing.length > 0; count--) {
+      const [{ record, field, at, value } = { record: [], field: 'city' as const, at: 0, value: '' }] =
+        differing.splice(random.below(differing.length), 1);
+      people.types(record[company] ?? '', field, record[at] ?? '', value);
+      record[at] = value;
+      this.told += `${record[company]} ${field} ${JSON.stringify(value)}; `;
+    }
+    if (this.told !== '') await table.write([headings, ...records]);
+    return this.told !== '';
+  }
+
+  #shows(
+    records: readonly { entity: string; cell: (field: keyof typeof columns) => string | undefined }[],
+  ): void {
+    for (const { entity, cell } of records)
+      for (const field of fieldNames) {
+        const [key, value] = [`${entity}.${field}`, shown(field, cell(field))];
+        const settled = this.#settled.get(key);
+        if (settled !== undefined && settled !== value) this.#putBack.set(key, value);
+      }
+  }
+
+  /** What was typed and is nowhere now. */
+  #loses(people: People, before: string, after: readonly string[]): void {
+    const left = new Set(after.flatMap((text) => tokensOf(text.replaceAll('\\n', ' '))));
+    const lost = tokensOf(before.replaceAll('\\n', ' ')).filter((token) => !left.has(token));
+    for (const token of lost) people.replaced.add(token);
+  }
+
+  /** An empty cell may have been so at several moments; so a service's own stage. */
+  #compare(people: People, kept: readonly Kept[]): void {
+    const [first] = kept;
+    for (const { entity, field, value, night } of people.edits)
+      if (night > (first?.night ?? 0) && isCommon(shown(field, value)))
+        this.#doubtful.add(`${entity}.${field}`);
+    for (const [key, value] of this.#putBack)
+      if (isCommon(value) || isCommon(this.#settled.get(key) ?? '')) this.#doubtful.add(key);
+  }
+
+  /** Before somebody decides: whether it was to be recognised by all that was left of it then. */
+  begins(people: People): void {
+    const tonight = people.edits.filter(({ night }) => night === people.night);
+    for (const { entity, field } of tonight) this.#doubtful.add(`${entity}.${field}`);
+    const isGone = (key: string): boolean => {
+      const entity = key.split('.')[0] ?? '';
+      return people.deletedRows.has(entity) || people.deletedLeads.has(entity) || people.doubled.has(entity);
+    };
+    const clear = [...this.#putBack.keys()].filter((key) => !this.#doubtful.has(key) && !isGone(key));
+    this.#isClear =
+      clear.length >= enough && share * this.#doubtful.size <= clear.length && !people.mishaps.hadAny;
+  }
+
+  /** What was decided. Of what is missing in a copy that is taken as it is everybody knows that it is gone. */
+  taken(people: People, outcome: Outcome): void {
+    this.#outcome = outcome;
+    if (outcome === 'forward') return;
+    const deleted = this.guard === 'older-copy' ? people.deletedRows : people.deletedLeads;
+    for (const entity of this.#missing) deleted.add(entity);
+    for (const key of this.#putBack.keys()) people.heldFields.add(key);
+  }
+
+  /** Whether what became of it is what was asked for. */
+  judge({ connection }: World, people: People): readonly string[] {
+    if (this.isByHand || this.#outcome === null) return [];
+    const isTwoWay = (name: string): boolean =>
+      (connection.sync.direction ?? 'two-way') === 'two-way' &&
+      connection.fields.every(({ field, direction }) => field !== name || direction === 'two-way');
+    const isAll = connection.fields.every(({ field }) => isTwoWay(field));
+    if (this.#outcome === 'silently' && this.#isClear && isAll)
+      return [`${this.told} was not recognised: ${JSON.stringify([...this.#putBack])}`];
+    return [...this.#putBack].flatMap(([key, older]) => {
+      const [entity = '', field = ''] = key.split('.');
+      const isEdited = people.edits.some(
+        (edit) => edit.night === people.night && edit.entity === entity && edit.field === field,
+      );
+      const now = people.settled.get(key);
+      const right = this.#outcome === 'forward' ? this.#settled.get(key) : older;
+      if (isEdited || now === undefined || !isTwoWay(field) || now === right) return [];
+      return [
+        `${key} is ${JSON.stringify(now)} after ${this.told} was taken ${this.#outcome}, not ${JSON.stringify(right)}`,
+      ];
+    });
+  }
+}
+
+function isCommon(value: string): boolean {
+  return value === '' || value === 'new';
+}
+
+/** But for empty ones and notes. */
+function recordsOf([headings = [], ...records]: readonly (readonly string[])[]): Record<string, string>[] {
+  return records
+    .filter(
+      (record) => record.some((cell) => cell !== '') && !record.some((cell) => cell.startsWith('note: ')),
+    )
+    .map((record) => Object.fromEntries(headings.map((heading, at) => [heading, record[at] ?? ''])));
+}
