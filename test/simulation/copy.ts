@@ -175,11 +175,7 @@ export class Copy {
   begins(people: People): void {
     const tonight = people.edits.filter(({ night }) => night === people.night);
     for (const { entity, field } of tonight) this.#doubtful.add(`${entity}.${field}`);
-    const isGone = (key: string): boolean => {
-      const entity = key.split('.')[0] ?? '';
-      return people.deletedRows.has(entity) || people.deletedLeads.has(entity) || people.doubled.has(entity);
-    };
-    const clear = [...this.#putBack.keys()].filter((key) => !this.#doubtful.has(key) && !isGone(key));
+    const clear = [...this.#putBack.keys()].filter((key) => !this.#doubtful.has(key) && !isGone(people, key));
     this.#isClear =
       clear.length >= enough && share * this.#doubtful.size <= clear.length && !people.mishaps.hadAny;
   }
@@ -204,6 +200,7 @@ export class Copy {
       return [`${this.told} was not recognised: ${JSON.stringify([...this.#putBack])}`];
     return [...this.#putBack].flatMap(([key, older]) => {
       const [entity = '', field = ''] = key.split('.');
+      if (isGone(people, key)) return [];
       const isEdited = people.edits.some(
         (edit) => edit.night === people.night && edit.entity === entity && edit.field === field,
       );
@@ -215,6 +212,12 @@ export class Copy {
       ];
     });
   }
+}
+
+/** Nobody can say what is to become of a company that people have deleted, or made two of. */
+function isGone({ deletedRows, deletedLeads, doubled }: People, key: string): boolean {
+  const entity = key.split('.')[0] ?? '';
+  return deletedRows.has(entity) || deletedLeads.has(entity) || doubled.has(entity);
 }
 
 function isCommon(value: string): boolean {
