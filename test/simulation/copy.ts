@@ -183,9 +183,12 @@ export class Copy {
   /** What was decided. Of what is missing in a copy that is taken as it is everybody knows that it is gone. */
   taken(people: People, outcome: Outcome): void {
     this.#outcome = outcome;
+    const { deletedRows, deletedLeads } = people;
+    const deleted = this.guard === 'older-copy' ? deletedRows : deletedLeads;
+    // What the other side has not either comes back from nowhere.
+    for (const entity of this.#missing)
+      if (outcome !== 'forward' || deletedRows.has(entity) || deletedLeads.has(entity)) deleted.add(entity);
     if (outcome === 'forward') return;
-    const deleted = this.guard === 'older-copy' ? people.deletedRows : people.deletedLeads;
-    for (const entity of this.#missing) deleted.add(entity);
     for (const key of this.#putBack.keys()) people.heldFields.add(key);
   }
 

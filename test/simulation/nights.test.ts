@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { habits } from './habits.ts';
 import { simulate, tell, troubles, type Trouble } from './nights.ts';
 import { SimDatabase } from './sim-database.ts';
 
@@ -13,6 +14,7 @@ const mixes: readonly (readonly [string, readonly Trouble[], number])[] = [
   ['one job running twice, and leases that expire', ['meanwhile', 'crashes', 'twins', 'leases'], 4],
   ['workbooks', ['answers', 'meanwhile', 'crashes', 'deletes', 'xlsx'], 3],
   ['everything at once', troubles, 7],
+  ['older copies, and tables that are elsewhere', ['meanwhile', 'deletes', 'xlsx', ...habits], 3],
 ];
 
 /** All but files that somebody has open: a table that a service keeps is open to everybody at once. */
