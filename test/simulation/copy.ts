@@ -193,13 +193,9 @@ export class Copy {
   }
 
   /** Whether what became of it is what was asked for. */
-  judge({ connection }: World, people: People): readonly string[] {
+  judge(world: World, people: People): readonly string[] {
     if (this.isByHand || this.#outcome === null) return [];
-    const isTwoWay = (name: string): boolean =>
-      (connection.sync.direction ?? 'two-way') === 'two-way' &&
-      connection.fields.every(({ field, direction }) => field !== name || direction === 'two-way');
-    const isAll = connection.fields.every(({ field }) => isTwoWay(field));
-    if (this.#outcome === 'silently' && this.#isClear && isAll)
+    if (this.#outcome === 'silently' && this.#isClear && isTwoWay(world))
       return [`${this.told} was not recognised: ${JSON.stringify([...this.#putBack])}`];
     return [...this.#putBack].flatMap(([key, older]) => {
       const [entity = '', field = ''] = key.split('.');
@@ -209,12 +205,18 @@ export class Copy {
       );
       const now = people.settled.get(key);
       const right = this.#outcome === 'forward' ? this.#settled.get(key) : older;
-      if (isEdited || now === undefined || !isTwoWay(field) || now === right) return [];
+      if (isEdited || now === undefined || !isTwoWay(world, field) || now === right) return [];
       return [
         `${key} is ${JSON.stringify(now)} after ${this.told} was taken ${this.#outcome}, not ${JSON.stringify(right)}`,
       ];
     });
   }
+}
+
+/** Whether a field, or every one, goes both ways. */
+export function isTwoWay({ connection }: World, name?: string): boolean {
+  const fields = connection.fields.filter(({ field }) => name === undefined || field === name);
+  return connection.sync.direction === 'two-way' && fields.every(({ direction }) => direction === 'two-way');
 }
 
 /** Nobody can say what is to become of a company that people have deleted, or made two of. */

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { Copy, type Kept, keptNow } from './copy.ts';
+import { Copy, isTwoWay, type Kept, keptNow } from './copy.ts';
 import { none } from './customs.ts';
 import type { Trouble } from './nights.ts';
 import type { People } from './people.ts';
@@ -103,8 +103,12 @@ export class Habits {
       // Where a side may not be written to there is one way out.
       if (refused.includes(copy.guard)) allow[0] = copy.guard;
       else if (refused.length === 0) {
-        if (await this.#isHeld())
-          this.faults.push(`cells of an older copy are held after ${allow.join(', ')}`);
+        const isHeld = await this.#isHeld();
+        if (isHeld && allow[0] === bringForward && !isTwoWay(this.#world)) {
+          allow[0] = copy.guard;
+          continue;
+        }
+        if (isHeld) this.faults.push(`cells of an older copy are held after ${allow.join(', ')}`);
         return copy.taken(this.#people, allow[0] === bringForward ? 'forward' : 'as edits');
       }
       allow.push(...refused.filter((code) => consequences.has(code)));
