@@ -206,14 +206,14 @@ export class Life {
 
   target(target: Target): Target {
     const { witness } = this.#around;
-    const { place, isLeft } = target;
+    const [place, isLeft] = [target.place?.bind(target), target.isLeft?.bind(target)];
     return {
       ...(place !== undefined && {
-        place: (signal: AbortSignal) => this.pass('place', () => place.call(target, signal), 'both'),
+        place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),
       }),
       ...(isLeft !== undefined && {
         isLeft: (other: Parameters<typeof isLeft>[0], signal: AbortSignal) =>
-          this.pass('isLeft', () => isLeft.call(target, other, signal), 'both'),
+          this.pass('isLeft', () => isLeft(other, signal), 'both'),
       }),
       name: target.name,
       batchSize: target.batchSize,
