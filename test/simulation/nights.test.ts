@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { habits } from './habits.ts';
-import { habits } from './habits.ts';
 import { simulate, tell, troubles, type Trouble } from './nights.ts';
 import { SimDatabase } from './sim-database.ts';
 
