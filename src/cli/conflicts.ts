@@ -1,4 +1,4 @@
-import { showCell } from '../lead/value.ts';
+import { plainCell, showCell } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
@@ -31,14 +31,14 @@ function heldJson(item: Held): object {
     message: item.message,
     ...(item.leadId !== '' && { leadId: item.leadId }),
     ...(item.row !== null && { row: item.row }),
-    ...(item.field !== '' && { field: item.field, lead: plain(item.lead), target: plain(item.rowValue) }),
+    ...(item.field !== '' && {
+      field: item.field,
+      lead: plainCell(item.lead),
+      target: plainCell(item.rowValue),
+    }),
     resolution: item.resolution,
     since: item.since,
   };
-}
-
-function plain(cell: Held['lead']): string | null {
-  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
 }
 
 function describeHeld(item: Held): string {

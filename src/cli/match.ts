@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../config/config.ts';
-import { type Cell, type Cells, isUnreadable, sameCell, showCell } from '../lead/value.ts';
+import { type Cells, plainCell, sameCell, showCell } from '../lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../sync/decide-match.ts';
 import type { CommonOptions } from './main.ts';
@@ -95,7 +95,7 @@ function csv(matches: readonly Match[], connections: readonly ConnectionConfig[]
     why,
     leadId,
     row,
-    ...fields.flatMap((field) => [text(lead[field]), text(cells[field])]),
+    ...fields.flatMap((field) => [plainCell(lead[field] ?? null), plainCell(cells[field] ?? null)]),
   ]);
   // A spreadsheet would run a text that begins like a formula.
   return stringify([headings, ...lines], { bom: true, escape_formulas: true });
@@ -104,10 +104,5 @@ function csv(matches: readonly Match[], connections: readonly ConnectionConfig[]
 const rounded = (score: number): number => Math.round(score * 100) / 100;
 
 function plain(cells: Cells): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(Object.entries(cells).map(([field, cell]) => [field, text(cell)]));
-}
-
-function text(cell: Cell | undefined): string | null {
-  if (cell === undefined) return null;
-  return isUnreadable(cell) ? cell.unreadable : cell;
+  return Object.fromEntries(Object.entries(cells).map(([field, cell]) => [field, plainCell(cell)]));
 }

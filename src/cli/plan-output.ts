@@ -1,4 +1,4 @@
-import { showCell } from '../lead/value.ts';
+import { plainCell, showCell } from '../lead/value.ts';
 import type { Refusal } from '../merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
@@ -65,14 +65,13 @@ function planLine({ id, kind, leadId, row, changes, reason, message }: Action): 
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
     changes: Object.fromEntries(
-      Object.entries(changes).map(([field, { from, to }]) => [field, { from: plain(from), to: plain(to) }]),
+      Object.entries(changes).map(([field, { from, to }]) => [
+        field,
+        { from: plainCell(from), to: plainCell(to) },
+      ]),
     ),
     reason: message === undefined || message === null ? reason : `${reason}: ${message}`,
   };
-}
-
-function plain(cell: Action['changes'][string]['from']): string | null {
-  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
 }
 
 /** Each change field by field, for people. `goesOn`: it is carried out at once. */

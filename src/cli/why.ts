@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cell, Value } from '../lead/value.ts';
+import { type Cell, plainCell, type Value } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import {
   type Deletion,
@@ -151,6 +151,6 @@ function writeJson({ run, at, rule, side, base, lead, row, written }: FieldWrite
 }
 
 /** What is not on record stays out of the object. */
-function plain(cell: Cell | undefined): string | null | undefined {
-  return typeof cell === 'object' && cell !== null ? cell.unreadable : cell;
+function plain(cell: Cell | undefined): Value | undefined {
+  return cell === undefined ? undefined : plainCell(cell);
 }

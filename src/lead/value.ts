@@ -61,8 +61,12 @@ export function folded(value: Value): string {
   return text.replace(/\.\d{3}z$/, '');
 }
 
+/** What a cell shows, whether it can be read or not. */
+export function plainCell(cell: Cell): Value {
+  return isUnreadable(cell) ? cell.unreadable : cell;
+}
+
 /** A cell as a person should see it in a message. */
 export function showCell(cell: Cell): string {
-  if (cell === null) return '(empty)';
-  return JSON.stringify(isUnreadable(cell) ? cell.unreadable : cell);
+  return cell === null ? '(empty)' : JSON.stringify(plainCell(cell));
 }

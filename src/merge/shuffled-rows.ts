@@ -1,5 +1,5 @@
 import type { FieldMapping } from '../lead/mapping.ts';
-import { canonical, type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
+import { canonical, type Cells, plainCell, sameCell, type Value, type Values } from '../lead/value.ts';
 
 /**
  * Looks for what a sort of part of a table leaves behind: rows in which nothing is as it was, and fields whose values
@@ -28,7 +28,7 @@ export class ShuffledRows {
       const seen = this.#changes.get(field) ?? { rows: 0, balance: 0, before: new Set() };
       if (seen.before.size < enoughKinds) seen.before.add(weight(was));
       seen.rows += 1;
-      seen.balance = (seen.balance + weight(isUnreadable(is) ? is.unreadable : is) - weight(was)) % modulus;
+      seen.balance = (seen.balance + weight(plainCell(is)) - weight(was)) % modulus;
       this.#changes.set(field, seen);
     }
     if (filled > 1 && changed === filled) this.strangers += 1;

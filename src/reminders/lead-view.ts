@@ -1,5 +1,5 @@
 import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cell, type Cells, isUnreadable } from '../lead/value.ts';
+import { type Cell, type Cells, plainCell, isUnreadable } from '../lead/value.ts';
 import { localTime } from './local-time.ts';
 import { followUpField } from './plan-reminders.ts';
 import { oneLine } from './shown-text.ts';
@@ -63,7 +63,7 @@ export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, time
 }
 
 function textOf(cell: Cell): string {
-  return isUnreadable(cell) ? cell.unreadable : (cell ?? '');
+  return plainCell(cell) ?? '';
 }
 
 /** The address of a lead by a template such as `https://app.example.com/leads/{id}`; null without a template. */

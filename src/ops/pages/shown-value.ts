@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type Cell, isUnreadable } from '../../lead/value.ts';
+import { type Cell, plainCell, isUnreadable } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
 
@@ -11,9 +11,8 @@ const wholeLength = 50_000;
 /** A value of a field, exactly as it is; isolated, so that text that runs from right to left moves nothing around it. */
 export function shownValue(cell: Cell | undefined): Html {
   if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
-  const text = isUnreadable(cell) ? cell.unreadable : cell;
   const mark = isUnreadable(cell) ? html` <span class="none">(not understood)</span>` : '';
-  return html`${foldedText(text, 'value')}${mark}`;
+  return html`${foldedText(plainCell(cell) ?? '', 'value')}${mark}`;
 }
 
 /** A text from outside, folded when it is long. */
