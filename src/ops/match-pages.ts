@@ -1,12 +1,11 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
 import { countMatches, listMatches } from '../store/matches.ts';
 import { decideMatches } from '../sync/decide-match.ts';
+import { notDecidedPage } from './pages/decided.ts';
 import type { Menu } from './pages/layout.ts';
 import { matchesPage, seenMatch } from './pages/matches.ts';
-import { messagePage } from './pages/message.ts';
 
 /** On one page of the list. */
 const shown = 25;
@@ -52,9 +51,7 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
       await decideMatches(pool, names, [id], as, (match) => seenMatch(match) === seen);
       return c.redirect(`${back}#match-${id}`, 303);
     } catch (error) {
-      if (!(error instanceof LeadsyncError)) throw error;
-      const { message, help = '' } = error;
-      return c.html(messagePage('Not decided', `${message}. ${help}`, menu, back), 409);
+      return c.html(notDecidedPage(error, menu, back), 409);
     }
   });
   return site;

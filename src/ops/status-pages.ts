@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { LeadsyncError } from '../errors.ts';
 import { Places } from '../places.ts';
 import { countHeld, type Held, heldPage } from '../store/held.ts';
 import { basesOf } from '../store/pairs.ts';
@@ -12,10 +11,11 @@ import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { decide } from '../sync/decide-held.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
-import { seenHash, type ShownConflict } from './pages/conflict-list.ts';
+import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
 import { conflictsPage } from './pages/conflicts.ts';
 import { connectionPage } from './pages/connection.ts';
 import type { Menu } from './pages/layout.ts';
+import { notDecidedPage } from './pages/decided.ts';
 import { messagePage } from './pages/message.ts';
 import { overviewPage } from './pages/overview.ts';
 import { runPage } from './pages/run.ts';
@@ -130,12 +130,16 @@ export function statusPages(app: App, menu: Menu): Hono {
     const { use, seen, back } = form.data;
     const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
     try {
-      const held = await decide(pool, c.req.param('id'), use, fieldsOf, (item) => seenHash(item) === seen);
+      const held = await decide(
+        pool,
+        c.req.param('id'),
+        use,
+        fieldsOf,
+        (item) => seenConflict(item) === seen,
+      );
       return c.redirect(`${back}#held-${held.id}`, 303);
     } catch (error) {
-      if (!(error instanceof LeadsyncError)) throw error;
-      const { message, help = '' } = error;
-      return c.html(messagePage('Not decided', `${message}. ${help}`, menu, back), 409);
+      return c.html(notDecidedPage(error, menu, back), 409);
     }
   });
   return site;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { FieldMapping } from '../../lead/mapping.ts';
 import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
+import { seenHash } from './decided.ts';
 import type { Html } from './layout.ts';
 import { heldMessage } from './held-message.ts';
 import { shownTime } from './shown-time.ts';
@@ -17,12 +17,9 @@ export interface ShownConflict {
   readonly timeZone: string;
 }
 
-/** What a person has seen of it, as a short hash: a decision on other values is none. */
-export function seenHash({ lead, rowValue, code }: Held): string {
-  return createHash('sha256')
-    .update(JSON.stringify([lead, rowValue, code]))
-    .digest('base64url')
-    .slice(0, 16);
+/** What a person has seen of it. */
+export function seenConflict({ lead, rowValue, code }: Held): string {
+  return seenHash(lead, rowValue, code);
 }
 
 /** Held items with both values and a button for each side that may be chosen. `back`: the page to come back to. */
@@ -82,7 +79,7 @@ ${line('target', shownValue(item.rowValue))}
 function chooseButton(item: Held, side: Side, label: Html | string, back: string): Html {
   return html`<form method="post" action="/conflicts/${item.id}">
 <input type="hidden" name="use" value="${side}">
-<input type="hidden" name="seen" value="${seenHash(item)}">
+<input type="hidden" name="seen" value="${seenConflict(item)}">
 <input type="hidden" name="back" value="${back}">
 <button>${label}</button>
 </form>`;

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { FieldMapping } from '../../lead/mapping.ts';
 import { sameCell } from '../../lead/value.ts';
 import type { Match, MatchState } from '../../store/matches.ts';
 import { pages } from './conflicts.ts';
+import { seenHash } from './decided.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
 import { counted, foldedText, shownValue } from './shown-value.ts';
@@ -26,12 +26,9 @@ export interface MatchesPage {
   readonly now: number;
 }
 
-/** What a person has seen of it, as a short hash: a decision on other values is none. */
+/** What a person has seen of it. */
 export function seenMatch({ lead, cells, leadId }: Match): string {
-  return createHash('sha256')
-    .update(JSON.stringify([leadId, lead, cells]))
-    .digest('base64url')
-    .slice(0, 16);
+  return seenHash(leadId, lead, cells);
 }
 
 /** `/matches`: new rows and new leads that may be one, page by page. */
