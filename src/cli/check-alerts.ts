@@ -1,9 +1,7 @@
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
 import { alertContext } from './alert-context.ts';
-import { type CheckLine, look } from './check-line.ts';
-
-const never = new AbortController().signal;
+import { type CheckLine, look, never } from './check-line.ts';
 
 /** What a test says: it is no problem, and no success either, so that the heartbeat is not called. */
 const text = {

@@ -1,5 +1,8 @@
 import { LeadsyncError } from '../errors.ts';
 
+/** A check is not broken off. */
+export const never = new AbortController().signal;
+
 /** One thing that was looked at. */
 export interface CheckLine {
   readonly name: string;

@@ -1,9 +1,8 @@
 import { countKnownPairs } from '../store/pairs.ts';
-import { currentPlace, findPlace, keyOf, sharedWith } from '../store/places.ts';
+import { currentPlace, findPlace, keyOf } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { type CheckLine, look } from './check-line.ts';
-
-const never = new AbortController().signal;
+import { placeShared } from '../sync/which-place.ts';
+import { type CheckLine, look, never } from './check-line.ts';
 
 /** A line when the target is not what was kept in step so far, or is gone. */
 export async function checkPlace({ target, connection, pool }: SyncContext): Promise<CheckLine[]> {
@@ -20,16 +19,18 @@ export async function checkPlace({ target, connection, pool }: SyncContext): Pro
     });
     if (!gone.ok) return [gone];
   }
-  const other = await sharedWith(pool, { connection: name, identity: found.id });
-  const shared =
-    other === null
-      ? []
-      : [`${found.address} is kept in step by the connection ${other} too: give each a place of its own.`];
-  const tell = (message: string): CheckLine => ({ name: `${name}: place`, ok: other === null, message });
-  if (known?.isCurrent === true) return shared.map(tell);
+  const [shared] = await placeShared(pool, { connection: name, identity: found.id, address: found.address });
+  const told = shared === undefined ? [] : [`${shared.message}.`];
+  const tell = (message: string): CheckLine => ({
+    name: `${name}: place`,
+    ok: shared === undefined,
+    message,
+    ...(shared !== undefined && { code: shared.code }),
+  });
+  if (known?.isCurrent === true) return told.map(tell);
   const next =
     known?.wasCurrent === true
       ? 'the next sync goes on from where it was left'
       : 'the next sync is its first, unless the other one was moved here';
-  return [tell([`${found.address} is another place than ${current.address}: ${next}.`, ...shared].join(' '))];
+  return [tell([`${found.address} is another place than ${current.address}: ${next}.`, ...told].join(' '))];
 }

@@ -4,12 +4,10 @@ import { dirname } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { IdLook } from './check-ids.ts';
-import { type CheckLine, failed, look } from './check-line.ts';
+import { type CheckLine, failed, look, never } from './check-line.ts';
 import { checkPlace } from './check-place.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
-
-const never = new AbortController().signal;
 
 /** What a sync needs of the target: an account, the rows and columns, the leave to write. `fix`: mends what it can. */
 export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {

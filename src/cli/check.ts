@@ -6,7 +6,7 @@ import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { checkAlertChannels } from './check-alerts.ts';
 import { addressless, describeAddressless } from './addressless.ts';
-import { type CheckLine, describeLine, failed, look } from './check-line.ts';
+import { type CheckLine, describeLine, failed, look, never } from './check-line.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
@@ -18,8 +18,6 @@ export interface CheckOptions extends CommonOptions {
   /** Sends a test to whom alerts go. */
   readonly testAlert?: boolean;
 }
-
-const never = new AbortController().signal;
 
 /**
  * `leadsync check`: a line for each thing that a sync needs, and what to do about each that fails. Writes nothing

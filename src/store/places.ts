@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { getRun, type Run } from './runs.ts';
+import { type Run, updateRun } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -123,17 +123,6 @@ export async function renamePlace(
   );
 }
 
-/** Notes which place a run is in, and under which key its baselines are; null: under the name of its connection. */
-export async function placeRun(
-  db: Queryable,
-  runId: number,
-  place: string,
-  baseline: string | null,
-): Promise<Run> {
-  await db.query(`update runs set place = $2, baseline = $3 where id = $1`, [runId, place, baseline]);
-  return found(await getRun(db, runId));
-}
-
 /**
  * Makes the place of a run the current one, when what it plans may be carried out: the baselines change keys with those
  * of the place that was current, or stay, when that one was moved here. `service`: whose leads are there from now on.
@@ -142,19 +131,20 @@ export async function enterPlace(db: pg.PoolClient, run: Run, service: string): 
   if (run.place === null) return run;
   const connection = connectionOf(run.connection);
   const current = await currentPlace(db, connection);
+  let entered = run;
   if (current === null) {
     await db.query(`update places set is_current = true where id = $1`, [run.place]);
   } else if (current.id !== run.place) {
-    if (run.connection === connection) await movePlace(db, run.place, current.id);
+    const isMoved = run.connection === connection;
+    if (isMoved) await movePlace(db, run.place, current.id);
     else await swapPlaces(db, connection, run.place, current.id);
-    const place = run.connection === connection ? current.id : run.place;
-    await placeRun(db, run.id, place, null);
+    entered = await updateRun(db, run.id, { place: isMoved ? current.id : run.place, baseline: null });
   }
   await db.query(
     `update places set service = $2 where connection = $1 and is_current and service is distinct from $2`,
     [connection, service],
   );
-  return found(await getRun(db, run.id));
+  return entered;
 }
 
 /** The place that was known is found elsewhere. */
@@ -255,9 +245,4 @@ export async function countDiffering(db: Queryable, runId: number): Promise<numb
     [runId],
   );
   return rows[0]?.count ?? 0;
-}
-
-function found(run: Run | null): Run {
-  if (run === null) throw new Error('the run is not in the database any more');
-  return run;
 }

@@ -94,6 +94,9 @@ export interface RunPatch {
   readonly waiting?: number;
   readonly rowsReadEqual?: number;
   readonly mark?: string | null;
+  readonly place?: string;
+  /** The key of the baselines of its place; null: the name of the connection. */
+  readonly baseline?: string | null;
   readonly tries?: number;
   readonly problems?: readonly Problem[];
   readonly refusals?: readonly Refusal[];
@@ -118,6 +121,8 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   waiting: 'waiting',
   rowsReadEqual: 'rows_read_equal',
   mark: 'mark',
+  place: 'place',
+  baseline: 'baseline',
   tries: 'tries',
   problems: 'problems',
   refusals: 'refusals',

@@ -10,12 +10,11 @@ import {
   keyOf,
   type KnownPlace,
   placeById,
-  placeRun,
   renamePlace,
   seePlace,
   sharedWith,
 } from '../store/places.ts';
-import { getRun, nextRound, type Run } from '../store/runs.ts';
+import { getRun, nextRound, type Run, updateRun } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
 
 /** A run that was away for so long (ms) looks again where it is: a link may lead elsewhere by now. */
@@ -44,7 +43,8 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
   if (seen.id === run.place) return run;
   const placed = await holding(context, async (db) => {
     const begun = run.place === null ? run : await nextRound(db, run.id);
-    return placeRun(db, begun.id, seen.id, await baselineOf(context, seen, found.isThere, run));
+    const baseline = await baselineOf(context, seen, found.isThere, run);
+    return updateRun(db, begun.id, { place: seen.id, baseline });
   });
   if (run.undoOf !== null) await assertSamePlace(context.pool, placed, run.undoOf, seen);
   const known = await countKnownPairs(context.pool, placed.connection);
@@ -136,6 +136,19 @@ export async function otherPlace(
   return { ...addresses, known: 0, recognised: 0, newLeads, differing: await countDiffering(db, run.id) };
 }
 
+const note = (code: string, message: string): Problem => ({ code: `${placeCode}${code}`, message });
+
+/** That another connection keeps the same place in step; empty: none does. */
+export async function placeShared(
+  db: Parameters<typeof sharedWith>[0],
+  place: Pick<KnownPlace, 'connection' | 'identity' | 'address'>,
+): Promise<readonly Problem[]> {
+  const other = await sharedWith(db, place);
+  if (other === null) return [];
+  const message = `${place.address} is kept in step by the connection ${other} too: give each a place of its own`;
+  return [note('shared', message)];
+}
+
 /** What is to be told of the place of a run. */
 export async function placeNotes(
   db: pg.PoolClient,
@@ -143,18 +156,8 @@ export async function placeNotes(
 ): Promise<readonly Problem[]> {
   if (placement === null) return [];
   const { kind, here, before } = placement;
-  const note = (code: string, message: string): Problem => ({ code: `${placeCode}${code}`, message });
   const kept = `What is remembered of ${before.address} is kept for when the target is set back`;
-  const other = await sharedWith(db, here);
-  const shared =
-    other === null
-      ? []
-      : [
-          note(
-            'shared',
-            `${here.address} is kept in step by the connection ${other} too: give each a place of its own`,
-          ),
-        ];
+  const shared = await placeShared(db, here);
   switch (kind) {
     case 'same':
       return shared;

@@ -312,6 +312,7 @@ test('Postgres: two connections that keep one table under two names of its serve
   }>();
   expect(checks.find(({ name }) => name === 'second: place')).toMatchObject({
     ok: false,
+    code: 'place.shared',
     message: expect.stringContaining('by the connection main too'),
   });
 });
