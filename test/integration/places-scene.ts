@@ -34,3 +34,43 @@ export async function reasonsOf({ database }: Workspace, runId: string): Promise
   );
   return rows.map(({ reason }) => reason);
 }
+
+/** What the place of a kind of target is asked to show, of the row of a lead. */
+export interface Where {
+  /** Makes the settings name the place. */
+  readonly point: () => void;
+  readonly city: (leadId: string) => string | undefined | Promise<string | undefined>;
+  readonly edit: (leadId: string, city: string) => void | Promise<void>;
+}
+
+/** Synced, switched, edited in the service, switched back: the newer values arrive, nothing is reverted. */
+export async function switchAndBack(workspace: Workspace, here: Where, there: Where): Promise<void> {
+  here.point();
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { rows: 8 }, problems: [] });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: nothing, problems: [] });
+  const [a, b, c] = [idOf(workspace, 0), idOf(workspace, 1), idOf(workspace, 2)];
+  there.point();
+  expect(await workspace.sync()).toMatchObject({
+    status: 'succeeded',
+    created: { leads: 0, rows: 8 },
+    problems: [{ code: 'place.first-sync' }],
+  });
+  workspace.sandbox.leads.edit(a, { city: 'Ulm' });
+  await there.edit(b, 'Bonn');
+  expect(await workspace.sync()).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 1, rows: 1 },
+    problems: [],
+  });
+  await here.edit(c, 'Jena');
+  here.point();
+  expect(await workspace.sync()).toMatchObject({
+    status: 'succeeded',
+    created: nothing,
+    updated: { leads: 1, rows: 2 },
+    problems: [{ code: 'place.switched' }],
+  });
+  expect(await Promise.all([a, b, c].map(async (id) => here.city(id)))).toEqual(['Ulm', 'Bonn', 'Jena']);
+  expect([a, b, c].map((id) => workspace.sandbox.leads.get(id)?.['city'])).toEqual(['Ulm', 'Bonn', 'Jena']);
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: nothing, problems: [] });
+}

@@ -11,10 +11,9 @@ import { advanceRun } from '../../src/sync/run.ts';
 import { Sheet } from '../support/sheet.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
+import { fields, nothing } from './places-scene.ts';
 
-const fields = { companyName: 'Company', city: 'City', stage: 'Stage' };
 const never = new AbortController().signal;
-const nothing = { leads: 0, rows: 0 };
 
 const pointTo = (workspace: Workspace, path: string, more: object = {}): void =>
   workspace.configure({ fields, target: { path }, ...more });
