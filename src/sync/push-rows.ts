@@ -35,6 +35,8 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   let storing = Promise.resolve();
   let mark: Awaited<ReturnType<typeof markOf>>;
   for (;;) {
+    // What is known to be written is stored before the run stops: its transaction may not have begun yet.
+    if (context.stop.aborted) await storing;
     context.stop.throwIfAborted();
     const actions = await next;
     const last = actions.at(-1);
