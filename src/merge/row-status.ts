@@ -80,7 +80,7 @@ const recordReasons: Readonly<Record<string, string>> = {
   'row.without-id': 'new rows do not become leads here',
   'lead.create-refused': 'the service does not take this row as a lead',
   'row.undone': 'an undo took the lead of this row away',
-  'create.in-doubt': 'it is not known which lead was made of this row',
+  'create.in-doubt': 'could not tell which lead was created from this row',
   'leads.forbidden': 'leadsync is not allowed to change this in the service',
   'target.value-not-storable': 'a value of the lead does not fit into this table',
   'target.cell-not-writable': 'a cell of this row cannot be written to',

@@ -133,17 +133,18 @@ export async function settleCreates(
       if (settlement.kind !== 'wait') abandoned.push(intent.id);
       continue;
     }
-    // Its id cannot be written there now; the row is held for that.
-    if (row.isUnreadable) continue;
-    for (const candidate of alike) rows.add(candidate.row);
+    // A row whose id cannot be read is held for that already, and may be another lead's.
+    const [writable, ...others] = alike.filter(({ isUnreadable }) => !isUnreadable);
+    if (writable === undefined) continue;
+    for (const candidate of [writable, ...others]) rows.add(candidate.row);
     if (settlement.kind === 'ambiguous')
       for (const candidate of settlement.candidates) leadIds.add(candidate);
     if (!certain) {
       actions.push(
         held(
           intent,
-          row.row,
-          'the row that it was made of was edited, and it cannot be told which one it is: write the id of its lead into the right row',
+          writable.row,
+          'that row was edited since, and several rows look like it: write the id of its lead into the right row',
         ),
       );
       continue;
@@ -229,6 +230,6 @@ function held(intent: Intent, row: number | null, why: string): NewAction {
     changes: {},
     expect: {},
     reason: 'create.in-doubt',
-    message: `it is not known which lead was made of this row, because the reply did not tell; ${why}`,
+    message: `could not tell which lead was created from this row, because the reply did not say; ${why}`,
   };
 }

@@ -86,6 +86,33 @@ test('nothing twice: a lost reply, and somebody made the same lead by hand: a pe
   expect(here.sheet.rows().map((row) => row['Lead ID'])).toEqual([expect.any(String), ours.id, theirs.id]);
 });
 
+test('nothing twice: a new row is renamed while its create is in doubt, and a row above that is like it has lost its id', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 1 } });
+  await here.sync();
+  const [above] = here.sheet.rows();
+  if (above === undefined) throw new Error('no row');
+  here.sheet.add({ ...above, 'Lead ID': '', Company: 'Acme Handels GmbH' });
+  here.sandbox.set({ faults: parseFaults('lost-reply:once=1,on=POST;503:after=2,on=list') });
+  expect(await here.sync()).toMatchObject({ status: 'failed', putOff: 1 });
+
+  here.sandbox.set({ faults: [] });
+  here.sheet.edit((row) => row['Company'] === 'Acme Handels GmbH', { Company: 'Acme Handel AG' });
+  here.sheet.edit((row) => row['Company'] === above['Company'], { 'Lead ID': '#REF!' });
+  for (let night = 0; night < 3; night++) await here.sync();
+  expect(here.sandbox.leads.list().map(({ companyName }) => companyName)).toEqual([
+    above['Company'],
+    'Acme Handels GmbH',
+  ]);
+  expect(here.sheet.rows().map((row) => row['Company'])).toEqual([above['Company'], 'Acme Handel AG']);
+
+  here.sheet.edit((row) => row['Company'] === above['Company'], { 'Lead ID': above['Lead ID'] ?? '' });
+  await here.sync();
+  expect(here.sandbox.leads.list().map(({ companyName }) => companyName)).toEqual([
+    above['Company'],
+    'Acme Handel AG',
+  ]);
+});
+
 test('nothing twice: the one lead that a person was asked about is missed by a scan', async () => {
   const ignoredFields = ['segment', 'city', 'region'];
   await using here = await Workspace.open({ sandbox: { leads: 1, ignoredFields } });

@@ -38,7 +38,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [row('row.orphan'), 'held: no lead has this id'],
   [row('row.without-id'), 'held: new rows do not become leads here'],
   [row('lead.create-refused'), 'held: the service does not take this row as a lead'],
-  [row('create.in-doubt'), 'held: it is not known which lead was made of this row'],
+  [row('create.in-doubt'), 'held: could not tell which lead was created from this row'],
   [row('leads.forbidden'), 'held: leadsync is not allowed to change this in the service'],
   [{ held: [stage, ...row('row.orphan').held] }, 'held: no lead has this id'],
   [
