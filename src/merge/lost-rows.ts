@@ -21,6 +21,8 @@ export interface LostLead {
   readonly base: Values;
   /** As the scan shows it, else as in the baseline. */
   readonly lead: Cells;
+  /** The baseline, and what is held of its row. Absent: nothing is. */
+  readonly row?: Cells;
   /** The scan shows the lead. */
   readonly isListed: boolean;
   /** Its row was there in the scan before. */
@@ -63,13 +65,16 @@ export function lostMarks(
   fields: readonly FieldMapping[],
   readable: readonly FieldMapping[],
 ): readonly string[] {
-  const { base, lead, place } = lost;
   return [
     ...contentKeys(lost, fields, readable).map((key) => `=${key}`),
-    ...nameMark(base),
-    ...nameMark(lead),
-    ...(place === null ? [] : [`@${place}`]),
+    ...recordsOf(lost).flatMap(nameMark),
+    ...(lost.place === null ? [] : [`@${lost.place}`]),
   ];
+}
+
+/** What the row of a lead may have shown before anybody edited it today. */
+function recordsOf({ base, lead, row = base }: LostLead): readonly Cells[] {
+  return [base, lead, row];
 }
 
 /**
@@ -156,19 +161,15 @@ export function findLostRows(
  * Whether a row may be the one that a lead lost in this very scan: it has its name, whatever else was edited; or it shows at
  * least half of what is filled in the lead or in it, which is two fields, or one where it stands in the lead's place.
  */
-function isMuchAlike(
-  { cells, row }: Stray,
-  { base, lead, place }: LostLead,
-  fields: readonly FieldMapping[],
-): boolean {
+function isMuchAlike({ cells, row }: Stray, lost: LostLead, fields: readonly FieldMapping[]): boolean {
   const shown = fields.filter(({ field }) => field in cells);
-  return [base, lead].some((record: Cells) => {
+  return recordsOf(lost).some((record) => {
     if (nameMark(cells).some((name) => nameMark(record).includes(name))) return true;
     const filled = shown.filter(
       ({ field }) => !sameCell(cells[field] ?? null, null) || !sameCell(record[field] ?? null, null),
     );
     const same = filled.filter(({ field }) => sameCell(cells[field] ?? null, record[field] ?? null));
-    return same.length >= (row === place ? 1 : 2) && same.length * 2 >= filled.length;
+    return same.length >= (row === lost.place ? 1 : 2) && same.length * 2 >= filled.length;
   });
 }
 
@@ -177,14 +178,14 @@ function nameMark({ companyName = null }: Cells): readonly string[] {
   return name === '' ? [] : [`#${name}`];
 }
 
-/** What a row that shows the baseline, or the lead as it is now, has for a key. */
+/** What a row that nobody edited has for a key. */
 function contentKeys(
-  { base, lead }: LostLead,
+  lost: LostLead,
   fields: readonly FieldMapping[],
   readable: readonly FieldMapping[],
 ): readonly string[] {
   if (fields.length === 0) return [];
-  return [...new Set([contentKey(base, fields, readable), contentKey(lead, fields, readable)])];
+  return [...new Set(recordsOf(lost).map((record) => contentKey(record, fields, readable)))];
 }
 
 function contentKey(

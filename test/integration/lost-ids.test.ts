@@ -58,6 +58,22 @@ test.each(['restore', 'delete-lead'] as const)(
   },
 );
 
+test('a row whose edits the service refuses loses its id: it is known by what is held of it', async () => {
+  await using here = await Workspace.open({ sandbox: { leads: 3 } });
+  await here.sync();
+  const edited = { Company: '', Segment: 'edited', City: 'edited', Region: 'edited', Stage: 'edited' };
+  const [first] = here.sheet.rows();
+  const edit = here.sandbox.leads.edit.bind(here.sandbox.leads);
+  here.sandbox.leads.edit = (id) => edit(id, {});
+  here.sheet.edit((row) => row['Lead ID'] === first?.['Lead ID'], { ...edited, Company: 'Renamed AG' });
+  expect(await here.sync()).toMatchObject({ held: 5 });
+
+  clearIds(here, 1);
+  expect(await here.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, updated: { rows: 1 }, held: 5 });
+  expect(here.sheet.rows()[0]).toEqual({ ...first, ...edited, Company: 'Renamed AG' });
+  expect(here.sandbox.leads.size).toBe(3);
+});
+
 test('all ids cleared, a note below the table: each id comes back, new rows stay above the note, which stays a note', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 4 } });
   await here.sync();
