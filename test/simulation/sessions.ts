@@ -88,13 +88,14 @@ export class Sessions {
             return this.#life.pass(
               nameOf(text),
               () => {
-                if (text === 'begin') begun = this.#clock.iso;
+                const begins = text.startsWith('begin');
+                if (begins) begun = this.#clock.iso;
                 if (text === 'commit' || text === 'rollback') {
                   begun = null;
                   return anyQuery(target)(text);
                 }
                 const time = begun ?? this.#clock.iso;
-                if (text === 'begin') return anyQuery(target)(`begin; set local sim.now = '${time}'`);
+                if (begins) return anyQuery(target)(`${text}; set local sim.now = '${time}'`);
                 return anyQuery(target)(...this.#dated(args, time));
               },
               'both',
