@@ -1,8 +1,9 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { startSheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import { administrate } from '../support/administrate.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Workspace } from '../support/workspace.ts';
 
@@ -62,9 +63,11 @@ async function googleSheets(): Promise<Kind> {
   };
 }
 
-async function postgresTable(): Promise<Kind> {
+async function postgresTable(): Promise<Kind & { readonly name: string }> {
   const database = await createTestDatabase();
   const pool = new pg.Pool({ connectionString: database.url });
+  // A database that is restored ends its sessions.
+  pool.on('error', () => {});
   const workspace = await Workspace.open({
     sandbox: { leads: 30 },
     connection: {
@@ -72,6 +75,7 @@ async function postgresTable(): Promise<Kind> {
     },
   });
   return {
+    name: new URL(database.url).pathname.slice(1),
     workspace,
     type: async (leadId, city) =>
       void (await pool.query(`update leads set city = $2 where lead_id = $1`, [leadId, city])),
@@ -124,3 +128,32 @@ test.each([
     expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 0 } });
   },
 );
+
+test('a Postgres database that is restored as a whole bears the older mark: a single cell is enough', async () => {
+  await using kind = await postgresTable();
+  const { workspace, name } = kind;
+  const { leads } = workspace.sandbox;
+  await workspace.sync();
+  const server = inject('databaseUrl');
+  const copy = async (from: string, to: string): Promise<void> => {
+    const others = `select pg_terminate_backend(pid) from pg_stat_activity where datname in ('${from}', '${to}')`;
+    await administrate(server, others);
+    await administrate(server, `drop database if exists ${to}`);
+    await administrate(server, `create database ${to} template ${from}`);
+  };
+  await copy(name, `${name}_then`);
+  const [lead] = leads.list();
+  leads.edit(lead?.id ?? '', { city: 'Rome' });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
+  await copy(`${name}_then`, name);
+  await administrate(server, `drop database ${name}_then`);
+  expect(await workspace.sync()).toMatchObject({
+    status: 'stopped',
+    problems: [{ code: 'guard.older-copy' }],
+  });
+  expect(await workspace.sync({ allow: ['older-copy:update'] })).toMatchObject({
+    status: 'succeeded',
+    updated: { leads: 0, rows: 1 },
+  });
+  expect(leads.get(lead?.id ?? '')?.city).toBe('Rome');
+});
