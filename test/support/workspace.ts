@@ -119,7 +119,10 @@ export class Workspace implements AsyncDisposable {
     return openApp(await loadConfig({ env: this.env, cwd: this.folder }), pino({ level: 'silent' }));
   }
 
-  /** A run from its beginning (or its checkpoint) to its end in this process; waits as often as it is told to. */
+  /**
+   * A run from its beginning (or its checkpoint) to its end in this process; waits as often as it is told to, but for creates
+   * that the sandbox has long answered: they are made older.
+   */
   async run({ mode = 'sync', allow = [], patience = 3 }: RunOptions = {}): Promise<Run> {
     await using app = await this.openApp();
     const context = app.contexts.get(connectionName);
@@ -127,8 +130,16 @@ export class Workspace implements AsyncDisposable {
     for (;;) {
       const result = await advanceRun(context, { mode, allow, patience }, new AbortController().signal);
       if (result.kind === 'finished') return result.run;
-      await sleep(result.afterMs);
+      if (result.why === 'settling') await this.#age(result.afterMs);
+      else await sleep(result.afterMs);
     }
+  }
+
+  async #age(ms: number): Promise<void> {
+    await this.database.pool.query(
+      `update intents set attempted_at = attempted_at - make_interval(secs => $1)`,
+      [ms / 1000],
+    );
   }
 
   /** A whole sync in this process. */
