@@ -175,7 +175,8 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
-    const fresh = open.idleMs < resumeWithin && open.settingsHash === settingsHash;
+    const isAllowed = request.allow.every((guard) => open.allow.includes(guard));
+    const fresh = open.idleMs < resumeWithin && open.settingsHash === settingsHash && isAllowed;
     if (fresh) return open;
     const message =
       'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
@@ -194,7 +195,7 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
   return holding(context, (db) => insertRun(db, wanted));
 }
 
-/** A run is taken up only by who asks for the same, under the same settings. */
+/** A run is taken up only by who asks for the same, under the same settings, and allows nothing more. */
 function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunRequest): string {
   return hash('sha256', JSON.stringify([settingsHashes(connection), approval ?? null, undoOf ?? null]));
 }

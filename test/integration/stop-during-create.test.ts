@@ -24,3 +24,26 @@ test('nothing twice: a worker is stopped while a lead is made, and the reply tak
   expect(sandbox.leads.size).toBe(3);
   expect(sheet.rows()).toHaveLength(3);
 }, 60_000);
+
+test('a sync that is allowed more than the one that was interrupted does not go on with that one', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 8 } });
+  const { sandbox, sheet } = workspace;
+  await workspace.sync();
+  for (const { id } of sandbox.leads.list().slice(0, 6)) sandbox.leads.edit(id, { city: 'Rome' });
+  sheet.write(sheet.grid().slice(0, 1));
+  await using app = await workspace.openApp();
+  const context = app.contexts.get(connectionName);
+  if (context === undefined) throw new Error('the connection is not configured');
+  sandbox.set({ faults: [{ kind: 'slow', ms: 60_000, when: { once: 1 }, on: ['list'] }] });
+  const lists = sandbox.stats.byRoute.list;
+  const stop = new AbortController();
+  const run = advanceRun(context, { mode: 'sync', allow: [], patience: 3 }, stop.signal);
+  await until('the leads are asked for', () => sandbox.stats.byRoute.list > lists);
+  stop.abort(new LeadsyncError('process.stopping', 'the process is stopping', { retry: 'later' }));
+  expect(await run).toMatchObject({ kind: 'again', why: 'stopping' });
+
+  expect(await workspace.sync({ allow: ['target-gone'] })).toMatchObject({
+    status: 'succeeded',
+    created: { leads: 0, rows: 8 },
+  });
+});
