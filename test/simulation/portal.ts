@@ -122,13 +122,15 @@ class Portal implements OnlineTable {
       get requests() {
         return target.requests;
       },
+      place: (signal) => work(false, () => target.place?.(signal) ?? Promise.resolve(null)),
+      isLeft: (place, signal) => work(false, () => target.isLeft?.(place, signal) ?? Promise.resolve(false)),
       open: (options, signal) =>
         work(false, async () => {
           const snapshot = await target.open(options, signal);
           this.table.isMade ||= options.create;
           return snapshot;
         }),
-      write: (changes, signal) => work(true, () => target.write(changes, signal)),
+      write: (...args) => work(true, () => target.write(...args)),
     };
   }
 

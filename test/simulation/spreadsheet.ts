@@ -137,6 +137,8 @@ export class Spreadsheet implements OnlineTable {
       get requests() {
         return target.requests;
       },
+      place: (signal) => work('open', () => target.place?.(signal) ?? Promise.resolve(null)),
+      isLeft: (place, signal) => work('open', () => target.isLeft?.(place, signal) ?? Promise.resolve(false)),
       open: (...args) => work('open', () => target.open(...args)),
       write: (...args) => work('write', () => target.write(...args)),
     };
