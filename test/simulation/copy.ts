@@ -1,26 +1,54 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
-import { shown } from './judge.ts';
+import { shown, tokensIn } from './judge.ts';
 import type { People } from './people.ts';
-import { columns, entityOf, fieldNames, plainId, tokensOf } from './tokens.ts';
+import type { SimDatabase } from './sim-database.ts';
+import type { PutBack } from './table.ts';
+import { columns, entityOf, type Field, fieldNames, plainId } from './tokens.ts';
 import type { World } from './world.ts';
 
 /** What was there when a night had come to rest. */
 export interface Kept {
   readonly night: number;
   readonly leads: readonly SandboxLead[];
-  readonly file: Uint8Array | null;
   readonly grid: readonly (readonly string[])[];
+  /** Puts the table back; null: there was none. */
+  readonly putBackTable: PutBack | null;
+  /** What both sides showed, by company and field. */
+  readonly settled: ReadonlyMap<string, string>;
+  /** The last mark that is known to have arrived in the table. */
+  readonly mark: string | null;
+  /** Puts our database back; null: nobody keeps a dump. */
+  readonly putBackState: (() => Promise<void>) | null;
 }
 
-export async function keptNow({ sandbox, table }: World, night: number): Promise<Kept> {
-  const file = table.bytes?.() ?? null;
-  return { night, leads: sandbox.leads.list(), file, grid: (await table.grid()) ?? [] };
+export async function keptNow(
+  { sandbox, table }: World,
+  { night, settled }: People,
+  database: SimDatabase,
+  hasDump: boolean,
+): Promise<Kept> {
+  return {
+    night,
+    leads: sandbox.leads.list(),
+    grid: (await table.grid()) ?? [],
+    putBackTable: table.keep?.() ?? null,
+    settled: new Map(settled),
+    mark: await lastMark(database),
+    putBackState: hasDump ? await database.keep() : null,
+  };
+}
+
+async function lastMark({ pool }: SimDatabase): Promise<string | null> {
+  const { rows } = await pool.query<{ nonce: string }>(
+    `select nonce from marks where connection = 'main' and written order by run_id desc limit 1`,
+  );
+  return rows[0]?.nonce ?? null;
 }
 
 /** What was done with an older copy: nobody was asked; its values are edits; it was brought forward. */
-type Outcome = 'silently' | 'as edits' | 'forward';
+export type Outcome = 'silently' | 'as edits' | 'forward';
 
 /** From so many cells that are put back on, with at most a quarter as many in doubt, a run has to stop. */
 const enough = 3;
@@ -28,9 +56,9 @@ const share = 4;
 
 /** One older copy that somebody has put in the place of a side, or a few values that somebody has set back by hand. */
 export class Copy {
-  readonly guard: 'older-copy' | 'older-service';
-  /** Values were set back one by one. */
-  readonly isByHand: boolean;
+  readonly guards: readonly ['older-copy' | 'older-service'];
+  /** Values were set back one by one, so they are meant. */
+  readonly hasOneWay: boolean;
   told = '';
   /** What the cells show now that showed something else in the evening, by company and field. */
   readonly #putBack = new Map<string, string>();
@@ -38,14 +66,17 @@ export class Copy {
   readonly #doubtful = new Set<string>();
   /** What was agreed on in the evening. */
   readonly #settled: ReadonlyMap<string, string>;
-  /** Companies that the copy lacks. */
+  /** Companies that the copy lacks; of those that the other side has not either nobody knows any more. */
   #missing: readonly string[] = [];
+  #isNowhere: (entity: string) => boolean = () => false;
+  /** The copy bears an earlier mark. */
+  #isMarked = false;
   #isClear = false;
   #outcome: Outcome | null = null;
 
-  private constructor(guard: Copy['guard'], isByHand: boolean, settled: ReadonlyMap<string, string>) {
-    this.guard = guard;
-    this.isByHand = isByHand;
+  private constructor(guard: Copy['guards'][0], isByHand: boolean, settled: ReadonlyMap<string, string>) {
+    this.guards = [guard];
+    this.hasOneWay = isByHand;
     this.#settled = new Map(settled);
   }
 
@@ -57,7 +88,7 @@ export class Copy {
     random: Random,
     kept: readonly Kept[],
   ): Promise<Copy | null> {
-    const [older] = kept;
+    const [older, ...later] = kept;
     if (older === undefined) return null;
     const copy = new Copy(
       habit === 'restored-service' ? 'older-service' : 'older-copy',
@@ -65,36 +96,42 @@ export class Copy {
       people.settled,
     );
     const isDone = await (habit === 'restored'
-      ? copy.#restore(world, people, older)
+      ? copy.#restore(world, people, random, [older, ...later])
       : habit === 'tidy'
         ? copy.#tidy(world, people, random, older)
         : copy.#restoreService(world, people, older));
     if (!isDone) return null;
-    if (!copy.isByHand) copy.#compare(people, kept);
+    if (!copy.hasOneWay) copy.#compare(people, kept);
     return copy;
   }
 
-  async #restore(world: World, people: People, { night, file, grid }: Kept): Promise<boolean> {
-    const now = (await world.table.grid()) ?? [];
-    if (file === null || world.table.putBack === undefined || isDeepStrictEqual(now, grid)) return false;
+  async #restore(
+    { table, sandbox }: World,
+    people: People,
+    random: Random,
+    [older, ...later]: readonly [Kept, ...Kept[]],
+  ): Promise<boolean> {
+    const { night, putBackTable, grid, mark } = older;
+    const now = (await table.grid()) ?? [];
+    if (putBackTable === null || isDeepStrictEqual(now, grid)) return false;
     // A row that had no id then is another story.
-    const rows = recordsOf(grid);
-    if (!rows.every((row) => (row['Lead ID'] ?? '') !== '')) return false;
-    world.table.putBack(file);
-    this.told = `the table of night ${night}`;
-    const cells = rows.map((row) => ({
-      entity: entityOf(row['Company'] ?? '') ?? '',
-      cell: (field: keyof typeof columns) => row[columns[field]],
-    }));
-    this.#shows(cells);
-    this.#loses(people, JSON.stringify(now), [
-      JSON.stringify(grid),
-      JSON.stringify(world.sandbox.leads.list()),
-    ]);
+    if (!recordsOf(grid).every((row) => (row['Lead ID'] ?? '') !== '')) return false;
+    const isMarkRestored = putBackTable(random);
+    this.#isMarked = isMarkRestored && mark !== null && mark !== later.at(-1)?.mark;
+    this.told = `the table of night ${night}${isMarkRestored ? ' with its mark' : ''}`;
+    const after = (await table.grid()) ?? [];
+    const companies = recordsOf(after).map(companyOf);
+    this.#shows(companies);
+    this.#keeps(companies, new Map(recordsOf(grid).map((row) => [companyOf(row).entity, companyOf(row)])));
+    const leads = sandbox.leads.list();
+    this.#loses(people, now, after, leads);
+    const there = new Set(companies.map(({ entity }) => entity));
     this.#missing = recordsOf(now).flatMap((row) => {
-      const entity = entityOf(row['Company'] ?? '') ?? '';
-      return cells.some((one) => one.entity === entity) ? [] : [entity];
+      const { entity } = companyOf(row);
+      return there.has(entity) ? [] : [entity];
     });
+    const led = new Set(leads.map(({ companyName }) => entityOf(companyName)));
+    this.#isNowhere = (entity) => !led.has(entity);
     return true;
   }
 
@@ -111,17 +148,19 @@ export class Copy {
     this.#shows(
       leads.map((lead) => ({
         entity: entityOf(lead.companyName) ?? '',
-        cell: (field: keyof typeof columns) => lead[field] ?? '',
+        cell: (field: Field) => lead[field] ?? '',
       })),
     );
-    const grid = JSON.stringify((await table.grid()) ?? []);
-    this.#loses(people, JSON.stringify(now), [JSON.stringify(leads), grid]);
+    const grid = (await table.grid()) ?? [];
+    this.#loses(people, now, leads, grid);
+    const shows = new Set(recordsOf(grid).map((row) => companyOf(row).entity));
+    this.#isNowhere = (entity) => !shows.has(entity);
     this.#missing = now.flatMap(({ id, companyName }) => (ids.has(id) ? [] : [entityOf(companyName) ?? '']));
     return true;
   }
 
   async #tidy({ table }: World, people: People, random: Random, older: Kept): Promise<boolean> {
-    const [headings = [], ...records] = ((await table.grid()) ?? []).map((record) => [...record]);
+    const [headings = [], ...records] = (await table.grid()) ?? [];
     const [id, company] = [headings.indexOf('Lead ID'), headings.indexOf('Company')];
     const before = new Map(recordsOf(older.grid).map((row) => [plainId(row['Lead ID'] ?? ''), row]));
     const differing = records.flatMap((record) => {
@@ -143,9 +182,20 @@ export class Copy {
     return this.told !== '';
   }
 
-  #shows(
-    records: readonly { entity: string; cell: (field: keyof typeof columns) => string | undefined }[],
-  ): void {
+  /** What was not put back, though it has changed since: companies that are new since, and cells that show the newer value. */
+  #keeps(companies: readonly Company[], before: ReadonlyMap<string, Company>): void {
+    for (const { entity, cell } of companies) {
+      const older = before.get(entity);
+      if (older === undefined) this.#doubtful.add(entity);
+      for (const field of fieldNames) {
+        const [key, value] = [`${entity}.${field}`, shown(field, cell(field))];
+        const isChanged = older !== undefined && shown(field, older.cell(field)) !== value;
+        if (isChanged && value === this.#settled.get(key)) this.#doubtful.add(key);
+      }
+    }
+  }
+
+  #shows(records: readonly Company[]): void {
     for (const { entity, cell } of records)
       for (const field of fieldNames) {
         const [key, value] = [`${entity}.${field}`, shown(field, cell(field))];
@@ -155,10 +205,9 @@ export class Copy {
   }
 
   /** What was typed and is nowhere now. */
-  #loses(people: People, before: string, after: readonly string[]): void {
-    const left = new Set(after.flatMap((text) => tokensOf(text.replaceAll('\\n', ' '))));
-    const lost = tokensOf(before.replaceAll('\\n', ' ')).filter((token) => !left.has(token));
-    for (const token of lost) people.replaced.add(token);
+  #loses(people: People, before: readonly object[], ...after: readonly (readonly object[])[]): void {
+    const left = new Set(after.flatMap(tokensIn));
+    for (const token of tokensIn(before)) if (!left.has(token)) people.replaced.add(token);
   }
 
   /** An empty cell may have been so at several moments; so a service's own stage. */
@@ -176,25 +225,27 @@ export class Copy {
     const tonight = people.edits.filter(({ night }) => night === people.night);
     for (const { entity, field } of tonight) this.#doubtful.add(`${entity}.${field}`);
     const clear = [...this.#putBack.keys()].filter((key) => !this.#doubtful.has(key) && !isGone(people, key));
-    this.#isClear =
-      clear.length >= enough && share * this.#doubtful.size <= clear.length && !people.mishaps.hadAny;
+    const isSeen = this.#isMarked || (clear.length >= enough && share * this.#doubtful.size <= clear.length);
+    this.#isClear = clear.length > 0 && isSeen && !people.mishaps.hadAny;
   }
 
   /** What was decided. Of what is missing in a copy that is taken as it is everybody knows that it is gone. */
   taken(people: People, outcome: Outcome): void {
     this.#outcome = outcome;
     const { deletedRows, deletedLeads } = people;
-    const deleted = this.guard === 'older-copy' ? deletedRows : deletedLeads;
-    // What the other side has not either comes back from nowhere.
-    for (const entity of this.#missing)
+    const deleted = this.guards[0] === 'older-copy' ? deletedRows : deletedLeads;
+    for (const entity of this.#missing) {
       if (outcome !== 'forward' || deletedRows.has(entity) || deletedLeads.has(entity)) deleted.add(entity);
+      // It comes back from nowhere, and nobody misses it on the other side: a direction, or a policy, had kept it from there.
+      if (this.#isNowhere(entity)) for (const side of [deletedRows, deletedLeads]) side.add(entity);
+    }
     if (outcome === 'forward') return;
     for (const key of this.#putBack.keys()) people.heldFields.add(key);
   }
 
   /** Whether what became of it is what was asked for. */
   judge(world: World, people: People): readonly string[] {
-    if (this.isByHand || this.#outcome === null) return [];
+    if (this.hasOneWay || this.#outcome === null) return [];
     if (this.#outcome === 'silently' && this.#isClear && isTwoWay(world))
       return [`${this.told} was not recognised: ${JSON.stringify([...this.#putBack])}`];
     return [...this.#putBack].flatMap(([key, older]) => {
@@ -227,6 +278,16 @@ function isGone({ deletedRows, deletedLeads, doubled }: People, key: string): bo
 
 function isCommon(value: string): boolean {
   return value === '' || value === 'new';
+}
+
+/** What one record shows of a company. */
+interface Company {
+  readonly entity: string;
+  readonly cell: (field: Field) => string | undefined;
+}
+
+function companyOf(row: Readonly<Record<string, string>>): Company {
+  return { entity: entityOf(row['Company'] ?? '') ?? '', cell: (field) => row[columns[field]] };
 }
 
 /** But for empty ones and notes. */

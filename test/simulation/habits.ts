@@ -1,19 +1,30 @@
-import { existsSync, renameSync } from 'node:fs';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { Copy, isTwoWay, type Kept, keptNow } from './copy.ts';
 import { none } from './customs.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Trouble } from './nights.ts';
+import { OlderState } from './older-state.ts';
 import type { People } from './people.ts';
 import type { SimDatabase } from './sim-database.ts';
-import { type End, otherFile, type World } from './world.ts';
+import type { End, World } from './world.ts';
 
 /** What people do to a whole table, or to the service, at times. */
-export const habits = ['restored', 'switched', 'mounted-late', 'restored-service', 'tidy'] as const;
+export const habits = [
+  'restored',
+  'switched',
+  'mounted-late',
+  'restored-service',
+  'restored-state',
+  'tidy',
+] as const;
 type Habit = (typeof habits)[number];
 
 /** What stops the runs that follow on what a person has taken for granted: it is allowed, too. */
 const consequences: ReadonlySet<string> = new Set(['ids-unknown', 'rows-shuffled', 'whole-field']);
+
+/** What stops a run in a place of which an older state remembers too little. */
+const strange = ['guard.other-target', 'guard.older-state', 'guard.older-copy'];
 
 const nobody = (): Promise<void> => Promise.resolve();
 
@@ -26,8 +37,10 @@ export class Habits {
   readonly #people: People;
   readonly #database: SimDatabase;
   readonly #note: (event: string) => void;
-  readonly #kept: Kept[] = [];
-  #copy: Copy | null = null;
+  #kept: Kept[] = [];
+  #copy: Copy | OlderState | null = null;
+  /** What is remembered of other places is not what they show. */
+  #hadOlderState = false;
 
   constructor(
     random: Random,
@@ -47,12 +60,14 @@ export class Habits {
 
   /** Whether a run may be stopped by this, as things are. */
   expects(guard: string): boolean {
-    return this.#copy !== null && (guard === this.#copy.guard || consequences.has(guard));
+    return this.#copy !== null && [...this.#copy.guards, ...consequences].includes(guard);
   }
 
   /** In the evening, when both sides are in step. */
   async keep(): Promise<void> {
-    if (this.#on.length > 0) this.#kept.push(await keptNow(this.#world, this.#people.night));
+    if (this.#on.length === 0) return;
+    const hasDump = this.#on.includes('restored-state');
+    this.#kept.push(await keptNow(this.#world, this.#people, this.#database, hasDump));
   }
 
   /** In the morning, before anybody works. */
@@ -61,21 +76,23 @@ export class Habits {
     const random = this.#random;
     if (this.#on.length === 0 || random.below(2) === 0) return;
     const habit = random.pick(this.#on as readonly [Habit, ...Habit[]]);
-    if (this.#world.online === null && habit === 'switched') return this.#switch();
-    if (this.#world.online === null && habit === 'mounted-late') return this.#mountLate();
-    if (habit === 'switched' || habit === 'mounted-late') return undefined;
+    if (habit === 'switched') return this.#switch();
+    if (habit === 'mounted-late') return this.#hide();
     // The last one is what is there.
     const earlier = this.#kept.slice(0, -1);
     const [kept, last] = [earlier[random.below(earlier.length)], this.#kept.at(-1)];
     if (kept === undefined || last === undefined) return undefined;
-    this.#copy = await Copy.make(
-      habit,
-      this.#world,
-      this.#people,
-      random,
-      this.#kept.slice(this.#kept.indexOf(kept)),
-    );
+    const since = this.#kept.slice(this.#kept.indexOf(kept));
+    this.#copy =
+      habit === 'restored-state'
+        ? await OlderState.make(this.#world, this.#people, this.#database, kept, last)
+        : await Copy.make(habit, this.#world, this.#people, random, since);
     if (this.#copy !== null) this.#note(`day: ${habit} ${this.#copy.told}`);
+    if (this.#copy instanceof OlderState) {
+      this.#hadOlderState = true;
+      // What came after it the state does not know any more.
+      this.#kept = this.#kept.slice(0, this.#kept.indexOf(kept) + 1);
+    }
     return undefined;
   }
 
@@ -85,27 +102,30 @@ export class Habits {
     if (copy === null) return;
     copy.begins(this.#people);
     const last = await this.#lastRun();
-    let stopped = false;
-    for (let count = 0; count < 5 && !stopped; count++) {
+    let stopped: string | null = null;
+    for (let count = 0; count < 5; count++) {
       const end = await this.#run([]);
       if (end.kind !== 'finished' || end.run.id <= last) continue;
-      stopped = refusals(end).includes(copy.guard) || (await this.#isHeld());
+      const refused = copy.guards.find((guard) => refusals(end).includes(guard));
+      stopped = refused ?? ((await this.#isHeld()) ? copy.guards[0] : null);
       break;
     }
-    if (!stopped) return copy.taken(this.#people, 'silently');
+    if (stopped === null) return copy.taken(this.#people, 'silently');
+    // Whoever allows that forgets what was in step.
+    if (copy instanceof OlderState) this.#kept = [];
     const bringForward = 'older-copy:update';
-    const allow = [copy.isByHand || this.#random.below(2) === 0 ? copy.guard : bringForward];
+    const allow = [copy.hasOneWay || this.#random.below(2) === 0 ? stopped : bringForward];
     for (let count = 0; count < 6; count++) {
       this.#note(`morning: sync that is allowed ${allow.join(', ')}`);
       const end = await this.#run(allow);
       if (end.kind !== 'finished' || end.run.allow.length < allow.length) continue;
       const refused = refusals(end).filter((code) => !allow.includes(code));
       // Where a side may not be written to there is one way out.
-      if (refused.includes(copy.guard)) allow[0] = copy.guard;
+      if (refused.includes(stopped)) allow[0] = stopped;
       else if (refused.length === 0) {
         const isHeld = await this.#isHeld();
         if (isHeld && allow[0] === bringForward && !isTwoWay(this.#world)) {
-          allow[0] = copy.guard;
+          allow[0] = stopped;
           continue;
         }
         if (isHeld) this.faults.push(`cells of an older copy are held after ${allow.join(', ')}`);
@@ -122,42 +142,42 @@ export class Habits {
     return [...faults, ...(this.#copy?.judge(this.#world, this.#people) ?? [])];
   }
 
-  /** Another file for a night, while people work in the service and in the first one. */
+  /** Another table for a night, while people work in the service and in the first one. */
   async #switch(): Promise<void> {
-    const path = this.#world.path;
-    this.#note('day: switched to another file');
-    this.#world.pointAt(otherFile(path));
+    const elsewhere = this.#world.switchAway(this.#random);
+    if (elsewhere === null) return;
+    const { told: where, codes, back } = elsewhere;
+    this.#note(`day: ${where}`);
+    const mayStop = this.#hadOlderState ? [...codes, ...strange] : codes;
     await this.#work();
-    for (let count = 1 + this.#random.below(2); count > 0; count--) this.#isWhole(await this.#run([]));
-    this.#world.pointAt(path);
+    for (let count = 1 + this.#random.below(2); count > 0; count--) {
+      const end = await this.#run([]);
+      if (!isWhole(end) && !endsWith(end, mayStop))
+        this.faults.push(`${where}, and a run ends with ${told(end)}`);
+    }
+    back();
     this.#note('day: switched back');
   }
 
-  /** The file is away for a while. */
-  async #mountLate(): Promise<void> {
-    const { path } = this.#world;
-    if (!(await this.#isKnown())) return;
-    this.#note('day: the file is away');
-    renameSync(path, `${path}.away`);
+  /** The table is away for a while. */
+  async #hide(): Promise<void> {
+    const hidden: Elsewhere | null = (await this.#isKnown()) ? this.#world.hide(this.#random) : null;
+    if (hidden === null) return;
+    const { told: where, codes, isMadeAnew, back } = hidden;
+    this.#note(`day: ${where}`);
     await this.#work();
     for (let count = 1 + this.#random.below(3); count > 0; count--) {
       const end = await this.#run([]);
-      if (!refusals(end).includes('target-gone'))
-        this.faults.push(`without the file a run ends with ${told(end)}`);
-      if (existsSync(path)) this.faults.push('a file that was away was made anew');
+      if (!endsWith(end, codes)) this.faults.push(`${where}, and a run ends with ${told(end)}`);
+      if (isMadeAnew?.() === true) this.faults.push('a table that was away was made anew');
     }
-    renameSync(`${path}.away`, path);
-    this.#note('day: the file is back');
+    back();
+    this.#note('day: it is back');
   }
 
   async #work(): Promise<void> {
     const weights = { ...none, 'edit-lead': 4, 'edit-row': 2, 'add-lead': 1 };
     for (let count = this.#random.below(5); count > 0; count--) await this.#people.do({ weights }, 'day');
-  }
-
-  #isWhole(end: End): void {
-    if (end.kind !== 'finished' || end.run.status === 'failed' || refusals(end).length > 0)
-      this.faults.push(`in another file a run ends with ${told(end)}`);
   }
 
   async #run(allow: readonly string[]): Promise<End> {
@@ -185,6 +205,18 @@ export class Habits {
     );
     return rows.length > 0;
   }
+}
+
+/** Whether a run got through. */
+function isWhole(end: End): boolean {
+  return end.kind === 'finished' && end.run.status !== 'failed' && refusals(end).length === 0;
+}
+
+function endsWith(end: End, codes: readonly string[]): boolean {
+  return (
+    end.kind === 'finished' &&
+    (end.run.report as SyncReport).problems.some(({ code }) => codes.includes(code))
+  );
 }
 
 function refusals(end: End): readonly string[] {

@@ -269,23 +269,29 @@ function judgeWords(
 }
 
 async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ text: string }>(
-    `select concat_ws(' ', lead_value, row_value, base) as text from held where connection = $1
-     union all select concat_ws(' ', before, after, base) from history where connection = $1`,
-    [world.connection.name],
-  );
-  const kept = new Set(people.replaced);
+  const kept = new Set([...people.replaced, ...(await tokensOfState(pool, world.connection.name))]);
   // Into the very cell, between the look and the write: a limit (sheets-gaps.ts).
   for (const token of world.online?.typed ?? []) kept.add(token);
-  for (const text of [
-    JSON.stringify(world.sandbox.leads.list()),
-    JSON.stringify((await world.table.grid()) ?? []),
-    ...rows.map(({ text }) => text),
-  ])
-    for (const token of tokensOf(text.replaceAll('\\n', ' '))) kept.add(token);
+  for (const side of [world.sandbox.leads.list(), (await world.table.grid()) ?? []])
+    for (const token of tokensIn(side)) kept.add(token);
   return [...people.all.keys()]
     .filter((token) => !kept.has(token))
     .map((token) => `the edit ${token} (${people.all.get(token)}) is nowhere`);
+}
+
+/** What was typed and stands in the history, or is held. */
+export async function tokensOfState(pool: pg.Pool, connection: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ text: string }>(
+    `select concat_ws(' ', lead_value, row_value, base) as text from held where connection = $1
+     union all select concat_ws(' ', before, after, base) from history where connection = $1`,
+    [connection],
+  );
+  return rows.flatMap(({ text }) => tokensOf(text.replaceAll('\\n', ' ')));
+}
+
+/** What was typed and stands in the records of a side. */
+export function tokensIn(side: readonly object[]): readonly string[] {
+  return tokensOf(JSON.stringify(side).replaceAll('\\n', ' '));
 }
 
 /** A value as both sides have it. */

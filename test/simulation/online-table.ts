@@ -3,6 +3,7 @@ import type { ConnectionConfig } from '../../src/config/config.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
 import type { Customs } from './customs.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Life } from './life.ts';
 import type { Table } from './table.ts';
 
@@ -18,6 +19,7 @@ export interface Moment {
 /** A table that a service keeps, in which people work at any time: also between two requests of one operation. */
 export interface OnlineTable extends AsyncDisposable {
   readonly table: Table;
+  /** As it is set just now. */
   readonly config: ConnectionConfig['target'];
   /** While a request is about to be carried out: what a person comes between. */
   readonly now: Moment | null;
@@ -29,6 +31,10 @@ export interface OnlineTable extends AsyncDisposable {
   fail(random: Random): string | null;
   /** Nothing goes wrong any more. */
   recover(): void;
+  /** Another one becomes the table; null: it cannot, or not now. Absent: of its kind there is but one. */
+  switchAway?(random: Random): Elsewhere | null;
+  /** It is away for a while; null: there is none yet. Absent: it cannot be. */
+  hide?(random: Random): Elsewhere | null;
   /** What people also do there, or do not. */
   habits(customs: Customs): Customs;
   /** What somebody can do there in the tenths of a second between two requests: one thing. */

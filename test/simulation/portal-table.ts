@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readInstant } from '../../src/lead/instant.ts';
 import type { HubSpotSandbox } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
-import type { Table } from './table.ts';
+import type { PutBack, Table } from './table.ts';
 import { columns, fieldNames } from './tokens.ts';
 
 /** The property of a portal in which a field is kept, as the configuration has it unless told otherwise. */
@@ -106,6 +106,28 @@ export class PortalTable implements Table {
 
   join(winner: readonly string[], loser: readonly string[]): void {
     this.#sandbox.person.merge(this.#ids.get(winner) ?? '', this.#ids.get(loser) ?? '');
+  }
+
+  /** A list that was exported is imported again: records are found by their number, and what is empty in it is left alone. */
+  keep(): PutBack | null {
+    if (!this.isMade) return null;
+    const { person } = this.#sandbox;
+    const list = person
+      .companies()
+      .filter(({ properties: { lead_id: id = '' } }) => id !== '' && id !== null);
+    const listed = fieldNames.map(propertyOf);
+    return () => {
+      const there = new Map(person.companies().map(({ id, properties }) => [id, properties]));
+      for (const { id, properties: before } of list) {
+        const now = there.get(id);
+        const values = listed.flatMap((name): [string, string][] => {
+          const value = before[name] ?? '';
+          return value === '' || value === now?.[name] ? [] : [[name, value]];
+        });
+        if (now !== undefined && values.length > 0) person.edit(id, Object.fromEntries(values));
+      }
+      return false;
+    };
   }
 
   /** Counts what was written, too, though it changed nothing; but what a portal trims is tried again each night. */

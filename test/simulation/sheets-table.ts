@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import { cellName } from '../../src/targets/google-sheets/a1.ts';
-import type { Table } from './table.ts';
+import type { PutBack, Table } from './table.ts';
 
 /**
  * A tab of a spreadsheet that somebody has open in the browser: what they do happens at once and to single rows and
@@ -10,8 +10,9 @@ import type { Table } from './table.ts';
 export class SheetsTable implements Table {
   /** Counted up when rows or columns come to lie elsewhere. */
   moves = 0;
+  /** Its title. */
+  tab: string;
   readonly #sandbox: SheetsSandbox;
-  readonly #tab: string;
   /** The arrays of the last `grid`, in order, and what they showed. */
   #given: readonly string[][] = [];
   #shown: ReadonlyMap<readonly string[], readonly string[]> = new Map();
@@ -20,12 +21,12 @@ export class SheetsTable implements Table {
 
   constructor(sandbox: SheetsSandbox, tab: string, onType: (text: string) => void) {
     this.#sandbox = sandbox;
-    this.#tab = tab;
+    this.tab = tab;
     this.#onType = onType;
   }
 
   grid(): Promise<string[][] | null> {
-    const shown = this.#sandbox.person.grid(this.#tab);
+    const shown = this.#sandbox.person.grid(this.tab);
     const grid = shown?.map((record) => record.map(inFull)) ?? null;
     this.#given = grid ?? [];
     this.#shown = new Map(this.#given.map((record) => [record, [...record]]));
@@ -37,7 +38,7 @@ export class SheetsTable implements Table {
     const now: (readonly string[])[] = [...this.#given];
     for (let row = now.length - 1; row > 0; row--) {
       if (grid.includes(now[row] ?? [])) continue;
-      person.deleteRows(this.#tab, row);
+      person.deleteRows(this.tab, row);
       now.splice(row, 1);
       this.moves++;
     }
@@ -45,8 +46,8 @@ export class SheetsTable implements Table {
       if (now[row] === record) continue;
       const from = now.indexOf(record);
       // Below the table nothing has to make room.
-      if (from < 0 && row < now.length) person.insertRows(this.#tab, row);
-      if (from >= 0) person.moveRows(this.#tab, from, 1, row);
+      if (from < 0 && row < now.length) person.insertRows(this.tab, row);
+      if (from >= 0) person.moveRows(this.tab, from, 1, row);
       if (from >= 0) now.splice(from, 1);
       if (from >= 0 || row < now.length) this.moves++;
       now.splice(row, 0, record);
@@ -55,7 +56,7 @@ export class SheetsTable implements Table {
       const shown = this.#shown.get(record) ?? [];
       for (const [column, text] of record.entries()) {
         if (text === (shown[column] ?? '')) continue;
-        person.type(this.#tab, row, column, typed(text));
+        person.type(this.tab, row, column, typed(text));
         this.#onType(text);
       }
     }
@@ -63,28 +64,39 @@ export class SheetsTable implements Table {
   }
 
   merge(row: number, column: number): Promise<void> {
-    this.#sandbox.person.merge(this.#tab, `${cellName(row, column)}:${cellName(row + 1, column)}`);
+    this.#sandbox.person.merge(this.tab, `${cellName(row, column)}:${cellName(row + 1, column)}`);
     return Promise.resolve();
   }
 
   unmerge(): void {
-    this.#sandbox.person.unmerge(this.#tab, '');
+    this.#sandbox.person.unmerge(this.tab, '');
   }
 
   typeFormula(row: number, column: number): Promise<void> {
-    this.#sandbox.person.type(this.#tab, row, column, '=NA()');
+    this.#sandbox.person.type(this.tab, row, column, '=NA()');
     return Promise.resolve();
   }
 
   moveColumn(from: number, to: number): void {
-    this.#sandbox.person.moveColumn(this.#tab, from, to);
+    this.#sandbox.person.moveColumn(this.tab, from, to);
     this.moves++;
+  }
+
+  /** By the version history; what that does to our record of the tab is not known, so both are played. */
+  keep(): PutBack | null {
+    if (this.#sandbox.person.grid(this.tab) === null) return null;
+    const restore = this.#sandbox.person.keepVersion();
+    return (random) => {
+      const isMarkRestored = random.below(2) === 0;
+      restore(isMarkRestored);
+      return isMarkRestored;
+    };
   }
 
   /** Counts what was written, too, though it changed nothing. */
   digest(): string {
     const writes = this.#sandbox.requests.filter(({ kind, status }) => kind === 'write' && status === 200);
-    const shown = JSON.stringify(this.#sandbox.person.grid(this.#tab));
+    const shown = JSON.stringify(this.#sandbox.person.grid(this.tab));
     return createHash('sha1').update(`${writes.length} ${shown}`).digest('hex');
   }
 }

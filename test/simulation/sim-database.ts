@@ -49,6 +49,37 @@ export class SimDatabase implements AsyncDisposable {
     await this.pool.query(`truncate ${this.#tables} restart identity cascade`);
   }
 
+  /** A dump of what is in the database now, and what restores it. Nobody may work in it meanwhile. */
+  async keep(): Promise<() => Promise<void>> {
+    const names = this.#tables.split(', ');
+    const { rows: dump } = await this.pool.query<{ name: string; rows: string | null }>(
+      names
+        .map((name) => `select '${name}' as name, (select array_agg(t)::text from ${name} t) as rows`)
+        .join(' union all '),
+    );
+    const { rows: sequences } = await this.pool.query<{ name: string; last: string | null }>(
+      `select format('%I.%I', schemaname, sequencename) as name, last_value as last from pg_sequences where schemaname = 'leadsync'`,
+    );
+    return async () => {
+      await this.empty();
+      const client = await this.pool.connect();
+      try {
+        await client.query(`begin; set local session_replication_role = replica`);
+        for (const { name, rows } of dump)
+          if (rows !== null)
+            await client.query(
+              `insert into ${name} overriding system value select (r).* from unnest($1::${name}[]) r`,
+              [rows],
+            );
+        for (const { name, last } of sequences)
+          if (last !== null) await client.query('select setval($1, $2)', [name, last]);
+        await client.query('commit');
+      } finally {
+        client.release();
+      }
+    };
+  }
+
   /** Whether one of these sessions waits for a lock. */
   async isBlocked(pids: readonly number[]): Promise<boolean> {
     const { rows } = await this.pool.query<{ blocked: boolean }>(

@@ -15,6 +15,7 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Target } from '../../src/targets/target.ts';
 import { atOnce, type Customs, inSpreadsheet } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
+import { type Elsewhere, hideTab, switchTab } from './elsewhere.ts';
 import { Crash, type Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
 import { SheetsGaps } from './sheets-gaps.ts';
@@ -37,7 +38,7 @@ const tab = 'Leads';
 /** A spreadsheet in which people work, and processes that live one after the other, or at once. */
 export class Spreadsheet implements OnlineTable {
   readonly table: SheetsTable;
-  readonly config: SheetsConfig;
+  config: SheetsConfig;
   readonly #gaps: SheetsGaps;
   readonly #faults = new FaultChances<SheetsFault>();
   readonly #sandbox: SheetsSandbox;
@@ -96,6 +97,16 @@ export class Spreadsheet implements OnlineTable {
 
   recover(): void {
     this.#faults.recover();
+  }
+
+  switchAway(random: Random): Elsewhere | null {
+    return switchTab(this.#sandbox.person, this.table, random, (title) => {
+      this.config = { ...this.config, tab: title };
+    });
+  }
+
+  hide(random: Random): Elsewhere | null {
+    return hideTab(this.#sandbox.person, this.table, random);
   }
 
   habits(customs: Customs): Customs {

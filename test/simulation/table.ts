@@ -25,13 +25,14 @@ export interface Table {
   unmerge?(): void;
   /** A formula that shows no value, or an error. */
   typeFormula?(row: number, column: number): Promise<void>;
-  /** The file as it is; null: there is none. */
-  bytes?(): Uint8Array | null;
-  /** A file of another day takes its place. */
-  putBack?(file: Uint8Array): void;
+  /** What puts the table back to what it is now; null: there is none. */
+  keep?(): PutBack | null;
   /** Two records of the last `grid` become one. */
   join?(winner: readonly string[], loser: readonly string[]): void;
 }
+
+/** Puts a table back. Returns whether the mark of leadsync goes back with it for sure. */
+export type PutBack = (random: Random) => boolean;
 
 export class CsvTable implements Table {
   readonly #path: string;
@@ -58,12 +59,8 @@ export class CsvTable implements Table {
     return digestOf(this.#path);
   }
 
-  bytes(): Uint8Array | null {
-    return bytesOf(this.#path);
-  }
-
-  putBack(file: Uint8Array): void {
-    putInPlace(this.#path, file);
+  keep(): PutBack | null {
+    return keepFile(this.#path);
   }
 
   cut(random: Random): { readonly bytes: number; readonly mend: () => boolean } | null {
@@ -101,8 +98,13 @@ export function putInPlace(path: string, content: string | Uint8Array): void {
   renameSync(`${path}.saving`, path);
 }
 
-export function bytesOf(path: string): Uint8Array | null {
-  return existsSync(path) ? readFileSync(path) : null;
+export function keepFile(path: string): PutBack | null {
+  if (!existsSync(path)) return null;
+  const file = readFileSync(path);
+  return () => {
+    putInPlace(path, file);
+    return false;
+  };
 }
 
 export function digestOf(path: string): string {

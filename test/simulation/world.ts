@@ -16,6 +16,7 @@ import type { Target } from '../../src/targets/target.ts';
 import { createWorkbookTarget } from '../../src/targets/workbook/workbook-target.ts';
 import { reminderConnection } from '../support/reminder-rules.ts';
 import type { Format } from './customs.ts';
+import { type Elsewhere, hideFile, switchFile } from './elsewhere.ts';
 import { Crash, type Fate, Life, type Surroundings } from './life.ts';
 import { Sessions } from './sessions.ts';
 import type { SimClock } from './sim-clock.ts';
@@ -66,12 +67,12 @@ const log = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly table: Table;
-  connection: ConnectionConfig;
   /** Null: the table is a file. */
   readonly online: OnlineTable | null;
   readonly witness: Witness;
   /** The store's goes by the time of the database, which is not the simulation's. */
   readonly throttle = new MemoryThrottle();
+  #connection: ConnectionConfig;
   readonly #options: WorldOptions;
   readonly #stack: AsyncDisposableStack;
 
@@ -83,7 +84,7 @@ export class World implements AsyncDisposable {
     stack: AsyncDisposableStack,
   ) {
     this.sandbox = sandbox;
-    this.connection = connection;
+    this.#connection = connection;
     this.online = online;
     const path = pathOf(connection);
     this.table = online?.table ?? (path.endsWith('.csv') ? new CsvTable(path) : new XlsxTable(path));
@@ -221,15 +222,25 @@ export class World implements AsyncDisposable {
     return createWorkbookTarget({ ...target, fields });
   }
 
-  /** Of the table; empty where it is no file. */
-  get path(): string {
-    return pathOf(this.connection);
+  /** As it is set just now. */
+  get connection(): ConnectionConfig {
+    return this.online === null ? this.#connection : { ...this.#connection, target: this.online.config };
   }
 
-  /** Another file becomes the table that is kept in step; people go on working in the first one. */
-  pointAt(path: string): void {
-    const { target } = this.connection;
-    if (target.type === 'workbook') this.connection = { ...this.connection, target: { ...target, path } };
+  /** Another table becomes the one that is kept in step; people go on working in the first one. Null: it cannot. */
+  switchAway(random: Random): Elsewhere | null {
+    if (this.online !== null) return this.online.switchAway?.(random) ?? null;
+    return switchFile(pathOf(this.#connection), (path) => {
+      const { target } = this.#connection;
+      if (target.type === 'workbook') this.#connection = { ...this.#connection, target: { ...target, path } };
+    });
+  }
+
+  /** The table is away for a while. Null: it cannot be, or there is none yet. */
+  hide(random: Random): Elsewhere | null {
+    if (this.online !== null) return this.online.hide?.(random) ?? null;
+    const path = pathOf(this.#connection);
+    return existsSync(path) ? hideFile(path) : null;
   }
 
   /** Some people leave the table open in a program that locks it. Returns whether it was closed. */
@@ -275,11 +286,6 @@ async function openOnline(
 /** Of a file; empty for what is none. */
 function pathOf({ target }: ConnectionConfig): string {
   return target.type === 'workbook' ? target.path : '';
-}
-
-/** The path of a file beside this one. */
-export function otherFile(path: string): string {
-  return join(dirname(path), `other-${basename(path)}`);
 }
 
 function brief(run: Run): string {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Cell, MergeRange } from 'hucre';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
-import { bytesOf, digestOf, putInPlace, type Table } from './table.ts';
+import { digestOf, keepFile, type PutBack, putInPlace, type Table } from './table.ts';
 
 /** A workbook that people edit with another program than ours. */
 export class XlsxTable implements Table {
@@ -60,14 +60,16 @@ export class XlsxTable implements Table {
     return digestOf(this.#path);
   }
 
-  bytes(): Uint8Array | null {
-    return bytesOf(this.#path);
-  }
-
-  putBack(file: Uint8Array): void {
-    this.#merges = [];
-    this.#formulas.clear();
-    putInPlace(this.#path, file);
+  keep(): PutBack | null {
+    const putBack = keepFile(this.#path);
+    return (
+      putBack &&
+      ((random) => {
+        this.#merges = [];
+        this.#formulas.clear();
+        return putBack(random);
+      })
+    );
   }
 }
 

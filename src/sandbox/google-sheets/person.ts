@@ -21,6 +21,7 @@ import {
   unmergeArea,
   copySpreadsheet,
   emptyCell,
+  type MetadataRecord,
   type Sheet,
   type Spreadsheet,
   wholeSheet,
@@ -57,6 +58,8 @@ export interface SheetsPerson {
   renameTab(tab: string, title: string): void;
   addTab(title: string): void;
   deleteTab(tab: string): void;
+  /** `records`: the copy gets developer metadata like that of the tab and its columns; whether Google does so is not measured. */
+  duplicateTab(tab: string, title: string, records: boolean): void;
   /** Protects a range from the service account, or only warns. Gives the id of the protected range. */
   protect(tab: string, range: string, warningOnly?: boolean): number;
   unprotect(tab: string): void;
@@ -77,6 +80,11 @@ export interface SheetsPerson {
   setShared(shared: boolean | 'reader'): void;
   /** A copy of the file as it is, with all records, shared with the same account; and somebody who works in it. */
   copySpreadsheet(): { readonly spreadsheetId: string; readonly person: SheetsPerson };
+  /**
+   * The tabs as they are now, as a version of the history; what is given restores it. `records`: the developer metadata of
+   * the tabs too, else they keep what they have today; which of them Google does is not measured.
+   */
+  keepVersion(): (records: boolean) => void;
 }
 
 /** Where a person works. */
@@ -155,6 +163,17 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
       sheet.protections = [];
       deleteSheet(state, sheet.id);
     },
+    duplicateTab: (tab, title, records) => {
+      const sheet = sheetOf(tab);
+      addSheet(state, { title });
+      const { id } = sheetOf(title);
+      const copied = (metadata: readonly MetadataRecord[]) =>
+        records ? metadata.map((record) => ({ ...record, id: ++state.lastId })) : [];
+      sheet.rowsShared = true;
+      const columns = sheet.columns.map((column) => ({ ...column, metadata: copied(column.metadata) }));
+      const copy = { ...sheet, id, title, columns, metadata: copied(sheet.metadata), protections: [] };
+      state.sheets = state.sheets.map((one) => (one.id === id ? copy : one));
+    },
     protect: (tab, range, warningOnly = false) => {
       const sheet = sheetOf(tab);
       const id = ++state.lastId;
@@ -210,6 +229,15 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
       copy.trashed = false;
       workplace.addFile(copy);
       return { spreadsheetId: copy.id, person: createPerson(copy, workplace) };
+    },
+    keepVersion: () => {
+      const version = copySpreadsheet(state);
+      return (records) => {
+        const today = new Map(state.sheets.map(({ id, metadata }) => [id, metadata]));
+        state.sheets = copySpreadsheet(version).sheets.map((sheet) =>
+          records ? sheet : { ...sheet, metadata: today.get(sheet.id) ?? sheet.metadata },
+        );
+      };
     },
   };
 }

@@ -1,0 +1,82 @@
+import type { Kept, Outcome } from './copy.ts';
+import { tokensIn, tokensOfState } from './judge.ts';
+import type { People } from './people.ts';
+import type { SimDatabase } from './sim-database.ts';
+import type { World } from './world.ts';
+
+/** Our own database, put back to what it was on an earlier evening: both sides are newer than what they last agreed on. */
+export class OlderState {
+  /** The second before the first mark: then the state does not know either who it is. */
+  readonly guards = ['older-state', 'other-keeper'] as const;
+  readonly hasOneWay = true;
+  readonly told: string;
+  readonly #before: Kept;
+  /** What both sides show, by company and field. */
+  readonly #settled: ReadonlyMap<string, string>;
+  /** The table bears a mark that the state does not know, and shows what it knows. */
+  readonly #isMarked: boolean;
+  #outcome: Outcome | null = null;
+
+  private constructor(before: Kept, people: People, isMarked: boolean) {
+    this.told = `the state of night ${before.night}${isMarked ? ', which the table tells' : ''}`;
+    this.#before = before;
+    this.#settled = new Map(people.settled);
+    this.#isMarked = isMarked;
+  }
+
+  static async make(
+    { sandbox, table, online }: World,
+    people: People,
+    database: SimDatabase,
+    before: Kept,
+    last: Kept,
+  ): Promise<OlderState | null> {
+    if (before.putBackState === null) return null;
+    const typed = await tokensOfState(database.pool, 'main');
+    await before.putBackState();
+    const left = new Set([
+      ...(await tokensOfState(database.pool, 'main')),
+      ...tokensIn(sandbox.leads.list()),
+      ...tokensIn((await table.grid()) ?? []),
+    ]);
+    for (const token of typed) if (!left.has(token)) people.replaced.add(token);
+    const { rows } = await database.pool.query<{ known: boolean; pairs: boolean }>(
+      `select exists (select from marks where nonce = $1) as known,
+         exists (select from pairs where connection = 'main' and base is not null and lead_deleted_at is null) as pairs`,
+      [last.mark],
+    );
+    const [{ known, pairs } = { known: true, pairs: false }] = rows;
+    // A workbook that people have saved since may have lost it.
+    const keepsMark = online !== null && online.config.type === 'google-sheets';
+    return new OlderState(before, people, keepsMark && last.mark !== null && !known && pairs);
+  }
+
+  begins(): void {}
+
+  taken(people: People, outcome: Outcome): void {
+    this.#outcome = outcome;
+    // Who edits what has changed since meets the other side's newer value: a conflict, or a first sight.
+    for (const [key, value] of this.#settled) {
+      if (outcome === 'silently' && this.#before.settled.get(key) === value) continue;
+      people.heldFields.add(key);
+      people.settled.delete(key);
+    }
+  }
+
+  /** What nobody has edited tonight is as it was: the newest value of both sides. */
+  judge(_: World, people: People): readonly string[] {
+    if (this.#outcome === null) return [];
+    if (this.#outcome === 'silently' && this.#isMarked) return [`${this.told} was not recognised`];
+    const { deletedRows, deletedLeads, doubled } = people;
+    return [...this.#settled].flatMap(([key, value]) => {
+      const [entity = ''] = key.split('.');
+      const now = people.settled.get(key);
+      const isTouched =
+        [deletedRows, deletedLeads, doubled].some((some) => some.has(entity)) ||
+        people.edits.some((edit) => edit.night === people.night && key === `${edit.entity}.${edit.field}`);
+      return isTouched || now === undefined || now === value
+        ? []
+        : [`${key} is ${JSON.stringify(now)} after ${this.told}, not ${JSON.stringify(value)}`];
+    });
+  }
+}
