@@ -19,8 +19,8 @@ export interface PutBackCell {
 }
 
 /**
- * What speaks for a copy beside the values, in words ("the file is older than it was left"). `run`: the run that is known to
- * have left the copy so.
+ * What speaks for a copy beside the values, in words ("the file is older than it was left"). `run`: the last one that is
+ * known to have written to what was copied.
  */
 export interface Doubt {
   readonly reason: string;
@@ -89,7 +89,11 @@ export function copyCandidates(
   for (const { spans } of cells) for (const span of spans) ofCells.add(span);
   for (const span of records) ofRecords.add(span);
   const ends = [...cells.flatMap(({ spans }) => spans), ...records].map(({ to }) => to);
-  const moments = doubt?.run === undefined ? [...new Set(ends)] : [2 * doubt.run];
+  const marked = doubt?.run === undefined ? null : 2 * doubt.run;
+  // Runs that wrote no row left the mark as it was: what was typed into the table since that run is in the copy, too.
+  const moments = [
+    ...new Set(marked === null ? ends : [marked, ...ends.filter((moment) => moment > marked)]),
+  ];
   const [putBack, missing] = [ofCells.at(moments), ofRecords.at(moments)];
   const least = doubt === undefined ? enough - 1 : enoughWithDoubt;
   return moments.flatMap((moment) => {

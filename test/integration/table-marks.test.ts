@@ -215,8 +215,18 @@ test('a workbook that was left open and saved in the morning is an older copy, b
 
   // Allowed, it is the table from now on: an ordinary edit is no doubt any more.
   expect(await workspace.sync({ allow: ['older-copy'] })).toMatchObject({ updated: { leads: 1, rows: 0 } });
-  await type(workspace, 'Rome');
+  await type(workspace, 'Bern');
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 1 } });
+
+  // The run that took it over wrote no row, so a copy of the table after it bears an earlier run's mark.
+  await copyFile(pathOf(workspace), pathOf(workspace, 'open.xlsx'));
+  move(workspace, 'Oslo');
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
+  await copyFile(pathOf(workspace, 'open.xlsx'), pathOf(workspace));
+  expect(await workspace.sync()).toMatchObject({
+    status: 'stopped',
+    problems: [{ code: 'guard.older-copy' }],
+  });
 });
 
 /** What a program does that writes a file anew and knows nothing of custom properties. */

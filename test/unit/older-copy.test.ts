@@ -151,7 +151,14 @@ describe('the moment test', () => {
     expect(world.judge(other, { reason: 'it is older' }).kind).toBe('none');
     expect(world.judge(other, { reason: 'its mark is that of run 0', run: 0 })).toMatchObject({
       kind: 'stop',
-      moment: 0,
+      moment: 1,
+    });
+    // Typed after that run, and carried over by one that wrote no row: the copy bears the same mark.
+    world.move('row 0/0', 12, 'newer');
+    const later = world.copyOf(100).set('row 0/0', 'new');
+    expect(world.judge(later, { reason: 'its mark is that of run 0', run: 0 })).toMatchObject({
+      kind: 'stop',
+      moment: 11,
     });
     // Nothing would be put back: the copy has been brought forward already.
     expect(world.judge(world.copyOf(100), { reason: 'its mark is that of run 0', run: 0 }).kind).toBe('none');
