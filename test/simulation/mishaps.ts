@@ -20,8 +20,8 @@ export interface Book {
   night(): number;
   /** Types something but another name into a row, as by an edit. Returns whether anything was typed. */
   retype(record: string[], headings: readonly string[]): boolean;
-  /** Companies that somebody made one with another. */
-  readonly joined: Set<string>;
+  /** Companies that somebody made one with another, by which. */
+  readonly joined: Map<string, string>;
   readonly edits: readonly Edit[];
   note(name: string, field: Field, value: string): void;
   forget(text: string): void;
@@ -195,7 +195,7 @@ export class Mishaps {
   /** What is empty in the one gets what the other has. */
   #joins(winner: readonly string[], loser: readonly string[], headings: readonly string[]): void {
     const company = headings.indexOf('Company');
-    this.#book.joined.add(entityOf(loser[company] ?? '') ?? '');
+    this.#book.joined.set(entityOf(loser[company] ?? '') ?? '', entityOf(winner[company] ?? '') ?? '');
     for (const field of fieldNames) {
       const at = headings.indexOf(columns[field]);
       const [own, other] = [winner[at] ?? '', loser[at] ?? ''];

@@ -15,8 +15,8 @@ export class People {
   readonly deletedRows = new Set<string>();
   readonly deletedLeads = new Set<string>();
   readonly doubled = new Set<string>();
-  /** Companies that somebody made one with another. */
-  readonly joined = new Set<string>();
+  /** Companies that somebody made one with another, by which. */
+  readonly joined = new Map<string, string>();
   readonly mishaps: Mishaps;
   readonly #retyped = new Set<string>();
   /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
@@ -161,6 +161,7 @@ export class People {
           const entity = entityOf(record[headings.indexOf('Company')] ?? '');
           if (entity !== null) {
             this.deletedRows.add(entity);
+            this.#loseJoined(entity);
             // A row that never had a lead leaves nothing behind.
             if (!this.#sandbox.leads.list().some((lead) => entityOf(lead.companyName) === entity))
               this.deletedLeads.add(entity);
@@ -283,6 +284,16 @@ export class People {
     const before = JSON.stringify(records);
     change(headings, records);
     if (JSON.stringify(records) !== before) await this.#table.write([headings, ...records, ...below]);
+  }
+
+  /** Of a company that is gone nobody can tell any more what was made one with it: that row is deleted, too. */
+  #loseJoined(winner: string): void {
+    for (const [loser, into] of this.joined) {
+      if (into !== winner) continue;
+      this.joined.delete(loser);
+      this.deletedRows.add(loser);
+      this.#loseJoined(loser);
+    }
   }
 
   /** What cannot be typed is looked for nowhere. */
