@@ -1,6 +1,7 @@
 import { plainCell, showCell } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
+import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
@@ -36,6 +37,7 @@ function heldJson(item: Held): object {
       lead: plainCell(item.lead),
       target: plainCell(item.rowValue),
     }),
+    ...(item.author !== null && { changedBy: item.author }),
     resolution: item.resolution,
     since: item.since,
   };
@@ -53,5 +55,6 @@ function describeHeld(item: Held): string {
     item.field === ''
       ? ''
       : `\n    ${item.field}: lead ${showCell(item.lead)} | row ${showCell(item.rowValue)}`;
-  return `${String(item.id).padStart(5)}  ${place}\n    ${item.message} [${item.code}]${values}${decided}`;
+  const author = describeAuthor(item.author);
+  return `${String(item.id).padStart(5)}  ${place}\n    ${item.message} [${item.code}]${values}${author && `\n    ${author}`}${decided}`;
 }

@@ -4,6 +4,7 @@ import type { Rule } from '../merge/merge-field.ts';
 import type { Held } from '../store/held.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import { decidableSides } from '../sync/decide-held.ts';
+import { describeAuthor, inUtc } from './describe-author.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story as people read it in `leadsync why`. */
@@ -15,22 +16,22 @@ export function describeStory(story: LeadStory): string {
     '',
     story.since === null
       ? 'nothing has run so far'
-      : `The history begins at ${when(story.since)}; it is kept for ${story.retentionDays} days (retention).`,
+      : `The history begins at ${inUtc(story.since)}; it is kept for ${story.retentionDays} days (retention).`,
   ].join('\n');
 }
 
 function describeRecord({ record, deletions, joins, held, fields, mappings }: LeadStory): readonly string[] {
   const lines: string[] = [];
-  if (record !== null) lines.push(`known since ${when(record.firstSeenAt)}`);
+  if (record !== null) lines.push(`known since ${inUtc(record.firstSeenAt)}`);
   else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
     lines.push('gone on both sides; what it was is below');
   else lines.push('never seen in the service');
   if (record?.deletedAt)
-    lines.push(`deleted in the service; its row was dealt with ${when(record.deletedAt)}`);
+    lines.push(`deleted in the service; its row was dealt with ${inUtc(record.deletedAt)}`);
   for (const { at, run, message } of joins)
-    lines.push(`${when(at)}, run ${run}: the row was matched with the lead: ${message}`);
+    lines.push(`${inUtc(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)
-    lines.push(`${when(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
+    lines.push(`${inUtc(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
   for (const item of held) lines.push(describeHeld(item, mappings));
   return lines;
 }
@@ -72,7 +73,8 @@ function describeHeld(item: Held, mappings: readonly FieldMapping[]): string {
       : `; decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}`;
   const help = sides.length === 0 ? '' : `; leadsync resolve ${item.id} --use ${sides.join('|')}`;
   const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
-  return `held (${item.id}) since ${when(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${decided || help}`;
+  const author = describeAuthor(item.author);
+  return `held (${item.id}) since ${inUtc(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }
 
 function describeWrite(write: FieldWrite): readonly string[] {
@@ -81,9 +83,11 @@ function describeWrite(write: FieldWrite): readonly string[] {
     ...(write.lead === undefined ? [] : [`lead ${showShort(write.lead)}`]),
     ...(write.row === undefined ? [] : [`row ${showShort(write.row)}`]),
   ];
+  const author = describeAuthor(write.author);
   return [
-    `  ${when(write.at)}, run ${write.run}: ${explainRule(write)}`,
+    `  ${inUtc(write.at)}, run ${write.run}: ${explainRule(write)}`,
     `    ${known.join(' | ')} -> ${write.side}: ${showShort(write.written)}`,
+    ...(author === '' ? [] : [`    ${author}`]),
   ];
 }
 
@@ -148,9 +152,4 @@ function showShort(cell: Cell): string {
 
 function short(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
-}
-
-/** UTC, to the second. */
-function when(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -133,11 +133,20 @@ function json(story: LeadStory): object {
   };
 }
 
-function heldJson({ id, code, message, lead, rowValue, resolution, since }: Held): object {
-  return { id: String(id), code, message, lead: plain(lead), row: plain(rowValue), resolution, since };
+function heldJson({ id, code, message, lead, rowValue, resolution, since, author }: Held): object {
+  const shown = { lead: plain(lead), row: plain(rowValue) };
+  return {
+    id: String(id),
+    code,
+    message,
+    ...shown,
+    resolution,
+    since,
+    ...(author !== null && { changedBy: author }),
+  };
 }
 
-function writeJson({ run, at, rule, side, base, lead, row, written }: FieldWrite): object {
+function writeJson({ run, at, rule, side, base, lead, row, written, author }: FieldWrite): object {
   return {
     run: String(run),
     at,
@@ -147,6 +156,7 @@ function writeJson({ run, at, rule, side, base, lead, row, written }: FieldWrite
     lead: plain(lead),
     row: plain(row),
     written: plain(written),
+    ...(author !== null && { changedBy: author }),
   };
 }
 

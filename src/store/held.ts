@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Author } from '../lead/author.ts';
 import type { Cell } from '../lead/value.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -24,6 +25,8 @@ export interface Held {
   readonly lead: Cell;
   readonly rowValue: Cell;
   readonly resolution: 'lead' | 'target' | null;
+  /** Of the row's value; null: not known. */
+  readonly author: Author | null;
   /** ISO instant. */
   readonly since: string;
 }
@@ -124,6 +127,8 @@ export async function holdPlanned(db: Queryable, run: RoundRef): Promise<void> {
 
 const columns = `id, connection, lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message,
   lead_value as lead, row_value as "rowValue", resolution,
+  (select nullif(v.author, 'null') from value_authors v where v.connection = held.connection and v.lead_id = held.lead_id
+    and v.field = held.field and v.value_hash = value_hash(held.row_value #>> '{}')) as author,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */

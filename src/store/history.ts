@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Author } from '../lead/author.ts';
 import type { Cell, Value, Values } from '../lead/value.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
 
@@ -37,6 +38,9 @@ export async function forgetWrites(
   await db.query(`delete from history where run_id = $1 and action_id = any($2)`, [run.id, actionIds]);
 }
 
+/** Of lines that end a conflict. */
+const conflictRules = `'resolved', 'leads-win', 'target-wins'`;
+
 /** Keeps both values of each written field, so that what a policy overwrote can be found again. */
 export async function recordHistory(
   db: Queryable,
@@ -48,8 +52,12 @@ export async function recordHistory(
     Object.entries(changes).map(([field, change]) => ({ leadId, side, field, actionId, ...change })),
   );
   await db.query(
-    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule, action_id)
-     select $1, $2, * from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[], $10::bigint[])`,
+    `insert into history (connection, run_id, lead_id, field, side, base, before, after, rule, action_id, author)
+     select $1, $2, l.*, case when rule in (${conflictRules}) then (
+       select nullif(author, 'null') from value_authors v where v.connection = $1 and v.lead_id = l.lead_id and v.field = l.field
+         and v.value_hash = value_hash((case side when 'row' then before else after end) #>> '{}')) end
+     from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::jsonb[], $8::jsonb[], $9::text[], $10::bigint[])
+       as l (lead_id, field, side, base, before, after, rule, action_id)`,
     [
       run.connection,
       run.id,
@@ -96,6 +104,8 @@ export interface FieldWrite {
   readonly lead?: Cell;
   readonly row?: Cell;
   readonly written: Cell;
+  /** Of the row's value, where the write ended a conflict; null: not known. */
+  readonly author: Author | null;
 }
 
 interface Line {
@@ -114,6 +124,7 @@ interface Line {
   /** What the plan wanted to write, when that is known. */
   readonly planned: Cell | null;
   readonly hasPlanned: boolean;
+  readonly author: Author | null;
 }
 
 /**
@@ -132,7 +143,7 @@ export async function writesOf(
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
          and (a.lead_id = $2 or a.id in (select action_id from intents where connection = $1 and lead_id = $2)))
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
-       m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.id as nth
+       m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author, h.id as nth
      from history h left join lateral (
        select kind, reason, changes from mine where run_id = h.run_id and done_at = h.at
          and (kind in ('update-lead', 'create-lead', 'delete-lead')) = (h.side = 'lead')
@@ -140,10 +151,10 @@ export async function writesOf(
      where h.connection = $1 and h.lead_id = $2
      union all
      select m.run_id, m.done_at, c.key, 'row', coalesce(c.value->>'rule', ''), null, false, null, (c.value->'to')::jsonb,
-       m.kind, m.reason, null, false, m.id
+       m.kind, m.reason, null, false, null, m.id
      from mine m, json_each(m.changes) c where m.kind = 'create-row' and m.state = 'done'
      union all
-     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, m.id
+     select m.run_id, m.done_at, c.key, 'lead', '', null, false, null, c.value, 'create-lead', 'new-row', null, false, null, m.id
      from mine m join intents i on i.id = m.intent_id left join actions a on a.id = i.action_id, jsonb_each(i.content) c
      where m.kind = 'link' and m.state = 'done' and m.reason = 'settled-create' and a.state is distinct from 'done'
      order by at desc, nth desc`,
@@ -153,7 +164,7 @@ export async function writesOf(
 }
 
 function fieldWrite(line: Line): FieldWrite {
-  const { run, at, field, side, base, before, after } = line;
+  const { run, at, field, side, base, before, after, author } = line;
   const rule = ruleOf(line);
   const known = {
     run,
@@ -163,6 +174,7 @@ function fieldWrite(line: Line): FieldWrite {
     rule,
     ...(line.inStep && { base }),
     written: after,
+    author,
   };
   // What is put back is no value that the other side has.
   if (rule === 'undone' || rule === 'reopened') return { ...known, [side]: before };

@@ -36,6 +36,7 @@ const tables = [
   'lead_spellings',
   'marks',
   'matches',
+  'value_authors',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

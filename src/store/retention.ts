@@ -15,13 +15,19 @@ export interface Pruned {
   /** Former places, with all that was kept of them. */
   readonly places: number;
   readonly matches: number;
+  readonly valueAuthors: number;
 }
 
 /** For so long it is known at least what a cell showed before. */
 const earlierValuesDays = 400;
 
 /** Those that have no id of their own. */
-const withoutId: readonly (keyof typeof prunable)[] = ['approvals', 'follow_ups', 'earlier_values'];
+const withoutId: readonly (keyof typeof prunable)[] = [
+  'approvals',
+  'follow_ups',
+  'earlier_values',
+  'value_authors',
+];
 
 /** So few at a time that a delete is short. */
 const defaultBatchSize = 1_000;
@@ -63,6 +69,9 @@ const prunable = {
     and greatest(updated_at, send_at) < now() - $2 * interval '1 day'`,
   // What people rejected, or an undo took apart, holds while both show the same.
   matches: `select id from matches where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
+  // What is no conflict any more is told by the history.
+  value_authors: `select ctid as id from value_authors v where connection = $1 and seen_at < now() - $2 * interval '1 day'
+    and not exists (select from held h where h.connection = $1 and h.lead_id = v.lead_id and h.field = v.field)`,
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups f where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = f.lead_id)
@@ -109,6 +118,7 @@ export async function prune(
     earlierValues: await rest('earlier_values'),
     places: stop.aborted ? 0 : await forgetPlaces(pool, name, retentionDays),
     matches: await rest('matches'),
+    valueAuthors: await rest('value_authors'),
   };
 }
 

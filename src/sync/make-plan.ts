@@ -27,6 +27,7 @@ import { countPlan } from './count-plan.ts';
 import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
+import { noteAuthors } from './note-authors.ts';
 import { PlanTally } from './plan-tally.ts';
 import { PlanWriter } from './plan-writer.ts';
 import { openReview } from './review.ts';
@@ -122,6 +123,8 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
   });
   if (isMany(written)) await analyzeActions(context.pool);
   if (isMany(newPairs)) await analyzePairs(context.pool);
+  if (run.mode === 'sync' && run.undoOf === null && planned.refusals.length === 0)
+    await noteAuthors(context, planned);
   return planned;
 }
 

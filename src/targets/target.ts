@@ -1,3 +1,4 @@
+import type { AskedCell, Author } from '../lead/author.ts';
 import type { Cells, Values } from '../lead/value.ts';
 
 /** A row of the target that carries data in at least one mapped column, or an id. */
@@ -241,6 +242,11 @@ export interface Target {
    * only reading it tells.
    */
   version?(): Promise<string | null>;
+  /**
+   * Who changed what these cells show, as many answers as cells; null: not known, or it was this account. Throws as `open`
+   * does. Absent: this kind of place never knows.
+   */
+  authors?(cells: readonly AskedCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
   /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
   write(
     changes: readonly RowChange[],

@@ -64,7 +64,7 @@ test('writes, and reads again what is there', () =>
       [],
     ]);
     expect(sandbox.person.grid('Leads')?.[0]).toEqual(['=1+1', '', '007']);
-    expect(await api.file(never)).toEqual({ trashed: false, canEdit: true });
+    expect(await api.file(never)).toMatchObject({ trashed: false, canEdit: true });
     sandbox.person.setTrashed(true);
     expect(await api.file(never)).toMatchObject({ trashed: true });
   }));

@@ -136,19 +136,23 @@ test('the bucket of an account is the same for all its spreadsheets, and reads a
 });
 
 test.each([
-  [200, { trashed: true, capabilities: { canEdit: true } }, { trashed: true, canEdit: true }],
-  [200, { trashed: false, capabilities: { canEdit: false } }, { trashed: false, canEdit: false }],
-  [200, { trashed: false }, { trashed: false, canEdit: null }],
-  [200, { trashed: 'true', capabilities: { canEdit: true } }, { trashed: null, canEdit: true }],
-  [200, [], { trashed: null, canEdit: null }],
-  [403, { error: { code: 403 } }, { trashed: null, canEdit: null }],
-  [429, { error: { code: 429 } }, { trashed: null, canEdit: null }],
+  [200, { trashed: true, capabilities: { canEdit: true } }, { trashed: true, canEdit: true, author: null }],
+  [
+    200,
+    { trashed: false, capabilities: { canEdit: false } },
+    { trashed: false, canEdit: false, author: null },
+  ],
+  [200, { trashed: false }, { trashed: false, canEdit: null, author: null }],
+  [200, { trashed: 'true', capabilities: { canEdit: true } }, { trashed: null, canEdit: true, author: null }],
+  [200, [], { trashed: null, canEdit: null, author: null }],
+  [403, { error: { code: 403 } }, { trashed: null, canEdit: null, author: null }],
+  [429, { error: { code: 429 } }, { trashed: null, canEdit: null, author: null }],
 ])('what Drive tells: %i %j is %j', async (status, body, state) => {
   await using google = await startGoogle((response) => json(response, status, body));
   const api = google.api();
   expect(await api.file(never)).toEqual(state);
   expect(google.asked.map(({ url }) => url)).toEqual([
-    `/drive/v3/files/${spreadsheetId}?fields=trashed,capabilities/canEdit&supportsAllDrives=true`,
+    `/drive/v3/files/${spreadsheetId}?fields=trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)&supportsAllDrives=true`,
   ]);
   expect(api.requests).toBe(1);
 });
@@ -162,7 +166,7 @@ test.each<[string, (response: ServerResponse) => void]>([
     isBroken ? answer(response) : json(response, 200, { trashed: true }),
   );
   const api = google.api({}, { readMs: 60_000, writeMs: 60_000, driveMs: 150 });
-  expect(await api.file(never)).toEqual({ trashed: null, canEdit: null });
+  expect(await api.file(never)).toEqual({ trashed: null, canEdit: null, author: null });
   isBroken = false;
   expect(await api.file(never)).toMatchObject({ trashed: true });
 });
@@ -180,6 +184,7 @@ test('what Drive tells: a mistake of our own is not swallowed, a refused account
   expect(await failing(new LeadsyncError('target.unauthenticated', 'Refused.'))).toEqual({
     trashed: null,
     canEdit: null,
+    author: null,
   });
   expect(await google.api().file(never)).toMatchObject({ trashed: false });
 });

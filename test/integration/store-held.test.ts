@@ -80,6 +80,7 @@ describe('what is held', () => {
       lead: 'won',
       rowValue: 'lost',
       resolution: null,
+      author: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     });
     expect(second).toMatchObject({

@@ -94,6 +94,7 @@ const nothing = {
   earlierValues: 0,
   places: 0,
   matches: 0,
+  valueAuthors: 0,
 };
 
 describe('pruning by age', () => {

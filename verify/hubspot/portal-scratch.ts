@@ -137,8 +137,14 @@ export class PortalScratch {
     return reply;
   }
 
-  read(ids: readonly string[], properties: readonly string[], idProperty?: string): Promise<PortalReply> {
-    return this.ask('POST', `${companiesPath}/batch/read`, readBody(ids, properties, idProperty));
+  read(
+    ids: readonly string[],
+    properties: readonly string[],
+    idProperty?: string,
+    propertiesWithHistory: readonly string[] = [],
+  ): Promise<PortalReply> {
+    const body = { ...readBody(ids, properties, idProperty), propertiesWithHistory };
+    return this.ask('POST', `${companiesPath}/batch/read`, body);
   }
 
   archive(ids: readonly string[]): Promise<PortalReply> {

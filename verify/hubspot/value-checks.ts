@@ -1,3 +1,4 @@
+import { readHistories } from '../../src/targets/hubspot/hubspot-replies.ts';
 import { same } from '../check.ts';
 import { codesOf, batchOf, describeReply, refusedWith } from './portal-client.ts';
 import type { PortalCheck } from './portal-check.ts';
@@ -176,6 +177,22 @@ export const valueChecks: readonly PortalCheck[] = [
       if (reply.status === 400) return refusedWith(400, reply);
       same('errors', batchOf(reply).errors.length, 1);
       return describeReply(reply);
+    },
+  },
+  {
+    title:
+      'the history of a property tells each value, with a time and by what means it was set; of fifty records',
+    async run(scratch) {
+      const property = await scratch.own('text');
+      const { id } = await scratch.one({ [property]: 'first' });
+      await scratch.post('update', [{ id, trace: '0', properties: { [property]: 'second' } }]);
+      const ids = [id, ...Array.from({ length: 49 }, (_, nth) => String(nth + 1))];
+      const histories = readHistories((await scratch.read(ids, [], undefined, [property])).body);
+      const versions = histories?.get(id)?.[property] ?? [];
+      same('values', new Set(versions.map(({ value }) => value)).size, 2);
+      const [one] = versions;
+      same('the time can be read', Number.isNaN(Date.parse(one?.timestamp ?? '')), false);
+      return `${one?.sourceType} ${one?.sourceId}, newest first: ${one?.value === 'second'}`;
     },
   },
 ];

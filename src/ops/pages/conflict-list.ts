@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { authorWords } from '../../lead/author.ts';
 import type { FieldMapping } from '../../lead/mapping.ts';
 import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
@@ -42,11 +43,18 @@ function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: 
 <h3 id="h-${id}">${what}${company === null ? '' : html` of ${foldedText(company)}`}</h3>
 <p class="hint">${where.filter(Boolean).join(', ')}, held since ${shownTime(Date.parse(item.since), timeZone)}</p>
 <p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
+${authorLine(item, timeZone)}
 ${field === '' ? sides.map((side) => chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back)) : valueTable(item, what, sides, back)}
 ${decidedLine(item)}
 ${item.code.startsWith('match.') ? html`<p><a href="/matches">Both records, and the decision</a></p>` : ''}
 ${sides.length === 0 && !item.code.startsWith('match.') ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
 </article>`;
+}
+
+function authorLine({ author }: Held, timeZone: string): Html | '' {
+  if (author === null) return '';
+  const at = author.at === null ? '' : html` on ${shownTime(Date.parse(author.at), timeZone)}`;
+  return html`<p class="hint">In the table: ${authorWords(author)}${at}</p>`;
 }
 
 function decidedLine({ resolution, field }: Held): Html | '' {

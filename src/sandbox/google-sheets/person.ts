@@ -75,6 +75,8 @@ export interface SheetsPerson {
   setNumberFormat(tab: string, range: string, type: string, pattern?: string): void;
   setTimeZone(timeZone: string): void;
   setLocale(locale: string): void;
+  /** Drive names this person as the last who changed the file. */
+  signAs(name: string): void;
   setTrashed(trashed: boolean): void;
   /** What the service account may do with the spreadsheet: all, look only (`reader`), nothing. */
   setShared(shared: boolean | 'reader'): void;
@@ -216,6 +218,9 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     },
     setLocale: (locale) => {
       state.locale = locale;
+    },
+    signAs: (by) => {
+      state.lastChange = { by, me: false, at: workplace.now() };
     },
     setTrashed: (trashed) => {
       state.trashed = trashed;

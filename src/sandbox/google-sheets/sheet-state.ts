@@ -86,6 +86,8 @@ export interface Spreadsheet {
   metadata: readonly MetadataRecord[];
   /** Of all tabs together, empty ones included. */
   readonly mostCells: number;
+  /** Who changed it last, as Drive tells it. */
+  lastChange: { readonly by: string; readonly me: boolean; readonly at: number } | null;
   /** For the ids of tabs, records and protected ranges. */
   lastId: number;
 }

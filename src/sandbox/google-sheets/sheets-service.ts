@@ -48,6 +48,7 @@ export class SheetsService {
       locale,
       sheets,
       metadata: [],
+      lastChange: null,
       lastId: tabs.length,
       mostCells: most,
       trashed: false,
@@ -120,17 +121,22 @@ export class SheetsService {
     checkQuery(call);
     const state = this.#file(call.path.get('spreadsheetId') ?? '');
     if (!read && state.shared === 'reader') throw faultOf(403);
-    return carryOut(call, parseBody(body), state, this.#clock.now());
+    const reply = carryOut(call, parseBody(body), state, this.#clock.now());
+    if (!read) state.lastChange = { by: this.account.email, me: true, at: this.#clock.now() };
+    return reply;
   }
 
   #describeFile(token: string | undefined, id: string, fields: string | null): unknown {
     this.account.check(token, scopesOf.drive);
-    const { title: name, trashed, shared } = this.#file(id);
+    const { title: name, trashed, shared, lastChange } = this.#file(id);
     const shown = { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet' };
     // Drive shows the trash, and what an account may do, only to who asks for it.
     return fields === null
       ? shown
-      : prune({ ...shown, trashed, capabilities: { canEdit: shared !== 'reader' } }, parseFieldMask(fields));
+      : prune(
+          { ...shown, trashed, capabilities: { canEdit: shared !== 'reader' }, ...lastChangeOf(lastChange) },
+          parseFieldMask(fields),
+        );
   }
 
   #file(id: string): Spreadsheet {
@@ -139,6 +145,15 @@ export class SheetsService {
     if (state.shared === false) throw faultOf(403);
     return state;
   }
+}
+
+function lastChangeOf(last: Spreadsheet['lastChange']): object {
+  if (last === null) return {};
+  const { by: displayName, me, at } = last;
+  return {
+    modifiedTime: new Date(at).toISOString(),
+    lastModifyingUser: { kind: 'drive#user', displayName, me },
+  };
 }
 
 function outcome(act: () => unknown): { status: number; body: unknown } {

@@ -8,6 +8,7 @@ import { showCompany } from './show-company.ts';
 import type { Reply } from './send-reply.ts';
 
 const mostInputs = 100;
+const mostWithHistory = 50;
 const text = z.string().min(1);
 const properties = z.record(z.string(), z.string());
 const objectWriteTraceId = z.string().optional();
@@ -16,7 +17,7 @@ const idProperty = z.string().optional();
 const schemas = {
   read: z.strictObject({
     properties: z.array(z.string()),
-    propertiesWithHistory: z.array(z.string()).max(0).optional(),
+    propertiesWithHistory: z.array(z.string()).default([]),
     idProperty,
     inputs: z.array(z.strictObject({ id: text })),
   }),
@@ -35,7 +36,7 @@ export function batchRead(call: ApiCall): Reply {
   const { portal } = call;
   const query = checkInput(z.strictObject({ archived: z.enum(['true', 'false']).optional() }), call.query);
   const body = checkInput(schemas.read, call.body);
-  checkInputs(body.inputs);
+  checkInputs(body.inputs, body.propertiesWithHistory.length > 0 ? mostWithHistory : mostInputs);
   checkIdProperty(portal, body.idProperty);
   const results: object[] = [];
   const missing: string[] = [];
@@ -45,7 +46,7 @@ export function batchRead(call: ApiCall): Reply {
         ? inRecycleBin(portal, id, body.idProperty)
         : find(portal, id, body.idProperty);
     if (company === undefined) missing.push(id);
-    else results.push(showCompany(portal, company, body.properties));
+    else results.push(showCompany(portal, company, body.properties, body.propertiesWithHistory));
   }
   const message =
     'Could not get some COMPANY objects, they may be deleted or not exist. Check that ids are valid.';
@@ -114,7 +115,7 @@ function prepare(
   const values = checkValues(portal, company, all, { trim: behaviour.trim, rules: true, claims });
   if (company !== null) written.add(company.id);
   return () => {
-    const after = company === null ? portal.create(values, 'INTEGRATION') : portal.change(company, values);
+    const after = company === null ? portal.create(values) : portal.change(company, values);
     return {
       ...showCompany(portal, after, [...values.keys()]),
       ...(verb === 'upsert' && { new: company === null }),
@@ -124,9 +125,9 @@ function prepare(
 }
 
 /** Refuses a batch without inputs, with too many, and with one twice. */
-export function checkInputs(inputs: readonly { readonly id?: string }[]): void {
+export function checkInputs(inputs: readonly { readonly id?: string }[], most = mostInputs): void {
   if (inputs.length === 0) throw badRequest('The batch has no inputs.');
-  if (inputs.length > mostInputs) throw badRequest(`The batch has more than ${mostInputs} inputs.`);
+  if (inputs.length > most) throw badRequest(`The batch has more than ${most} inputs.`);
   const ids = inputs.flatMap(({ id }) => id ?? []);
   const twice = ids.filter((id, index) => ids.indexOf(id) < index);
   if (twice.length > 0) throw duplicates(twice);

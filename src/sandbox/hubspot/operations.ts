@@ -3,6 +3,7 @@ import { readTickets } from './associations.ts';
 import { batchArchive, batchRead, batchWrite } from './batches.ts';
 import { listCompanies } from './list-companies.ts';
 import { mergeCompanies } from './merge-companies.ts';
+import { getOwner } from './owners.ts';
 import type { Portal } from './portal.ts';
 import * as properties from './property-requests.ts';
 import { searchCompanies } from './search-companies.ts';
@@ -28,7 +29,7 @@ export interface ApiCall {
   readonly portal: Portal;
   readonly behaviour: PortalBehaviour;
   readonly query: Readonly<Record<string, string>>;
-  /** Of the path: what a property is called. */
+  /** Of the path: what a property is called, or a user's number. */
   readonly name: string;
   readonly body: unknown;
 }
@@ -44,6 +45,7 @@ export type RequestKind =
   | 'properties'
   | 'associations'
   | 'account'
+  | 'owner'
   | 'search'
   | 'other';
 
@@ -57,13 +59,21 @@ export interface Operation {
 
 const companies = '/crm/objects/2026-09/companies';
 const associations = '/crm/associations/2026-09/companies';
+const owners = '/crm/owners/2026-09';
 const definitions = '/crm/properties/2026-09/companies';
 
 const records = { read: 'crm.objects.companies.read', write: 'crm.objects.companies.write' };
 const schemas = { read: 'crm.schemas.companies.read', write: 'crm.schemas.companies.write' };
 
+const ownersRead = 'crm.objects.owners.read';
+
 /** The scopes that a token can have here. */
-export const allScopes: readonly string[] = [...Object.values(records), ...Object.values(schemas), 'tickets'];
+export const allScopes: readonly string[] = [
+  ...Object.values(records),
+  ...Object.values(schemas),
+  'tickets',
+  ownersRead,
+];
 
 const operations = new Map<string, Operation>([
   [`GET ${companies}`, { kind: 'list', scope: records.read, act: listCompanies }],
@@ -97,6 +107,9 @@ export function findOperation(method: string, url: URL): { operation: Operation;
     const bin = operation.kind === 'list' && url.searchParams.get('archived') === 'true';
     return { operation: bin ? { ...operation, kind: 'archived-list' } : operation, name: '' };
   }
+  const owner = new RegExp(`^${owners}/([^/]+)$`).exec(url.pathname)?.[1];
+  if (owner !== undefined && method === 'GET')
+    return { operation: { kind: 'owner', scope: ownersRead, act: getOwner }, name: owner };
   const name = new RegExp(`^${definitions}/([^/]+)$`).exec(url.pathname)?.[1];
   const ofOne = one[method];
   return name === undefined || ofOne === undefined ? null : { operation: ofOne, name };

@@ -1,7 +1,7 @@
 import { ApiFault } from './api-fault.ts';
 import { checkValues } from './check-values.ts';
 import type { PortalBehaviour } from './operations.ts';
-import type { Company, Portal } from './portal.ts';
+import type { ChangeSource, Company, Owner, Portal } from './portal.ts';
 import { plainOptions, type PropertyType } from './property.ts';
 
 /**
@@ -13,7 +13,12 @@ export interface HubSpotPerson {
   companies(): { id: string; properties: Record<string, string | null> }[];
   /** Gives the record id. */
   create(properties: Record<string, string>): string;
-  edit(id: string, properties: Record<string, string>): void;
+  /** `userId`: whom the history names; nobody unless given. */
+  edit(id: string, properties: Record<string, string>, userId?: number): void;
+  /** Imports a list: properties by record id. */
+  importList(importId: string, list: Readonly<Record<string, Record<string, string>>>, userId?: number): void;
+  /** Makes a user known by name. */
+  addOwner(owner: Owner): void;
   archive(id: string): void;
   restore(id: string): void;
   /** Deletes for good, from the recycle bin or from the list. */
@@ -79,11 +84,19 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
         return { id, properties: Object.fromEntries(names.map((name) => [name, values.get(name) ?? null])) };
       });
     },
-    create: (properties) => portal.create(check(null, properties), 'CRM_UI').id,
-    edit: (id, properties) => {
+    create: (properties) => portal.create(check(null, properties), typing()).id,
+    edit: (id, properties, userId) => {
       const company = liveCompany(id);
-      portal.change(company, check(company, properties));
+      portal.change(company, check(company, properties), typing(userId));
     },
+    importList: (sourceId, list, userId) => {
+      for (const [id, properties] of Object.entries(list)) {
+        const company = liveCompany(id);
+        const by = { ...typing(userId), sourceType: 'IMPORT', sourceId } as const;
+        portal.change(company, check(company, properties), by);
+      }
+    },
+    addOwner: (owner) => portal.owners.push(owner),
     archive: (id) => portal.archive(liveCompany(id)),
     restore: (id) => {
       const company = archivedCompany(id);
@@ -135,8 +148,16 @@ export function createPerson(portal: Portal, behaviour: PortalBehaviour): HubSpo
         ['num_associated_deals', String(deals)],
         ['num_notes', String(notes)],
       ]);
-      portal.tickets.set(portal.change(liveCompany(id), counts).id, tickets);
+      portal.tickets.set(portal.change(liveCompany(id), counts, typing()).id, tickets);
     },
+  };
+}
+
+/** By hand, in the pages of HubSpot. */
+function typing(userId?: number): ChangeSource {
+  return {
+    sourceType: 'CRM_UI',
+    ...(userId !== undefined && { sourceId: `userId:${userId}`, updatedByUserId: userId }),
   };
 }
 

@@ -23,6 +23,31 @@ interface Version {
   readonly company: Company | null;
 }
 
+/** By what means, and by whom, a value was set. */
+export interface ChangeSource {
+  readonly sourceType: 'CRM_UI' | 'INTEGRATION' | 'IMPORT';
+  readonly sourceId?: string;
+  readonly updatedByUserId?: number;
+}
+
+/** A value that a property had, '' for none, as the API shows it. */
+interface PropertyVersion extends ChangeSource {
+  readonly value: string;
+  readonly timestamp: string;
+}
+
+/** Somebody who may be named as the owner of a record. */
+export interface Owner {
+  readonly userId: number;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+}
+
+/** A person whom nobody has named. */
+const byHand: ChangeSource = { sourceType: 'CRM_UI' };
+const integration: ChangeSource = { sourceType: 'INTEGRATION', sourceId: '5005' };
+
 /** The state of a portal: its companies with the recycle bin, properties, groups and rules. */
 export class Portal {
   readonly properties = new Map<string, Property>();
@@ -31,6 +56,7 @@ export class Portal {
   readonly rules: Rule[] = [];
   /** How many tickets hang on a company, by its id. */
   readonly tickets = new Map<string, number>();
+  readonly owners: Owner[] = [];
   /** By id, ascending; the recycle bin's too. */
   readonly companies = new Map<string, Company>();
   readonly #clock: { now(): number };
@@ -38,6 +64,8 @@ export class Portal {
   readonly #propertyLagMs: number;
   /** Ids of live companies by the value of a unique property. */
   readonly #unique = new Map<string, Map<string, string>>();
+  /** By the company's id and the property's name, newest first. */
+  readonly #history = new Map<string, Map<string, readonly PropertyVersion[]>>();
   /** New ids by the ids of companies that were merged. */
   readonly #heirs = new Map<string, string>();
   /** Epoch ms from which on a property can be used, by its name. */
@@ -95,22 +123,27 @@ export class Portal {
     return id === undefined ? undefined : this.companies.get(id);
   }
 
-  /** A new company; `source` is what hs_object_source shows. */
-  create(values: ReadonlyMap<string, string>, source: 'INTEGRATION' | 'CRM_UI'): Company {
+  /** The values that a property of a company had, newest first; undefined: none ever. */
+  history({ id }: Company, property: string): readonly PropertyVersion[] | undefined {
+    return this.#history.get(id)?.get(property);
+  }
+
+  /** A new company. */
+  create(values: ReadonlyMap<string, string>, by = integration): Company {
     const id = String(++this.#lastId);
     const own = new Map([
       ['lifecyclestage', 'lead'],
       ['hs_pipeline', companyPipeline],
       ['hs_object_id', id],
-      ['hs_object_source', source],
+      ['hs_object_source', by.sourceType],
       ['createdate', new Date(this.now()).toISOString()],
     ]);
-    return this.#put({ id, values: own, archivedAt: null }, values);
+    return this.#put({ id, values: own, archivedAt: null }, values, by);
   }
 
   /** Sets values; '' takes one away. */
-  change(company: Company, values: ReadonlyMap<string, string>): Company {
-    return this.#put(company, values);
+  change(company: Company, values: ReadonlyMap<string, string>, by = integration): Company {
+    return this.#put(company, values, by);
   }
 
   archive(company: Company): void {
@@ -142,7 +175,7 @@ export class Portal {
     }
     for (const name of ['hs_object_id', 'createdate']) values.delete(name);
     values.set('hs_merged_object_ids', merged.filter((id) => id !== undefined).join(';'));
-    const heir = options.keepWinner ? this.change(winner, values) : this.create(values, 'CRM_UI');
+    const heir = options.keepWinner ? this.change(winner, values, byHand) : this.create(values, byHand);
     const tickets = (this.tickets.get(winner.id) ?? 0) + (this.tickets.get(loser.id) ?? 0);
     if (tickets > 0) this.tickets.set(heir.id, tickets);
     for (const { id } of [winner, loser]) if (id !== heir.id) this.#heirs.set(id, heir.id);
@@ -154,15 +187,20 @@ export class Portal {
     return [...this.#versions.values()].flatMap((versions) => this.#seen(versions)?.company ?? []);
   }
 
-  #put(company: Company, changes: ReadonlyMap<string, string> = new Map()): Company {
+  #put(company: Company, changes: ReadonlyMap<string, string> = new Map(), by = integration): Company {
     const before = this.companies.get(company.id);
     if (before !== undefined) this.#setUnique(before, false);
     const values = new Map(company.values);
+    const timestamp = new Date(this.now()).toISOString();
+    const history = this.#history.get(company.id) ?? new Map<string, readonly PropertyVersion[]>();
+    this.#history.set(company.id, history);
     for (const [name, value] of changes) {
+      if (value !== (values.get(name) ?? ''))
+        history.set(name, [{ value, timestamp, ...by }, ...(history.get(name) ?? [])]);
       if (value === '') values.delete(name);
       else values.set(name, value);
     }
-    values.set('hs_lastmodifieddate', new Date(this.now()).toISOString());
+    values.set('hs_lastmodifieddate', timestamp);
     const after = { ...company, values };
     this.companies.set(after.id, after);
     if (after.archivedAt === null) this.#setUnique(after, true);

@@ -6,14 +6,24 @@ const usual = ['name', 'domain'];
 const always = ['createdate', 'hs_lastmodifieddate', 'hs_object_id'];
 
 /** A company as the API shows it: null for what is not filled, nothing of properties that are not known. */
-export function showCompany(portal: Portal, company: Company, asked: readonly string[] = usual): object {
+export function showCompany(
+  portal: Portal,
+  company: Company,
+  asked: readonly string[] = usual,
+  withHistory: readonly string[] = [],
+): object {
   const { id, values, archivedAt } = company;
   const names = [...new Set([...always, ...asked])]
     .filter((name) => portal.property(name) !== undefined)
     .toSorted();
+  const histories = withHistory.flatMap((name) => {
+    const versions = portal.property(name) && portal.history(company, name);
+    return versions === undefined ? [] : [[name, versions] as const];
+  });
   return {
     id,
     properties: Object.fromEntries(names.map((name) => [name, values.get(name) ?? null])),
+    ...(withHistory.length > 0 && { propertiesWithHistory: Object.fromEntries(histories) }),
     createdAt: values.get('createdate'),
     updatedAt: values.get('hs_lastmodifieddate'),
     archived: archivedAt !== null,

@@ -1,21 +1,13 @@
+import type { Author } from '../../lead/author.ts';
 import { goneFault } from '../gone-fault.ts';
-import type {
-  MarkToWrite,
-  Place,
-  RowChange,
-  RowOutcome,
-  Target,
-  TargetRow,
-  TargetSnapshot,
-} from '../target.ts';
-import { ownedColumns, shownStatus } from '../columns.ts';
+import type { MarkToWrite, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../target.ts';
+import { ownedColumns } from '../columns.ts';
 import { rowBatches } from '../row-batches.ts';
-import { cellName } from './a1.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type Look, lookAtTab } from './look.ts';
-import { presentRows } from './present-rows.ts';
-import { isProtected, protectedColumns } from './protected-cells.ts';
+import { rowsOf } from './present-rows.ts';
+import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
 import { type Marking, markingOf } from './marking.ts';
@@ -108,6 +100,11 @@ class SheetsTarget implements GoogleSheetsTarget {
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
       rows: rowBatches(rowsOf(look)),
     };
+  }
+
+  async authors(...[cells, signal]: Parameters<NonNullable<Target['authors']>>): Promise<(Author | null)[]> {
+    const { author } = await this.#api.file(signal);
+    return cells.map(() => author);
   }
 
   place(signal: AbortSignal): Promise<Place> {
@@ -282,16 +279,4 @@ class SheetsTarget implements GoogleSheetsTarget {
   #assertNotCopied(tab: TabDescription): void {
     if (this.#isCopied(tab)) throw copiedFault(this.name, tab.tabRecords[0]?.spreadsheetId ?? '');
   }
-}
-
-function rowsOf(look: Look): TargetRow[] {
-  return Array.from(presentRows(look), ({ place, status, ...row }) => ({
-    ...row,
-    row: place + 1,
-    ...(row.leadId === null &&
-      isProtected(look.tab, place, look.columns.id) && {
-        idClosed: `The cell ${cellName(place, look.columns.id)} is protected.`,
-      }),
-    status: shownStatus(look.columns, status),
-  }));
 }

@@ -1,12 +1,14 @@
 import { TablePieces } from '../../lead/table-pieces.ts';
 import type { Cell, FieldType } from '../../lead/value.ts';
-import { ownedColumns } from '../columns.ts';
+import { ownedColumns, shownStatus } from '../columns.ts';
 import type { PresentRow } from '../row-changes.ts';
+import type { TargetRow } from '../target.ts';
 import { type CellArea, cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
 import type { Look } from './look.ts';
+import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
 /** A row, and what its id cell shows that is no id and cannot be written over; see TargetRow. */
@@ -119,4 +121,17 @@ function isWithinColumns(area: CellArea, column: number): boolean {
 /** A date in a text column as its reader sees it; null for anything else. */
 function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
   return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
+}
+
+/** The rows of a tab as the port gives them. */
+export function rowsOf(look: Look): TargetRow[] {
+  return Array.from(presentRows(look), ({ place, status, ...row }) => ({
+    ...row,
+    row: place + 1,
+    ...(row.leadId === null &&
+      isProtected(look.tab, place, look.columns.id) && {
+        idClosed: `The cell ${cellName(place, look.columns.id)} is protected.`,
+      }),
+    status: shownStatus(look.columns, status),
+  }));
 }

@@ -73,6 +73,10 @@ const longestReply = 256 * 1024 * 1024;
 /** Nothing of a write's reply is of use: what became of it is read. */
 const shortReply = 'spreadsheetId';
 
+/** Of a file, as Drive names them. */
+const driveFields =
+  'trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)';
+
 interface Call {
   readonly sheets: sheets_v4.Sheets;
   readonly client: Authorized['client'];
@@ -167,10 +171,7 @@ class SheetsClient implements SheetsApi {
   async file(signal: AbortSignal): Promise<FileState> {
     const root = driveRoot(this.#options.apiUrl);
     const file = encodeURIComponent(this.#options.spreadsheetId);
-    const url = new URL(
-      `drive/v3/files/${file}?fields=trashed,capabilities/canEdit&supportsAllDrives=true`,
-      root,
-    );
+    const url = new URL(`drive/v3/files/${file}?fields=${driveFields}&supportsAllDrives=true`, root);
     try {
       return await this.#turns.run(signal, async () => {
         const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);

@@ -1,5 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
+import type { Author } from '../../lead/author.ts';
+import { visibleText } from '../../visible-text.ts';
 import { GoogleFault } from './google-fault.ts';
 
 /** A cell as the API gives it unformatted. "" and null: nothing in it. */
@@ -89,14 +91,34 @@ export interface FileState {
   readonly trashed: boolean | null;
   /** Whether this account may change it. */
   readonly canEdit: boolean | null;
+  /** Who changed it last, unless that was this account. */
+  readonly author: Author | null;
 }
 
-export const unknownState: FileState = { trashed: null, canEdit: null };
+export const unknownState: FileState = { trashed: null, canEdit: null, author: null };
 
 export function parseFileState(data: unknown): FileState {
   const trashed = z.object({ trashed: z.boolean() }).safeParse(data).data?.trashed ?? null;
   const capabilities = z.object({ capabilities: z.object({ canEdit: z.boolean() }) }).safeParse(data);
-  return { trashed, canEdit: capabilities.data?.capabilities.canEdit ?? null };
+  return { trashed, canEdit: capabilities.data?.capabilities.canEdit ?? null, author: lastAuthor(data) };
+}
+
+const lastChange = z.object({
+  modifiedTime: z.iso.datetime().nullish().catch(null),
+  lastModifyingUser: z.object({
+    me: z.boolean().nullish(),
+    displayName: z.string().nullish(),
+    emailAddress: z.string().nullish(),
+  }),
+});
+
+/** Null: Drive tells nobody, or this very account. */
+function lastAuthor(data: unknown): Author | null {
+  const { data: last } = lastChange.safeParse(data);
+  if (last === undefined || last.lastModifyingUser.me === true) return null;
+  const { displayName, emailAddress } = last.lastModifyingUser;
+  const by = visibleText(displayName || emailAddress || '', 100);
+  return by === '' ? null : { of: 'file', place: 'Google Drive', by, at: last.modifiedTime ?? null };
 }
 
 /** By hand: a tab has a million cells, and nothing has to be copied. */

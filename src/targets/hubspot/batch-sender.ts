@@ -152,9 +152,9 @@ export class BatchSender {
   }
 }
 
-export function batchesOf<T>(items: readonly T[]): T[][] {
-  const count = Math.ceil(items.length / mostInputs);
-  return Array.from({ length: count }, (_, at) => items.slice(at * mostInputs, (at + 1) * mostInputs));
+export function batchesOf<T>(items: readonly T[], most = mostInputs): T[][] {
+  const count = Math.ceil(items.length / most);
+  return Array.from({ length: count }, (_, at) => items.slice(at * most, (at + 1) * most));
 }
 
 /** What is said against a batch because of its inputs; null for any other fault. */

@@ -5,8 +5,11 @@ import {
   type BatchReply,
   type CompanyPage,
   type PropertyDefinition,
+  type PropertyVersion,
   readAssociations,
   readBatch,
+  readHistories,
+  readOwner,
   readNames,
   readPage,
   readProperties,
@@ -19,10 +22,14 @@ import {
 const apiVersion = '2026-09';
 const companiesPath = `/crm/objects/${apiVersion}/companies`;
 const associationsPath = `/crm/associations/${apiVersion}/companies`;
+const ownersPath = `/crm/owners/${apiVersion}`;
 const propertiesPath = `/crm/properties/${apiVersion}/companies`;
 
 /** HubSpot takes no more inputs in one batch, and gives no more records in one page. */
 export const mostInputs = 100;
+
+/** With the history of properties it takes fewer (of lists: github.com/HubSpot/hubspot-api-python/issues/143). */
+export const mostWithHistory = 50;
 
 /** What HubSpot says in a batch of an id that is no company's, or can be none's. */
 const absences: ReadonlySet<string> = new Set(['OBJECT_NOT_FOUND', 'VALIDATION_ERROR']);
@@ -117,6 +124,23 @@ export class HubSpotApi implements AsyncDisposable {
     const reply = await this.#batch('read', 'read', json, signal);
     assertRead(reply.errors);
     return reply;
+  }
+
+  /** All values that these properties had, of at most 50 companies by record id; of those that are there. */
+  histories(
+    ids: readonly string[],
+    properties: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, readonly PropertyVersion[]>>>> {
+    const json = { inputs: ids.map((id) => ({ id })), properties: [], propertiesWithHistory: properties };
+    const call = { kind: 'read', method: 'POST', path: `${companiesPath}/batch/read`, json } as const;
+    return this.#http.ask({ ...call, read: readHistories, wanted: 'the history of companies' }, signal);
+  }
+
+  /** What a user is called, who has to be an owner; empty: no name is told. */
+  userName(userId: string, signal: AbortSignal): Promise<string> {
+    const path = `${ownersPath}/${encodeURIComponent(userId)}?idProperty=userId`;
+    return this.#http.ask({ kind: 'read', method: 'GET', path, read: readOwner, wanted: 'an owner' }, signal);
   }
 
   batchUpdate(inputs: readonly UpdateInput[], signal: AbortSignal): Promise<BatchReply> {

@@ -20,6 +20,22 @@ const page = z.object({
   paging: z.object({ next: z.object({ after: cursor }).nullish() }).nullish(),
 });
 
+const version = z.object({
+  value,
+  timestamp: z.string(),
+  sourceType: z.string().nullish(),
+  sourceId: z.union([z.string(), z.number()]).transform(String).nullish(),
+  updatedByUserId: z.union([z.string(), z.number()]).transform(String).nullish(),
+});
+const histories = z.object({
+  results: z.array(z.object({ id, propertiesWithHistory: z.record(z.string(), z.array(version)).nullish() })),
+});
+const owner = z.object({
+  firstName: z.string().nullish(),
+  lastName: z.string().nullish(),
+  email: z.string().nullish(),
+});
+
 const texts = z.union([z.array(z.unknown()), z.unknown()]).transform((found) => {
   const list = Array.isArray(found) ? found : [found];
   return list
@@ -94,6 +110,9 @@ export interface ErrorReply extends SaidFault {
   readonly policyName: string | null;
 }
 
+/** A value that a property had, and what is told of who set it. */
+export type PropertyVersion = z.infer<typeof version>;
+
 export type PropertyDefinition = z.infer<typeof property>;
 
 /** Null when it is no page: an object without a list of results is never an end. */
@@ -108,6 +127,25 @@ export function readBatch(json: unknown): BatchReply | null {
   const found = batch.safeParse(json);
   if (!found.success || (found.data.results ?? found.data.errors ?? null) === null) return null;
   return { results: (found.data.results ?? []).map(shown), errors: (found.data.errors ?? []).map(said) };
+}
+
+/** The values of properties by company, in the order of the reply; null when it is no such list. */
+export function readHistories(
+  json: unknown,
+): ReadonlyMap<string, Readonly<Record<string, readonly PropertyVersion[]>>> | null {
+  const found = histories.safeParse(json);
+  if (!found.success) return null;
+  return new Map(
+    found.data.results.map(({ id, propertiesWithHistory }) => [id, propertiesWithHistory ?? {}]),
+  );
+}
+
+/** What an owner is called, else the e-mail address, or empty; null when it is no owner. */
+export function readOwner(json: unknown): string | null {
+  const found = owner.safeParse(json);
+  if (!found.success) return null;
+  const { firstName, lastName, email } = found.data;
+  return [firstName, lastName].filter(Boolean).join(' ') || (email ?? '');
 }
 
 /** Ids of the companies that have any association, and what was said of others; null when it is no such list. */

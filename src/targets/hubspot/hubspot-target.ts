@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
+import type { Author } from '../../lead/author.ts';
 import { idKey, isUuid } from '../../lead/lead.ts';
 import { goneFault } from '../gone-fault.ts';
 import type { MarkToWrite, MergedRow, RowChange, RowOutcome, Target, TargetSnapshot } from '../target.ts';
@@ -21,6 +22,7 @@ import {
   othersOf,
   othersToLink,
 } from './company-table.ts';
+import { propertyAuthors } from './property-authors.ts';
 import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
@@ -104,6 +106,10 @@ class CompaniesTarget implements HubSpotTarget {
 
   place(signal: AbortSignal): ReturnType<typeof companiesPlace> {
     return companiesPlace(this.#api, signal);
+  }
+
+  async authors(...[cells, signal]: Parameters<NonNullable<Target['authors']>>): Promise<(Author | null)[]> {
+    return propertyAuthors(this.#api, await this.#knownTable(signal), cells, signal);
   }
 
   async write(

@@ -1,8 +1,10 @@
+import type { Author } from '../../lead/author.ts';
 import type { RowChange, Target, TargetRow } from '../target.ts';
 import { FileTarget, type FileFormat, type FileHead } from './file-target.ts';
-import { type SourceFile, watchedAccess } from './source-file.ts';
+import { followLinks, openSource, type SourceFile, watchedAccess } from './source-file.ts';
 import { spliced } from './splice.ts';
 import { xlsxFaults } from './xlsx-fault.ts';
+import { xlsxLastSaver } from './xlsx-last-saver.ts';
 import type { NewPart } from './xlsx-mark.ts';
 import { newWorkbook } from './xlsx-new-workbook.ts';
 import type { XlsxMapping } from './xlsx-sheet.ts';
@@ -23,7 +25,17 @@ export interface XlsxTargetOptions extends XlsxMapping {
  * other byte of the sheet, and every other part, stays as it is.
  */
 export function createXlsxTarget(options: XlsxTargetOptions): Target {
-  return new FileTarget(options.path, new XlsxFormat(options));
+  return new XlsxTarget(options.path, new XlsxFormat(options));
+}
+
+class XlsxTarget extends FileTarget {
+  /** A workbook knows of no cell who changed it, only who saved the whole. */
+  async authors(cells: readonly unknown[], signal: AbortSignal): Promise<(Author | null)[]> {
+    await using file = await openSource(await followLinks(this.name));
+    const access = file === null ? null : watchedAccess(file, signal);
+    const author = access === null ? null : await xlsxLastSaver(access, xlsxFaults(this.name));
+    return cells.map(() => author);
+  }
 }
 
 class XlsxFormat implements FileFormat {

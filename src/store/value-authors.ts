@@ -1,0 +1,72 @@
+import type pg from 'pg';
+import type { AskedCell, Author } from '../lead/author.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RoundRef {
+  readonly id: number;
+  readonly connection: string;
+  readonly round: number;
+}
+
+/**
+ * The cells of the table in the conflicts of this round that nobody was asked about since they arose, at most `limit`: what
+ * is held, and with `isDecided` what a policy decides where both sides were edited.
+ */
+export async function unaskedCells(
+  db: Queryable,
+  run: RoundRef,
+  { limit, isDecided }: { readonly limit: number; readonly isDecided: boolean },
+): Promise<readonly AskedCell[]> {
+  const { rows } = await db.query<AskedCell>(
+    `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from held h
+     where h.connection = $1 and h.last_run = $2 and h.last_round = $3 and h.lead_id <> '' and h.field <> ''
+       and h.row_number is not null and not exists (
+         select from value_authors v where v.connection = $1 and v.lead_id = h.lead_id and v.field = h.field
+           and v.value_hash = value_hash(h.row_value #>> '{}') and v.seen_at >= h.since)
+     union all
+     select a.lead_id, c.key, a.row_number, c.value::jsonb->(case a.kind when 'update-row' then 'from' else 'to' end)
+     from actions a, json_each(a.changes) c
+     where $5 and a.run_id = $2 and a.round = $3 and a.state = 'planned' and a.kind in ('update-row', 'update-lead') and a.row_number is not null
+       and c.value->>'rule' in ('leads-win', 'target-wins') and c.value->'base' is not null
+     limit $4`,
+    [run.connection, run.id, run.round, limit, isDecided],
+  );
+  return rows;
+}
+
+/** Remembers what a place said of cells, as many authors as cells; null: it does not know. */
+export async function storeAuthors(
+  db: Queryable,
+  { connection }: Pick<RoundRef, 'connection'>,
+  cells: readonly AskedCell[],
+  authors: readonly (Author | null)[],
+): Promise<void> {
+  await db.query(
+    `insert into value_authors (connection, lead_id, field, value_hash, author)
+     select distinct on (lead_id, field) $1, lead_id, field, value_hash(shown #>> '{}'), author
+     from unnest($2::text[], $3::text[], $4::jsonb[], $5::jsonb[]) as t (lead_id, field, shown, author)
+     on conflict (connection, lead_id, field) do update
+       set value_hash = excluded.value_hash, author = excluded.author, seen_at = excluded.seen_at`,
+    [
+      connection,
+      cells.map(({ leadId }) => leadId),
+      cells.map(({ field }) => field),
+      cells.map(({ shown }) => JSON.stringify(shown)),
+      authors.map((author) => JSON.stringify(author)),
+    ],
+  );
+}
+
+/** What was said of cells before, since nobody could be asked this time. */
+export async function forgetAuthors(
+  db: Queryable,
+  { connection }: Pick<RoundRef, 'connection'>,
+  cells: readonly AskedCell[],
+): Promise<void> {
+  await db.query(
+    `delete from value_authors where connection = $1
+       and (lead_id, field) in (select * from unnest($2::text[], $3::text[]))`,
+    [connection, cells.map(({ leadId }) => leadId), cells.map(({ field }) => field)],
+  );
+}

@@ -1,0 +1,80 @@
+import type { AskedCell, Author } from '../../lead/author.ts';
+import { sameCell } from '../../lead/value.ts';
+import { visibleText } from '../../visible-text.ts';
+import { batchesOf } from './batch-sender.ts';
+import type { CompanyTable } from './company-table.ts';
+import { type HubSpotApi, mostWithHistory } from './hubspot-api.ts';
+import { HubSpotFault } from './hubspot-fault.ts';
+import type { PropertyVersion } from './hubspot-replies.ts';
+import { cellOf } from './property-values.ts';
+
+/** The source of what a person types into HubSpot's own pages: that it was typed goes without saying. */
+const byHand = 'CRM_UI';
+
+/**
+ * Who set what these cells show, by HubSpot's history of their properties: as many as cells, null where it tells nobody or
+ * another value was set meanwhile. A user whose name the key may not ask for is told by number.
+ */
+export async function propertyAuthors(
+  api: HubSpotApi,
+  table: CompanyTable,
+  cells: readonly AskedCell[],
+  signal: AbortSignal,
+): Promise<(Author | null)[]> {
+  const latest = new Map<AskedCell, PropertyVersion>();
+  const byRow = Map.groupBy(cells, ({ row }) => String(row));
+  for (const ids of batchesOf([...byRow.keys()], mostWithHistory)) {
+    const asked = ids.flatMap((id) => byRow.get(id) ?? []);
+    const names = new Set(asked.flatMap(({ field }) => table.fields.get(field)?.property.name ?? []));
+    const histories = await api.histories(ids, [...names], signal);
+    for (const cell of asked) {
+      const mapped = table.fields.get(cell.field);
+      const versions = mapped && histories.get(String(cell.row))?.[mapped.property.name];
+      const version = versions?.toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))[0];
+      if (mapped === undefined || version === undefined) continue;
+      if (sameCell(cellOf(version.value, mapped, table.timeZone), cell.shown)) latest.set(cell, version);
+    }
+  }
+  const users = new Set([...latest.values()].flatMap(({ updatedByUserId }) => updatedByUserId ?? []));
+  const names = await userNames(api, users, signal);
+  return cells.map((cell) => {
+    const version = latest.get(cell);
+    return version === undefined ? null : authorOf(version, names);
+  });
+}
+
+function authorOf(version: PropertyVersion, names: ReadonlyMap<string, string>): Author | null {
+  const { sourceType, sourceId, updatedByUserId: user, timestamp } = version;
+  const at = Date.parse(timestamp);
+  const isTyped = sourceType === byHand || !sourceType;
+  if (!user && isTyped) return null;
+  const by = user ? names.get(user) || `user ${user}` : null;
+  const source = { type: visibleText(sourceType ?? '', 60), id: sourceId ? visibleText(sourceId, 60) : null };
+  return {
+    of: 'value',
+    place: 'HubSpot',
+    by,
+    at: Number.isNaN(at) ? null : new Date(at).toISOString(),
+    ...(!isTyped && { source }),
+  };
+}
+
+/** Of those whose names are told; none when the key may not ask. */
+async function userNames(
+  api: HubSpotApi,
+  users: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const user of users) {
+    try {
+      names.set(user, visibleText(await api.userName(user, signal), 100));
+    } catch (error) {
+      if (!(error instanceof HubSpotFault)) throw error;
+      if (error.code === 'target.forbidden') return names;
+      // Nobody who has this number is an owner (any more).
+      if (error.code !== 'target.not-found') throw error;
+    }
+  }
+  return names;
+}
