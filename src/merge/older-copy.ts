@@ -19,8 +19,8 @@ export interface PutBackCell {
 }
 
 /**
- * What speaks for a copy beside the values, in words ("the file is older than it was left"). `run`: the last one that is
- * known to have written to what was copied.
+ * What speaks for a copy beside the values, in words ("an import wrote all of it"). `run`: the last one that is known to
+ * have written to what was copied.
  */
 export interface Doubt {
   readonly reason: string;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { AskedCell } from '../lead/author.ts';
 import type { Side } from './met-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -79,6 +80,21 @@ export async function* shownBefore(
      order by s.lead_id, v.field`,
     [run.id, run.connection, fields],
   );
+}
+
+/** What this scan shows in cells of the table, and where. */
+export async function stagedCells(
+  db: Queryable,
+  run: RunRef,
+  cells: readonly { readonly leadId: string; readonly field: string }[],
+): Promise<readonly AskedCell[]> {
+  const { rows } = await db.query<AskedCell>(
+    `select s.lead_id as "leadId", c.field, s.row_number as row, s.cells->c.field as shown
+     from unnest($2::text[], $3::text[]) as c (lead_id, field)
+     join staged_rows s on s.run_id = $1 and s.lead_id = c.lead_id and not s.duplicate`,
+    [run.id, cells.map(({ leadId }) => leadId), cells.map(({ field }) => field)],
+  );
+  return rows;
 }
 
 /** A move of the baseline of a cell that shows the baseline. `isSame`: what was left behind is the same value. */

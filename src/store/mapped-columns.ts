@@ -5,7 +5,7 @@ type Columns = readonly Pick<FieldMapping, 'field' | 'column'>[];
 
 /** The fields that were kept in another column when the connection was last synced: what was agreed on was that one's. */
 export async function movedFields(
-  db: pg.PoolClient,
+  db: pg.Pool | pg.PoolClient,
   connection: string,
   columns: Columns,
 ): Promise<ReadonlySet<string>> {

@@ -24,6 +24,7 @@ import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { countPlan } from './count-plan.ts';
+import { doubtOfImport } from './doubt-of-import.ts';
 import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
@@ -48,6 +49,7 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
   // What an undo has to look up is of the place that it is in.
   if (run.undoOf !== null && run.mode === 'sync')
     run = await holding(context, (db) => enterPlace(db, judged, leads.baseUrl));
+  const imported = run.undoOf === null ? await doubtOfImport(context, run, readablePolicy(context, run)) : {};
   const planned = await holding(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
@@ -70,7 +72,7 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     const older = await findOlderCopies(context, run, policy, {
       moved,
       notMissing: found.rowOf,
-      doubts: { ...moves, ...doubtsOf(mark) },
+      doubts: { ...moves, ...imported, ...doubtsOf(mark) },
     });
     const isProof = absenceProof(context, run, older);
     const matches = await findMatches(context, run, creates, found);

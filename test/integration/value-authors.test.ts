@@ -163,6 +163,48 @@ describe('HubSpot', () => {
     };
     expect(await author('Köln', 'Aachen', 99)).toEqual([null]);
   });
+
+  test.each([
+    [1, ['4711'], 'stopped'],
+    [2, ['4711'], 'stopped'],
+    [2, ['4711', '4712'], 'partial'],
+  ])('%d cells that are put back by the imports %j: the run is %s', async (count, imports, status) => {
+    await using scene = await portalScene();
+    const { workspace, ids, portal } = scene;
+    const cities = workspace.sandbox.leads.list().map(({ city }) => city ?? '');
+    const changed = ids.slice(0, count);
+    for (const id of changed) workspace.sandbox.leads.edit(id, { city: 'Neustadt' });
+    expect((await scene.night()).report).toMatchObject({ updated: { rows: count } });
+    for (const [nth, id] of changed.entries()) {
+      const list = { [scene.companyOf(id)]: { city: cities[nth] ?? '' } };
+      portal.person.importList(imports[nth] ?? imports[0] ?? '', list, anna.userId);
+    }
+    const { report } = await scene.night();
+    if (status === 'partial') {
+      expect(report).toMatchObject({ status, held: 2 });
+      const author = { by: 'Anna Meyer', source: { type: 'IMPORT' } };
+      return expect(await heldIn(workspace)).toMatchObject([{ author }, { author }]);
+    }
+    expect(report).toMatchObject({ status: 'stopped', problems: [{ code: 'guard.older-copy' }] });
+    expect(report.problems[0]?.message).toContain(
+      'an import into HubSpot (number 4711) wrote all of it: is it an older copy?',
+    );
+    expect(workspace.sandbox.leads.get(ids[0] ?? '')?.['city']).toBe('Neustadt');
+    expect(await workspace.sync({ allow: ['older-copy:update'] })).toMatchObject({
+      updated: { rows: count, leads: 0 },
+    });
+  });
+
+  test('a value that a person sets back by hand is an edit', async () => {
+    await using scene = await portalScene();
+    const { workspace, id, portal } = scene;
+    const before = workspace.sandbox.leads.get(id)?.['city'];
+    workspace.sandbox.leads.edit(id, { city: 'Neustadt' });
+    await scene.night();
+    portal.person.edit(scene.companyOf(id), { city: String(before) }, anna.userId);
+    expect((await scene.night()).report).toMatchObject({ status: 'succeeded', updated: { leads: 1 } });
+    expect(workspace.sandbox.leads.get(id)?.['city']).toBe(before);
+  });
 });
 
 test('Google Sheets: Drive names who changed the spreadsheet last, and nobody when it was leadsync', async () => {

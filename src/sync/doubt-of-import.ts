@@ -1,0 +1,55 @@
+import { LeadsyncError } from '../errors.ts';
+import type { AskedCell, Author } from '../lead/author.ts';
+import type { Policy } from '../merge/policy.ts';
+import { shownBefore, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
+import { movedFields } from '../store/mapped-columns.ts';
+import type { Run } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import type { Doubts } from './find-older-copy.ts';
+
+/** Of more cells that are put back the values alone tell. */
+const few = 2;
+
+/**
+ * Whether one or two cells of HubSpot that show an earlier value were all written by one import: then an old list was
+ * imported. One request, asked only where there are such cells. Throws what the target throws and may be tried again.
+ */
+export async function doubtOfImport(context: StepContext, run: Run, policy: Policy): Promise<Doubts> {
+  const cells = await fewPutBack(context, run, policy);
+  if (cells.length === 0) return {};
+  const [first, ...others] = await authorsOf(context, cells);
+  const list = first?.source;
+  if (list?.type !== 'IMPORT' || list.id === null) return {};
+  const isOne = others.every((author) => author?.source?.type === list.type && author.source.id === list.id);
+  return isOne ? { row: { reason: `an import into HubSpot (number ${list.id}) wrote all of it` } } : {};
+}
+
+async function fewPutBack(
+  { pool, connection }: StepContext,
+  run: Run,
+  policy: Policy,
+): Promise<readonly AskedCell[]> {
+  if (connection.target.type !== 'hubspot' || !(await whatIsKnown(pool, run.connection)).hasMoved) return [];
+  const moved = await movedFields(pool, run.connection, policy.fields);
+  const fields = policy.fields.flatMap(({ field, direction }) =>
+    direction === 'to-target' || moved.has(field) ? [] : [field],
+  );
+  const found = new Map<string, { readonly leadId: string; readonly field: string }>();
+  for await (const { leadId, field } of shownBefore(pool, run, 'row', fields)) {
+    found.set(`${leadId} ${field}`, { leadId, field });
+    if (found.size > few) return [];
+  }
+  return found.size === 0 ? [] : stagedCells(pool, run, [...found.values()]);
+}
+
+async function authorsOf(
+  { target, cut }: StepContext,
+  cells: readonly AskedCell[],
+): Promise<readonly (Author | null)[]> {
+  try {
+    return (await target.authors?.(cells, cut)) ?? [];
+  } catch (error) {
+    if (error instanceof LeadsyncError && error.retry === 'never') return [];
+    throw error;
+  }
+}
