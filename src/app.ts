@@ -8,6 +8,7 @@ import { LeadsyncError } from './errors.ts';
 import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { Activity } from './ops/activity.ts';
+import { DatabaseWatch } from './ops/database-watch.ts';
 import type { WatchedConnection } from './ops/figure-source.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import type { QueueCounts } from './ops/waiting-gauges.ts';
@@ -19,6 +20,7 @@ import type { Mailer } from './reminders/mail.ts';
 import { Pauses } from './reminders/pauses.ts';
 import type { Templates } from './reminders/templates.ts';
 import { openStore } from './open-store.ts';
+import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { createServiceTurn, serviceScope } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
@@ -34,6 +36,8 @@ export interface App extends AsyncDisposable {
   readonly config: Config;
   readonly log: Logger;
   readonly pool: pg.Pool;
+  /** Whether the database is there. */
+  readonly database: DatabaseWatch;
   readonly queues: Queues;
   readonly mailer: Mailer;
   readonly ledger: MailLedger;
@@ -61,7 +65,11 @@ export const runsAtOnce = 4;
  */
 export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
-  const { pool, connectionString } = stack.use(await openStore(config));
+  const { pool, connectionString } = stack.use(await openStore(config, tellFault(log)));
+  const database = new DatabaseWatch(
+    { pool, bundled: config.databaseUrl === undefined, hasJobs: config.redisUrl === undefined },
+    log,
+  );
   const queues = stack.use(
     await openQueues(
       queueBackend(config, connectionString),
@@ -97,6 +105,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     config,
     log,
     pool,
+    database,
     queues,
     mailer,
     ledger,
@@ -110,6 +119,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     metrics: createMetrics({
       log,
       pool,
+      database,
       version,
       connections: config.connections.map(watched),
       activity,
@@ -117,6 +127,15 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** A line for each try in vain to start the bundled Postgres again. */
+function tellFault(log: Logger): EmbeddedPostgresOptions['onFault'] {
+  return ({ code, message }, againMs) =>
+    log.warn(
+      { code, reason: message, againMs },
+      'the bundled Postgres could not be started; it is tried again',
+    );
 }
 
 function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {

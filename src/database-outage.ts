@@ -6,10 +6,13 @@ const outageClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
 const silentTransaction = '25P03';
 const outageErrno: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
 
+/** Ours for the same. */
+const outageCodes: ReadonlySet<string> = new Set(['database.unreachable', 'database.unavailable']);
+
 /** Whether an error of pg, or of a pool of ours, means that the database was away, so that the same statement may succeed later. */
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof LeadsyncError) return error.code === 'database.unreachable';
+  if (error instanceof LeadsyncError) return outageCodes.has(error.code);
   if (!('code' in error) || typeof error.code !== 'string') {
     // pg gives the end of a connection no code.
     return error.message.startsWith('Connection terminated');

@@ -1,19 +1,38 @@
-import { type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
+import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
 import type { CommonOptions } from './main.ts';
 import { loadNarrowed } from './with-store.ts';
 
-/** Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. */
-async function createLog(config: Pick<Config, 'logLevel'>, mixin: () => object): Promise<Logger> {
+const warnLevel = pino.levels.values['warn'] ?? 40;
+
+/**
+ * Logs go to stderr, readable on a terminal, one JSON object a line elsewhere. What `isToldElsewhere` has its line already: at `warn`
+ * and above there is no other.
+ */
+async function createLog(
+  config: Pick<Config, 'logLevel'>,
+  mixin: () => object,
+  isToldElsewhere: (fault: unknown) => boolean,
+): Promise<Logger> {
   const options = {
     level: config.logLevel,
     base: null,
     mixin,
     serializers: { err: describeError },
-    hooks: { streamWrite: withoutAddresses },
+    hooks: {
+      streamWrite: withoutAddresses,
+      logMethod(this: Logger, line: Parameters<LogFn>, write: LogFn, level: number): void {
+        const [fields] = line as readonly unknown[];
+        const isFault =
+          level >= warnLevel && typeof fields === 'object' && fields !== null && 'err' in fields;
+        if (isFault && isToldElsewhere(fields.err)) this.debug(...line);
+        else write.apply(this, line);
+      },
+    },
   };
   if (!process.stderr.isTTY) return pino(options, pino.destination(2));
   const { default: pretty } = await import('pino-pretty');
@@ -66,12 +85,19 @@ const leftOverMs = 1_000;
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;
-  const log = await createLog(config, () => telemetry.logFields());
+  let database: DatabaseWatch | undefined;
+  const log = await createLog(
+    config,
+    () => telemetry.logFields(),
+    (fault) => database?.takes(fault) ?? false,
+  );
   if (config.tracing) telemetry = await startTelemetry((message) => log.warn(`OpenTelemetry: ${message}`));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => endSoon());
   stack.use(telemetry);
-  await run(stack.use(await openApp(config, log, telemetry)));
+  const app = stack.use(await openApp(config, log, telemetry));
+  database = app.database;
+  await run(app);
 }
 
 /**

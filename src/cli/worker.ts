@@ -8,6 +8,7 @@ import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
+import { exitCodes } from './output.ts';
 import { runHandlers } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
@@ -52,10 +53,15 @@ export function worker(options: CommonOptions): Promise<void> {
     if (alerting !== null) stack.use(watchAlerts(alerting));
     const { port, url } = http;
     app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
-    await new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      stop.addEventListener('abort', () => resolve(), { once: true });
-    });
+    try {
+      await app.database.watch(stop);
+    } catch (error) {
+      // Told now: what is under way may not end without the database.
+      app.log.error({ err: error }, 'the worker ends');
+      process.exitCode = exitCodes.failed;
+      endForced();
+      throw error;
+    }
     app.log.info('stopping: what is under way goes back with its checkpoint');
   });
 }

@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Activity, Count } from './activity.ts';
 import type { FigureSource, WatchedConnection } from './figure-source.ts';
 import { runSources } from './run-gauges.ts';
+import type { DatabaseWatch } from './database-watch.ts';
 import { type QueueCounts, queueSource, waitingSources } from './waiting-gauges.ts';
 
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
@@ -13,6 +14,7 @@ const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_acti
 export interface FigureSources {
   readonly log: Logger;
   readonly pool: pg.Pool;
+  readonly database: Pick<DatabaseWatch, 'awayMs'>;
   /** Of this leadsync. */
   readonly version: string;
   readonly connections: readonly WatchedConnection[];
@@ -31,15 +33,17 @@ const freshMs = 1_000;
 export class MetricsPage {
   readonly #registry = new Registry();
   readonly #log: Logger;
+  readonly #database: FigureSources['database'];
   /** Asked one after the other: a scrape takes one connection of the database, not seven. */
-  readonly #lines: readonly (readonly FigureSource[])[];
+  readonly #stored: readonly FigureSource[];
+  readonly #queues: FigureSource;
   readonly #errors: Gauge;
   /** Questions that were not answered in time, and are not asked again before they are. */
   readonly #unanswered = new Set<FigureSource>();
   readonly #failing = new Set<FigureSource>();
   #shown: { readonly page: Promise<string>; until: number } | null = null;
 
-  constructor({ log, pool, version, connections, activity, queueCounts }: FigureSources) {
+  constructor({ log, pool, database, version, connections, activity, queueCounts }: FigureSources) {
     const registry = this.#registry;
     this.#log = log;
     collectDefaultMetrics({ register: registry });
@@ -52,6 +56,15 @@ export class MetricsPage {
       registers: [registry],
     });
     build.set({ version, node: process.versions.node }, 1);
+    this.#database = database;
+    new Gauge({
+      name: 'leadsync_database_up',
+      help: '1 while this process can use the database; 0: away, and what is read in it is missing here.',
+      registers: [registry],
+      collect() {
+        this.set(database.awayMs === 0 ? 1 : 0);
+      },
+    });
     count(
       registry,
       'requests',
@@ -79,10 +92,11 @@ export class MetricsPage {
       labelNames: ['source'],
       registers: [registry],
     });
-    this.#lines = [
-      [...runSources(registry, pool, connections), ...waitingSources(registry, pool, connections)],
-      [queueSource(registry, queueCounts)],
+    this.#stored = [
+      ...runSources(registry, pool, connections),
+      ...waitingSources(registry, pool, connections),
     ];
+    this.#queues = queueSource(registry, queueCounts);
   }
 
   /** Rejects never; see `Metrics`. */
@@ -98,12 +112,16 @@ export class MetricsPage {
 
   async #make(): Promise<string> {
     const end = performance.now() + patienceMs;
-    await Promise.all(
-      this.#lines.map(async (sources) => {
-        for (const source of sources) await this.#refresh(source, end);
-      }),
-    );
+    await Promise.all([this.#readStored(end), this.#refresh(this.#queues, end)]);
     return this.#registry.metrics();
+  }
+
+  async #readStored(end: number): Promise<void> {
+    for (const source of this.#stored) {
+      // Not asked while it is away: the page is there at once, and the log has its line.
+      if (this.#database.awayMs > 0) this.#show(source, null);
+      else await this.#refresh(source, end);
+    }
   }
 
   async #refresh(source: FigureSource, end: number): Promise<void> {
@@ -114,14 +132,18 @@ export class MetricsPage {
     } catch (error) {
       reason = error;
     }
-    for (const gauge of source.gauges) gauge.reset();
-    set?.();
-    this.#errors.set({ source: source.name }, set === null ? 1 : 0);
+    this.#show(source, set);
     if (set !== null) this.#failing.delete(source);
     else if (!this.#failing.has(source)) {
       this.#failing.add(source);
       this.#log.warn({ source: source.name, err: reason }, 'figures for /metrics cannot be read');
     }
+  }
+
+  #show({ name, gauges }: FigureSource, set: (() => void) | null): void {
+    for (const gauge of gauges) gauge.reset();
+    set?.();
+    this.#errors.set({ source: name }, set === null ? 1 : 0);
   }
 
   /** Null: not in time. */

@@ -5,14 +5,19 @@ import type { App } from '../app.ts';
 /** Whoever does not answer in so long (ms) is away. */
 const patienceMs = 3_000;
 
-/** `/healthz`: the process lives. `/readyz`: the database, and the queue, answer. Both tell nothing else, and to everybody. */
-export function probes({ pool, queues }: App): Hono {
+/**
+ * `/healthz`: the process lives, and has not been without its database for so long that only a new start may help.
+ * `/readyz`: the database, and the queue, answer. Both tell nothing else, and to everybody.
+ */
+export function probes({ database, queues }: App): Hono {
   const site = new Hono();
-  site.get('/healthz', (c) => c.text('ok\n'));
+  site.get('/healthz', (c) =>
+    database.isLost ? c.text('the database has been away for too long\n', 503) : c.text('ok\n'),
+  );
   site.get('/readyz', async (c) => {
-    const [database, queue] = await Promise.all([answers(pool.query('select 1')), answers(queues.ping())]);
-    if (!database) return c.text('the database does not answer\n', 503);
-    if (!queue) return c.text('the queue does not answer\n', 503);
+    const [hasDatabase, hasQueue] = await Promise.all([database.answers(), answers(queues.ping())]);
+    if (!hasDatabase) return c.text('the database does not answer\n', 503);
+    if (!hasQueue) return c.text('the queue does not answer\n', 503);
     return c.text('ready\n');
   });
   for (const path of ['/healthz', '/readyz'])

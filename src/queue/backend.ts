@@ -47,5 +47,5 @@ interface BullWorker {
 export interface BackendOptions {
   readonly telemetry?: Telemetry;
   /** Is told of faults of the connection, and of BullMQ itself. */
-  readonly warn: (error: Error, message: string) => void;
+  readonly warn: (error: unknown, message: string) => void;
 }

@@ -46,7 +46,8 @@ export async function openPostgresBackend(
     const outage = error instanceof ConnectionClosedError || isDatabaseOutage(error);
     if (outage && isAway) return;
     isAway ||= outage;
-    warn(error, outage ? 'the connection to the queue broke; it is tried again' : message);
+    if (outage) warn(unavailable(error), 'the connection to the queue broke; it is tried again');
+    else warn(error, message);
   };
   pool.on('error', (error) => warnOnce(error, 'the connection to the queue broke'));
   pool.on('connect', (client) => {

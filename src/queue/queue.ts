@@ -111,7 +111,7 @@ export async function openQueues(
   { lockMs = defaultLockMs, telemetry }: QueueOptions = {},
 ): Promise<Queues> {
   let closing = false;
-  const warn = (error: Error, message: string): void => {
+  const warn = (error: unknown, message: string): void => {
     if (!closing) log.warn({ err: error }, message);
   };
   const options = { warn, ...(telemetry && { telemetry }) };

@@ -47,7 +47,9 @@ export async function openRedisBackend(
     const complaint = isOutage ? '' : error.message;
     if (told.has(complaint)) return;
     told.add(complaint);
-    warn(error, isOutage ? 'the connection to Redis broke; it is tried again' : message);
+    // As what it is: a raw error of the system could be one of the database.
+    if (isOutage) warn(unavailable(error, address), 'the connection to Redis broke; it is tried again');
+    else warn(error, message);
   };
   const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {
     const client = stack.adopt(createRedisClient(address, options), (opened) => opened.disconnect());

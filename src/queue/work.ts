@@ -111,7 +111,7 @@ function dueAt(job: Job): number {
 }
 
 /** Whether the queue or the database was away. */
-function isOutage(error: unknown): error is Error {
+function isOutage(error: unknown): boolean {
   return isUnavailable(error) || isDatabaseOutage(error);
 }
 

@@ -25,6 +25,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   /** False (for tests only): faster, and a power failure destroys the database. */
   readonly durable?: boolean;
+  /** Told of each try in vain to start it again, with the ms until the next one. */
+  readonly onFault?: (fault: LeadsyncError, againMs: number) => void;
 }
 
 /** A connection that holds the shared lock which says "this server is in use". */
@@ -36,6 +38,8 @@ interface Session {
 
 const deadlineMs = 60_000;
 const pollMs = 50;
+/** The pause after a server that could not be started again doubles, from the first to the last (ms). */
+const restartPause = { first: 1_000, last: 60_000 };
 /** With growing pauses, 3 s in all: so long may the children of a server that was killed take to end. */
 const failedStartsAllowed = 6;
 /** Two-part key of the advisory lock in the database `postgres`: "lead", "use". */
@@ -44,7 +48,7 @@ const useLock = [0x6c656164, 0x757365];
 /**
  * The Postgres under `dataDir`: created when missing, started when stopped, joined when another process has it running.
  * It keeps running when this process is killed; the next one joins it. While we use it and it dies, it is started
- * again on the same port. All processes must be on one machine (or in one container): Postgres cannot see from one
+ * again on the same port, and tried again until it is closed; what is missing then is waited for, never made anew. All processes must be on one machine (or in one container): Postgres cannot see from one
  * container that another has the same folder open.
  *
  * Throws `database.not-writable`, `database.disk-full`, `database.unsupported-platform`, `database.other-version`,
@@ -55,28 +59,48 @@ export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions = {},
 ): Promise<EmbeddedPostgres> {
   try {
-    return await start(resolve(dataDir), options.durable ?? true);
+    return await start(resolve(dataDir), options);
   } catch (error) {
-    throw error instanceof LeadsyncError ? error : await folderFault(resolve(dataDir), error);
+    throw await faultOf(dataDir, error);
   }
 }
 
-async function start(dataDir: string, durable: boolean): Promise<EmbeddedPostgres> {
+async function faultOf(dataDir: string, error: unknown): Promise<LeadsyncError> {
+  return error instanceof LeadsyncError ? error : folderFault(resolve(dataDir), error);
+}
+
+async function start(
+  dataDir: string,
+  { durable = true, onFault }: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(dataDir, durable);
+  const closing = new AbortController();
+  const { signal } = closing;
   let session = await join(cluster, durable);
   const { port } = session;
   let closed: Promise<void> | null = null;
   let reviving: Promise<void> = Promise.resolve();
 
   async function revive(): Promise<void> {
-    session = await join(cluster, durable);
-    reviveWhenLost();
+    for (
+      let pauseMs = restartPause.first;
+      !signal.aborted;
+      pauseMs = Math.min(2 * pauseMs, restartPause.last)
+    ) {
+      try {
+        session = await join(cluster, durable, port);
+        return reviveWhenLost();
+      } catch (error) {
+        if (signal.aborted) return;
+        onFault?.(await faultOf(dataDir, error), pauseMs);
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      }
+    }
   }
 
   function reviveWhenLost(): void {
     session.client.once('end', () => {
-      // When this fails, nobody waits for us here; the next query says that the database cannot be reached.
-      if (closed === null) reviving = revive().catch(() => {});
+      if (!signal.aborted) reviving = revive();
     });
   }
   reviveWhenLost();
@@ -84,14 +108,15 @@ async function start(dataDir: string, durable: boolean): Promise<EmbeddedPostgre
   return {
     connectionString: `postgres://${clusterUser}:${cluster.password}@127.0.0.1:${port}/postgres`,
     close() {
+      closing.abort();
       closed ??= reviving.then(() => leave(cluster, session));
       return closed;
     },
   };
 }
 
-/** Connects to the running server, or starts it and connects, until the deadline. */
-async function join(cluster: Cluster, durable: boolean): Promise<Session> {
+/** Connects to the running server, or starts it and connects, until the deadline. `usual`: the only port that will do. */
+async function join(cluster: Cluster, durable: boolean, usual: number | null = null): Promise<Session> {
   const deadline = Date.now() + deadlineMs;
   let server: ServerProcess | null = null;
   let failedStarts = 0;
@@ -99,7 +124,13 @@ async function join(cluster: Cluster, durable: boolean): Promise<Session> {
     const pidFile = await readPidFile(cluster);
     const running = pidFile !== null && (await isServer(cluster, pidFile.pid));
     const session = running ? await connect(cluster, pidFile.pid, pidFile.port) : null;
-    if (session !== null) return session;
+    if (session !== null) {
+      if (usual === null || session.port === usual) return session;
+      await session.client.end().catch(() => {});
+      throw new Error(
+        `another process has started it on port ${session.port}, and this one expects ${usual}.`,
+      );
+    }
     if (!running && server?.exitCode !== null) {
       if (server !== null && server.exitCode !== 0) {
         failedStarts += 1;
@@ -109,7 +140,7 @@ async function join(cluster: Cluster, durable: boolean): Promise<Session> {
         if (pidFile?.pid === 0 && (await readPidFile(cluster))?.pid === 0) await removePidFile(cluster);
       }
       // The port of the server that died first, so that those who used it find the new one; others if it is taken.
-      const port = (failedStarts === 0 && pidFile?.port) || (await freePort());
+      const port = usual ?? ((failedStarts === 0 && pidFile?.port) || (await freePort()));
       server = await startServer(cluster, port, pidFile?.pid || null, durable);
     }
     await sleep(pollMs);

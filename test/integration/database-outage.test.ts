@@ -1,4 +1,7 @@
+import { readFile, rename } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
@@ -6,8 +9,33 @@ import type { JobHandler } from '../../src/queue/work.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { streamRows } from '../../src/store/stream-rows.ts';
 import { TcpProxy } from '../chaos/rounds/tcp-proxy.ts';
+import type { CliProcess } from '../support/cli.ts';
+import { Exposition } from '../support/exposition.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly port?: number;
+}
+
+function logged({ stderr }: { readonly stderr: string }): Line[] {
+  const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+const jumpingClock = `--import=${new URL('../support/jumping-clock.ts', import.meta.url).href}`;
+
+/** Asks a worker that is ready for a page: its status and text. */
+function pagesOf(worker: CliProcess): (path: string) => Promise<string> {
+  const { port } = logged(worker).find(({ msg }) => msg === 'worker is ready') ?? {};
+  return async (path) => {
+    const response = await fetch(`http://127.0.0.1:${port}/${path}`);
+    return `${response.status} ${await response.text()}`;
+  };
+}
 
 test('connections of the queue that break while they are in use end no process', async () => {
   await using workspace = await Workspace.open();
@@ -52,6 +80,85 @@ test('a sync whose database breaks off is taken up again and does not fail', asy
   expect(tries).toBeGreaterThan(1);
   expect(workspace.sheet.rows()).toHaveLength(3);
 });
+
+test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
+  'the database is away for a while, jobs in %s: a line when it begins and one when it is over; the metrics are there meanwhile',
+  async (where) => {
+    await using redis = where === 'Redis' ? await startRedis() : null;
+    await using workspace = await Workspace.open({
+      sandbox: { leads: 5, faults: [{ kind: 'slow', ms: 1_000, when: { every: 1 }, on: ['list', 'get'] }] },
+      connection: { reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' } },
+      ...(redis && { redis }),
+    });
+    const url = new URL(workspace.database.url);
+    await using cable = await TcpProxy.open(Number(url.port));
+    url.port = String(cable.port);
+    const env = { DATABASE_URL: url.href, NODE_OPTIONS: jumpingClock };
+    const worker = workspace.start(['worker'], { env });
+    const { sandbox } = workspace;
+    await until(
+      'a sync is under way',
+      () => worker.stderr.includes('worker is ready') && sandbox.stats.byRoute.list > 0,
+    );
+    const get = pagesOf(worker);
+    const isUp = async (): Promise<number | undefined> =>
+      new Exposition((await get('metrics')).replace('200 ', '')).value('leadsync_database_up');
+    expect(await isUp()).toBe(1);
+
+    cable.refuse();
+    await until('it is noticed', () => worker.stderr.includes('the database is away'));
+    // Each second every job is tried again.
+    await sleep(4_000);
+    expect(await isUp()).toBe(0);
+    expect([await get('readyz'), await get('healthz')]).toEqual([
+      '503 the database does not answer\n',
+      '200 ok\n',
+    ]);
+    worker.child.kill('SIGUSR2');
+    await until('it is told once more', () => worker.stderr.includes('still away'));
+    expect(await get('healthz')).toBe('503 the database has been away for too long\n');
+    cable.heal();
+    await until('it is over', () => worker.stderr.includes('the database is there again'));
+    expect([await isUp(), await get('healthz')]).toEqual([1, '200 ok\n']);
+    await until('the sync is done', async () => {
+      const { rowCount } = await workspace.database.pool.query(`select from runs where status = 'succeeded'`);
+      return rowCount === 1;
+    });
+    const { stderr } = await worker.kill('SIGTERM');
+    const lines = logged({ stderr }).filter(({ level, msg }) => level > 30 || msg.includes('database'));
+    expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
+      '40 the database is away; nothing is lost, and all that needs it waits',
+      '50 the database is still away',
+      '30 the database is there again',
+    ]);
+  },
+  60_000,
+);
+
+test('a worker whose bundled Postgres cannot be started again says so at each try, and ends when that has gone on for minutes', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const env = { DATABASE_URL: undefined, NODE_OPTIONS: jumpingClock };
+  const worker = workspace.start(['worker'], { env });
+  await until('the worker is ready', () => worker.stderr.includes('worker is ready'));
+  const get = pagesOf(worker);
+  const folder = join(workspace.folder, 'data', 'postgres');
+  const pid = Number.parseInt(await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
+  await rename(folder, join(workspace.folder, 'away'));
+  process.kill(pid, 'SIGKILL');
+  const tries = (): number => logged(worker).filter(({ msg }) => msg.includes('could not be started')).length;
+  await until('it was tried twice', () => tries() === 2);
+  expect([await get('healthz'), await get('readyz')]).toEqual([
+    '200 ok\n',
+    '503 the database does not answer\n',
+  ]);
+  worker.child.kill('SIGUSR2');
+  const { code, stderr } = await worker.ended;
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^leadsync: .* away for 6 minutes .* \[database\.lost\]$/m),
+  });
+  expect(logged({ stderr }).at(-1)).toMatchObject({ level: 50, err: { code: 'database.lost' } });
+}, 60_000);
 
 test('a worker whose database says nothing more ends within ten seconds of SIGTERM', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });

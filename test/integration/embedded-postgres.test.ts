@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -296,6 +297,30 @@ describe('the embedded Postgres', () => {
       expect(serverPid()).not.toBe(pid);
       expect((await pool.query('select n from public.kept')).rows).toEqual([{ n: 7 }]);
     }, waiting);
+    await pool.end();
+    await server.close();
+    expect(serversBelow(base)).toEqual([]);
+  });
+
+  test('its folder is away and the server dies: it is tried again, each time told; with the folder it comes back', async () => {
+    const told: string[] = [];
+    const server = await startEmbeddedPostgres(dataDir, {
+      onFault: ({ code }, againMs) => void told.push(`${code} ${againMs}`),
+    });
+    const pool = openDatabase({ connectionString: server.connectionString });
+    await pool.query('create table public.kept as select 7 as n');
+    const pid = serverPid();
+    renameSync(join(dataDir, 'postgres'), join(base, 'away'));
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(told).toHaveLength(2), waiting);
+    expect(told).toEqual(['database.not-started 1000', 'database.not-started 2000']);
+    expect(readdirSync(dataDir), 'no other database was made').toEqual([]);
+
+    renameSync(join(base, 'away'), join(dataDir, 'postgres'));
+    await vi.waitFor(
+      async () => expect((await pool.query('select n from public.kept')).rows).toEqual([{ n: 7 }]),
+      waiting,
+    );
     await pool.end();
     await server.close();
     expect(serversBelow(base)).toEqual([]);

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { isDatabaseOutage } from '../database-outage.ts';
+import { LeadsyncError } from '../errors.ts';
+
+/** Ms: between two looks, for an answer, between two log lines, and until a worker without a database is of no use. */
+const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };
+
+/** What is watched. `bundled`: started by leadsync itself. `hasJobs`: the queues are in it, too. */
+interface Watched {
+  readonly pool: pg.Pool;
+  readonly bundled: boolean;
+  readonly hasJobs: boolean;
+}
+
+/**
+ * Knows whether the database can be used, and is the only one that tells the log: when an outage begins, once a minute
+ * while it lasts, and when it is over. Whatever else meets the outage says so at `debug` (see `takes`).
+ */
+export class DatabaseWatch {
+  readonly #watched: Watched;
+  readonly #log: Logger;
+  readonly #times: typeof usualTimes;
+  #watching = false;
+  /** Of the outage, by `performance.now()`. */
+  #since: number | null = null;
+  #toldAt = 0;
+  /** Somebody has met it since the last look: a disk that is full answers questions and takes no writes. */
+  #isMet = false;
+  #question: Promise<unknown> | null = null;
+
+  constructor(watched: Watched, log: Logger, times = usualTimes) {
+    this.#watched = watched;
+    this.#log = log;
+    this.#times = times;
+  }
+
+  /** For how long (ms) it has been away; 0: it is there. */
+  get awayMs(): number {
+    return this.#since === null ? 0 : performance.now() - this.#since;
+  }
+
+  /** Away for so long that waiting does not help any more. */
+  get isLost(): boolean {
+    return this.awayMs > this.#times.patienceMs;
+  }
+
+  /** Whether it answers within 3 s. However many ask, one question is under way. */
+  async answers(): Promise<boolean> {
+    return (await this.#ask()) === null;
+  }
+
+  /**
+   * Whether a fault that is to be logged is an outage of the database, which is then told here and nowhere else. Always
+   * false while nobody watches.
+   */
+  takes(fault: unknown): boolean {
+    if (!this.#watching || !this.#isOutage(fault)) return false;
+    this.#meet(fault);
+    return true;
+  }
+
+  /** Looks until `stop`. Throws `database.lost` when the bundled database has been away for five minutes. */
+  async watch(stop: AbortSignal): Promise<void> {
+    this.#watching = true;
+    while (!stop.aborted) {
+      const fault = await this.#ask();
+      if (fault !== null) this.#meet(fault);
+      else if (!this.#isMet) this.#end();
+      this.#isMet = false;
+      this.#remind();
+      if (this.isLost && this.#watched.bundled) throw lost(this.awayMs);
+      await sleep(this.#times.lookMs, undefined, { signal: stop }).catch(() => {});
+    }
+  }
+
+  /** Null: it answered. */
+  async #ask(): Promise<unknown> {
+    this.#question ??= this.#watched.pool
+      .query('select 1')
+      .then(
+        () => null,
+        (error: unknown) => error,
+      )
+      .finally(() => {
+        this.#question = null;
+      });
+    const patience = new AbortController();
+    const { answerMs } = this.#times;
+    const silence = new LeadsyncError('database.silent', `no answer within ${answerMs / 1000} s`);
+    const late = sleep(answerMs, silence, { signal: patience.signal }).catch(() => silence);
+    try {
+      return await Promise.race([this.#question, late]);
+    } finally {
+      patience.abort();
+    }
+  }
+
+  #isOutage(fault: unknown): boolean {
+    if (this.#watched.hasJobs && fault instanceof LeadsyncError && fault.code === 'queue.unavailable')
+      return true;
+    // A rollback by the server (SQLSTATE class 40) is worth another try, and no outage.
+    return isDatabaseOutage(fault) && !codeOf(fault).startsWith('40');
+  }
+
+  #meet(fault: unknown): void {
+    this.#isMet = true;
+    if (this.#since !== null) return;
+    this.#since = performance.now();
+    this.#toldAt = this.#since;
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    this.#log.warn(
+      { code: codeOf(fault), reason },
+      'the database is away; nothing is lost, and all that needs it waits',
+    );
+  }
+
+  #remind(): void {
+    const now = performance.now();
+    if (this.#since === null || now - this.#toldAt < this.#times.tellMs) return;
+    this.#toldAt = now;
+    this.#log.error({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is still away');
+  }
+
+  #end(): void {
+    if (this.#since === null) return;
+    this.#log.info({ awaySeconds: Math.round(this.awayMs / 1000) }, 'the database is there again');
+    this.#since = null;
+  }
+}
+
+function codeOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : '';
+}
+
+function lost(awayMs: number): LeadsyncError {
+  return new LeadsyncError(
+    'database.lost',
+    `The bundled Postgres has been away for ${Math.round(awayMs / 60_000)} minutes and could not be started again; the worker ends. Nothing was deleted`,
+    {
+      retry: 'later',
+      help: 'Put the folder `postgres` back under DATA_DIR, or make room on its disk, before the worker starts again: where there is no such folder, a start makes a new, empty database. The lines before this one, and server.log in that folder, say why.',
+    },
+  );
+}
