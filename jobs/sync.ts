@@ -70,7 +70,9 @@ export async function advance(
   using _place = await app.runs.take();
   using _engaged = engage(app, connection);
   const ask = (run: Run): Promise<void> => askForHelp(app, connection, run);
-  const result = await advanceRun({ ...context, askForHelp: ask }, request, stop);
+  const { onRun } = app;
+  const tellers = { askForHelp: ask, ...(onRun && { onRun }) };
+  const result = await advanceRun({ ...context, ...tellers }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   app.activity.waited(connection, result.why, result.afterMs);
   // Other jobs of the connection find the pause in the database, which does not go by the clock of this machine.

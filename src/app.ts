@@ -24,7 +24,7 @@ import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { createServiceTurn, serviceScope } from './store/service-turn.ts';
 import { createThrottle } from './store/throttles.ts';
-import type { SyncContext } from './sync/context.ts';
+import type { OnRun, SyncContext } from './sync/context.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './targets/target.ts';
@@ -51,6 +51,8 @@ export interface App extends AsyncDisposable {
   readonly runs: Places;
   /** Connections whose run this process carries out, or shares, now. */
   readonly engaged: Set<string>;
+  /** Told of each run that begins or ends in this process; absent: a command says it itself. */
+  readonly onRun?: OnRun;
   /** What this process has done, for its metrics. */
   readonly activity: Activity;
   readonly metrics: Metrics;

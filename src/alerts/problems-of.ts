@@ -30,7 +30,7 @@ export function problemsOf(facts: ConnectionFacts, successDueSince: number): rea
   };
   const newest = new Map<AlertKind, FailedRun>();
   for (const failure of facts.failures) {
-    const kind = kindOf(failure);
+    const kind = alertKindOf(failure);
     if (failure.code !== ignoredCode && !newest.has(kind)) newest.set(kind, failure);
   }
   for (const [kind, { runId, code, message }] of newest) add(kind, { runId, code, message });
@@ -59,7 +59,8 @@ export function isSuccessOverdue(
   return Math.max(lastSuccess?.at ?? 0, watchedSince) < successDueSince;
 }
 
-function kindOf({ status, code }: FailedRun): AlertKind {
+/** What kind of problem a sync is that was not carried out. */
+export function alertKindOf({ status, code }: Pick<FailedRun, 'status' | 'code'>): AlertKind {
   if (status === 'stopped') return 'guard-stop';
   return keyCodes.has(code) ? 'key-rejected' : 'run-failed';
 }

@@ -1,6 +1,7 @@
 import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
+import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { DatabaseWatch } from '../ops/database-watch.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry.ts';
@@ -22,7 +23,7 @@ async function createLog(
     level: config.logLevel,
     base: null,
     mixin,
-    serializers: { err: describeError },
+    serializers: { err: (error: unknown) => describeError(error) },
     hooks: {
       streamWrite: withoutAddresses,
       logMethod(this: Logger, line: Parameters<LogFn>, write: LogFn, level: number): void {
@@ -54,12 +55,21 @@ function withoutAddresses(line: string): string {
   );
 }
 
-/** What a log line says of an error: no properties, which may hold whole connections and their passwords. */
-function describeError(error: unknown): object {
+/**
+ * What a log line says of an error: no properties, which may hold whole connections and their passwords; where it came from
+ * only of what nobody expects.
+ */
+function describeError(error: unknown, isExpected = false): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
-  return { ...code, message: error.message, stack: error.stack, ...cause };
+  const expected = isExpected || isDatabaseOutage(error) || isExpectedFault(error);
+  const stack = expected ? {} : { stack: error.stack };
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause, expected) };
+  return { ...code, message: error.message, ...stack, ...cause };
+}
+
+function isExpectedFault(error: Error): boolean {
+  return error instanceof LeadsyncError && error.code !== 'internal';
 }
 
 /** Aborts at the first SIGINT or SIGTERM; at the second one the process ends at once. */

@@ -4,6 +4,7 @@ import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
 import { syncQueue } from '../../jobs/sync.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { startHttpServer } from '../ops/http.ts';
+import { logRun } from '../ops/run-log.ts';
 import { alertContext } from './alert-context.ts';
 import { fillQueues } from './fill-queues.ts';
 import { keepQueuesFilled } from './keep-queues-filled.ts';
@@ -39,8 +40,9 @@ export function worker(options: CommonOptions): Promise<void> {
     // A worker that never runs at that hour prunes when it starts.
     await housekeeping.add('prune-history', {});
     const pushes = app.queues.queue(pushQueue);
+    const handlers = runHandlers({ ...app, onRun: logRun });
     const working = [
-      ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(runHandlers(app))),
+      ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(handlers)),
       pushes.work({ push: (...asked) => push(app, ...asked) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),

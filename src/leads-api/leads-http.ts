@@ -203,7 +203,7 @@ export class LeadsHttp implements AsyncDisposable {
         fields,
         'The service asks to wait for a day or longer: it is asked again after a day',
       );
-    if (!limited.asked) this.#log('warn', fields, '429 without a usable Retry-After: backing off');
+    if (!limited.asked) this.#log('debug', fields, '429 without a usable Retry-After: backing off');
     throw this.#pause.error(said.code);
   }
 

@@ -52,7 +52,10 @@ export function startWorker(
       return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
     } catch (error) {
       // A job that failed would not come back: a night would be left out for a database that was away for a second.
-      if (!isOutage(error)) throw error;
+      if (!isOutage(error)) {
+        warn(error, `job ${job.name} of queue ${name} failed`);
+        throw error;
+      }
       warn(error, `job ${job.name} of queue ${name} met an outage; it is taken up again`);
       return { againAfterMs: retryMs, wholeQueue: false };
     }

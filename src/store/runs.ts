@@ -144,11 +144,13 @@ export async function insertRun(
     allow: readonly string[];
     approval?: string | null;
     undoOf?: number | null;
+    /** Default: true. */
+    sendLimit?: boolean;
   },
 ): Promise<Run> {
   const { rows } = await db.query<Run>(
-    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, send_limit)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
     [
       run.connection,
       run.mode,
@@ -157,6 +159,7 @@ export async function insertRun(
       run.allow,
       run.approval ?? null,
       run.undoOf ?? null,
+      run.sendLimit ?? true,
     ],
   );
   return expectOne(rows, 'run');

@@ -7,6 +7,7 @@ import type { Policy } from '../merge/policy.ts';
 import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run } from '../store/runs.ts';
+import { serviceScope } from '../store/service-turn.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
 import type { ScanBounds } from './scan-bounds.ts';
@@ -17,6 +18,9 @@ export type InSpan = <T>(
   attributes: Readonly<Record<string, string | number>>,
   part: () => Promise<T>,
 ) => Promise<T>;
+
+/** `log`: of the connection. `run`: as it stands in the database now; running, or with its report. */
+export type OnRun = (log: Logger, run: Run) => void;
 
 /** What one connection works with; lives as long as the process uses the connection. */
 export interface SyncContext {
@@ -32,6 +36,8 @@ export interface SyncContext {
   readonly scanBounds?: ScanBounds;
   /** Asks other processes to share the pushes of a run; absent: there are none to ask. Never throws. */
   readonly askForHelp?: (run: Run) => Promise<void>;
+  /** Told when a run has begun and when it has ended; absent: nobody keeps a log of runs. */
+  readonly onRun?: OnRun;
   /** Shows each phase of a run; absent: nobody looks. */
   readonly inSpan?: InSpan;
 }
@@ -62,6 +68,11 @@ export function holding<T>(
     return fn(db);
   };
   return transaction(pool, held, durability);
+}
+
+/** What of the service's ways may be remembered for: an address and a key. */
+export function scopeOf({ leads }: ConnectionConfig): string {
+  return serviceScope(leads.baseUrl, leads.apiKey.reveal());
 }
 
 /** The part of a connection's settings that decisions depend on. */

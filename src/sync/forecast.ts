@@ -26,7 +26,7 @@ export interface Work {
 
 /** What is forecast of; `now` is epoch ms. */
 interface Basis {
-  readonly run: Pick<Run, 'undoOf' | 'pages' | 'sendLimit' | 'refusals'>;
+  readonly run: Pick<Run, 'undoOf' | 'pages' | 'refusals'>;
   readonly work: Work;
   readonly actions: readonly Pick<ActionCount, 'kind' | 'count'>[];
   readonly outlook: Outlook;
@@ -55,8 +55,7 @@ export async function forecastSync(
  * takes what one of the plan took, or the gap of the pace, whichever is longer. What the guard refuses is not sent.
  */
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
-  // A service that takes no `limit` is asked with it once by each run.
-  const scan = run.pages + (run.sendLimit ? 0 : 1);
+  const scan = run.pages;
   const pushes = (run.refusals.length > 0 ? [] : actions).reduce(
     (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
     0,

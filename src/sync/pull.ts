@@ -2,9 +2,10 @@ import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { rememberRejectedLimit } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
 import { countCursors, stageLeads, useCursors } from '../store/staging.ts';
-import { holding, type StepContext } from './context.ts';
+import { holding, scopeOf, type StepContext } from './context.ts';
 import type { LeadPage } from './leads-port.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -50,7 +51,10 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
   const instead =
     error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
   if (instead === null) throw error;
-  context.log.warn({ run: run.id, ...instead }, 'page request was rejected, trying otherwise');
+  const message = instead.scanRestarted
+    ? 'the service rejects the cursor of the next page; the scan begins again'
+    : 'the service rejects `limit`; pages are asked for without it, as many leads as it likes on each';
+  context.log.info({ run: run.id, code: 'leads.rejected' }, message);
   return holding(context, async (db) => {
     if (instead.scanRestarted) await clearStaging(db, run.id);
     return updateRun(db, run.id, instead);
@@ -90,6 +94,8 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], 
         },
       );
     }
+    if (!run.sendLimit && run.pages === 0)
+      await rememberRejectedLimit(db, scopeOf(context.connection), context.connection.leads.pageSize);
     const stored = await stageLeads(db, run, [...scanned.values()], fields, met);
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)

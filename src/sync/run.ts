@@ -5,6 +5,7 @@ import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/pauses.ts';
+import { isLimitRejected } from '../store/page-limits.ts';
 import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
 import {
@@ -19,11 +20,12 @@ import {
   type Phase,
   type Run,
   type RunMode,
+  type RunStatus,
   resumeRun,
   runOfBatch,
   updateRun,
 } from '../store/runs.ts';
-import { holding, settingsHashes, type StepContext, type SyncContext } from './context.ts';
+import { holding, scopeOf, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
 import { type Forecast, forecastSync } from './forecast.ts';
 import { pushLeads } from './push-leads.ts';
@@ -31,7 +33,7 @@ import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
 import { whichPlace } from './which-place.ts';
 import { takeReceipt } from './receipt.ts';
-import { buildReport } from './report.ts';
+import { buildReport, type SyncReport } from './report.ts';
 import { scan } from './scan.ts';
 
 /**
@@ -171,7 +173,7 @@ function unlessFailed(run: Run | null): Run | null {
 }
 
 async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {
-  const { pool, connection, log } = context;
+  const { pool, connection } = context;
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
   if (open !== null) {
@@ -180,7 +182,6 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
     if (fresh) return open;
     const message =
       'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
-    log.warn({ run: open.id }, message);
     await finish(context, open, new LeadsyncError('run.abandoned', message));
   }
   const wanted = {
@@ -191,8 +192,11 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
     approval: request.approval ?? null,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
+    sendLimit: !(await isLimitRejected(pool, scopeOf(connection), connection.leads.pageSize)),
   };
-  return holding(context, (db) => insertRun(db, wanted));
+  const run = await holding(context, (db) => insertRun(db, wanted));
+  context.onRun?.(context.log, run);
+  return run;
 }
 
 /** A run is taken up only by who asks for the same, under the same settings, and allows nothing more. */
@@ -230,22 +234,25 @@ async function interrupted(
   await pauseRun(pool, run.id);
   if (fault.code === 'leads.rate-limited') {
     const afterMs = fault.retryAfterMs ?? 1_000;
-    // Shorter ones are the gaps between two requests.
-    log[afterMs < 1_000 ? 'debug' : 'info']({ run: run.id, afterMs }, 'the service is asked again later');
+    log.debug({ run: run.id, afterMs }, 'the service is asked again later');
     return { kind: 'again', afterMs, why: 'throttled' };
   }
   if (fault.code === 'target.rate-limited') {
-    log.info({ run: run.id, retryAfterMs: fault.retryAfterMs }, `the target asked to wait. ${fault.message}`);
+    log.debug(
+      { run: run.id, retryAfterMs: fault.retryAfterMs },
+      `the target asked to wait. ${fault.message}`,
+    );
     return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'target-throttled' };
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
     await holding(context, (db) => updateRun(db, run.id, { tries: current.tries + 1 }));
     const afterMs = fault.retryAfterMs ?? backoff(current.tries, clock);
-    log.warn({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
+    log.debug({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };
   }
-  log.error({ run: run.id, code: fault.code, err: fault }, fault.message);
+  // Any other fault is in the report, with what helps.
+  if (fault.code === 'internal') log.error({ run: run.id, err: fault }, fault.message);
   return { kind: 'finished', run: await finish(context, current, fault) };
 }
 
@@ -266,17 +273,22 @@ async function finish(
 ): Promise<Run> {
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
+  const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
+    const ended = await holding(context, (db) => finishRun(db, run.id, status, report));
+    context.onRun?.(context.log, ended);
+    return ended;
+  };
   if (fault !== null && needsPerson.has(fault.code)) {
     const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
     const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
     const report = await buildReport(pool, stopped, null, clock.now());
-    return holding(context, (db) => finishRun(db, run.id, 'stopped', report));
+    return end('stopped', report);
   }
   const current = (await getRun(pool, run.id)) ?? run;
   const failure = fault && { code: fault.code, message: explain(fault) };
   const built = await buildReport(pool, current, failure, clock.now());
   const report = forecast === undefined ? built : { ...built, forecast };
-  return holding(context, (db) => finishRun(db, run.id, report.status, report));
+  return end(report.status, report);
 }
 
 function asLeadsyncError(error: unknown): LeadsyncError {

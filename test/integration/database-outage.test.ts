@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, rename } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -28,13 +30,26 @@ function logged({ stderr }: { readonly stderr: string }): Line[] {
 
 const jumpingClock = `--import=${new URL('../support/jumping-clock.ts', import.meta.url).href}`;
 
+function portOf(worker: CliProcess): number {
+  return logged(worker).find(({ msg }) => msg === 'worker is ready')?.port ?? 0;
+}
+
 /** Asks a worker that is ready for a page: its status and text. */
 function pagesOf(worker: CliProcess): (path: string) => Promise<string> {
-  const { port } = logged(worker).find(({ msg }) => msg === 'worker is ready') ?? {};
+  const port = portOf(worker);
   return async (path) => {
     const response = await fetch(`http://127.0.0.1:${port}/${path}`);
     return `${response.status} ${await response.text()}`;
   };
+}
+
+/** The exit code of the image's health check. */
+async function checkHealth(worker: CliProcess): Promise<number | null> {
+  const dockerfile = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
+  const [, command = ''] = /^HEALTHCHECK .*\n +CMD (.*)$/m.exec(dockerfile) ?? [];
+  const [file = '', ...args] = JSON.parse(command) as string[];
+  const env = { PATH: process.env['PATH'], PORT: String(portOf(worker)) };
+  return (await once(spawn(file, args, { env }), 'exit'))[0] as number | null;
 }
 
 test('connections of the queue that break while they are in use end no process', async () => {
@@ -108,7 +123,7 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
     cable.refuse();
     await until('it is noticed', () => worker.stderr.includes('the database is away'));
     // Each second every job is tried again.
-    await sleep(4_000);
+    await sleep(3_000);
     expect(await isUp()).toBe(0);
     expect([await get('readyz'), await get('healthz')]).toEqual([
       '503 the database does not answer\n',
@@ -116,10 +131,13 @@ test.each(hasRedis ? ['Postgres', 'Redis'] : ['Postgres'])(
     ]);
     worker.child.kill('SIGUSR2');
     await until('it is told once more', () => worker.stderr.includes('still away'));
-    expect(await get('healthz')).toBe('503 the database has been away for too long\n');
+    expect([await get('healthz'), await checkHealth(worker)]).toEqual([
+      '503 the database has been away for too long\n',
+      1,
+    ]);
     cable.heal();
     await until('it is over', () => worker.stderr.includes('the database is there again'));
-    expect([await isUp(), await get('healthz')]).toEqual([1, '200 ok\n']);
+    expect([await isUp(), await get('healthz'), await checkHealth(worker)]).toEqual([1, '200 ok\n', 0]);
     await until('the sync is done', async () => {
       const { rowCount } = await workspace.database.pool.query(`select from runs where status = 'succeeded'`);
       return rowCount === 1;

@@ -112,7 +112,7 @@ describe('paging', () => {
     ]);
   });
 
-  test('a rejected limit is left out, for the whole scan', async () => {
+  test('a rejected limit is left out for the whole scan, and in the next ones; with another size, and after a month, it is tried', async () => {
     await using workspace = await Workspace.open({
       sandbox: { leads: 60, defaultLimit: 25, rejectLimit: true },
     });
@@ -120,6 +120,18 @@ describe('paging', () => {
     const { log } = workspace.sandbox;
     expect(log.map(({ status }) => status)).toEqual([400, 200, 200, 200]);
     expect(log.map(({ query }) => query.includes('limit='))).toEqual([true, false, false, false]);
+
+    const limitsSent = async (): Promise<number> => {
+      const from = workspace.sandbox.log.length;
+      expect(await workspace.sync()).toMatchObject({ status: 'succeeded' });
+      return workspace.sandbox.log.slice(from).filter(({ query }) => query.includes('limit=')).length;
+    };
+    expect(await limitsSent()).toBe(0);
+    await workspace.database.pool.query(`update page_limits set learned_at = now() - interval '31 days'`);
+    expect(await limitsSent()).toBe(1);
+    expect(await limitsSent()).toBe(0);
+    workspace.configure({ leads: { pageSize: 50 } });
+    expect(await limitsSent()).toBe(1);
   });
 });
 

@@ -66,6 +66,8 @@ test('a worker’s sync is a trace: the job, each phase of the run, and the log 
       .filter(({ msg }) => msg === 'step')
       .map((line) => line.trace_id),
   ).toEqual(phases.map(({ traceId }) => traceId));
+  const ofRun = logged(stderr).filter(({ msg }) => msg === 'a sync begins' || msg === 'a sync succeeded');
+  expect(ofRun.map((line) => line.trace_id)).toEqual([pull?.traceId, pull?.traceId]);
   // Workers that find nothing to do are no trace.
   const routine = /^(getNextJob|moveStalledJobsToWait|startStalledCheckTimer) /;
   expect(collector.spans.filter(({ name }) => routine.test(name))).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { forecast } from '../../src/sync/forecast.ts';
 
 const now = Date.UTC(2026, 10, 21, 2);
-const run = { undoOf: null, pages: 4, sendLimit: true, refusals: [] };
+const run = { undoOf: null, pages: 4, refusals: [] };
 /** 250 ms for each page. */
 const work = { ms: 1_000, requests: 4 };
 const actions = [
@@ -37,9 +37,9 @@ test('a pause is waited for first, and each request for what the pace leaves abo
   expect(forecast({ ...basis, outlook: { pauseMs: 0, perSecond: 100 } })).toMatchObject({ waitMs: 0 });
 });
 
-test('of a service it is not known how many requests it takes; one that refuses limit costs one more', () => {
-  expect(forecast({ ...basis, run: { ...run, sendLimit: false }, isFile: false })).toMatchObject({
-    leadRequests: 20,
+test('of an online table it is not known how many requests it takes', () => {
+  expect(forecast({ ...basis, isFile: false })).toMatchObject({
+    leadRequests: 19,
     targetRequests: null,
   });
 });
