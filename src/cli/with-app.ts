@@ -95,7 +95,7 @@ const leftOverMs = 1_000;
 export async function withApp(options: CommonOptions, run: (app: App) => Promise<void>): Promise<void> {
   const config = await loadNarrowed(options);
   let telemetry: Telemetry = noTelemetry;
-  let database: DatabaseWatch | undefined;
+  let database: DatabaseWatch | null = null;
   const log = await createLog(
     config,
     () => telemetry.logFields(),

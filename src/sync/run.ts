@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
-import { explain, LeadsyncError } from '../errors.ts';
+import { LeadsyncError } from '../errors.ts';
 import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
@@ -10,7 +10,6 @@ import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
 import {
   countRequests,
-  finishRun,
   getRun,
   insertRun,
   lastRun,
@@ -20,20 +19,19 @@ import {
   type Phase,
   type Run,
   type RunMode,
-  type RunStatus,
   resumeRun,
   runOfBatch,
   updateRun,
 } from '../store/runs.ts';
 import { holding, scopeOf, settingsHashes, type StepContext, type SyncContext } from './context.ts';
 import { makePlan } from './make-plan.ts';
-import { type Forecast, forecastSync } from './forecast.ts';
+import { endRun } from './end-run.ts';
+import { forecastSync } from './forecast.ts';
 import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
 import { whichPlace } from './which-place.ts';
 import { takeReceipt } from './receipt.ts';
-import { buildReport, type SyncReport } from './report.ts';
 import { scan } from './scan.ts';
 
 /**
@@ -139,7 +137,7 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
     const worked = step.clock.now() - begun.at - (step.leads.pacedMs - begun.pacedMs);
     const work = { ms: Math.max(0, worked), requests: counted.leads - begun.leads };
     const forecast = run.mode === 'plan' ? await forecastSync(step, run, work) : undefined;
-    return { kind: 'finished', run: await finish(step, run, null, forecast) };
+    return { kind: 'finished', run: await endRun(step, run, null, forecast) };
   } catch (error) {
     await count();
     return interrupted(step, request, run, error, stop);
@@ -182,7 +180,7 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
     if (fresh) return open;
     const message =
       'the run was interrupted and could not be taken up again: it is too old, the settings have changed, or something else was asked for';
-    await finish(context, open, new LeadsyncError('run.abandoned', message));
+    await endRun(context, open, new LeadsyncError('run.abandoned', message));
   }
   const wanted = {
     connection: connection.name,
@@ -253,42 +251,7 @@ async function interrupted(
   }
   // Any other fault is in the report, with what helps.
   if (fault.code === 'internal') log.error({ run: run.id, err: fault }, fault.message);
-  return { kind: 'finished', run: await finish(context, current, fault) };
-}
-
-/** A table whose headings or rows are gone needs a person, like any refusal of the guard: as that, or as what can be allowed. */
-const needsPerson: ReadonlyMap<string, string | null> = new Map([
-  ['target.header-missing', null],
-  ['target.id-column-missing', null],
-  ['target.incomplete', null],
-  ['target.emptied', null],
-  ['target.gone', 'target-gone'],
-]);
-
-async function finish(
-  context: StepContext,
-  run: Run,
-  fault: LeadsyncError | null,
-  forecast?: Forecast,
-): Promise<Run> {
-  const { pool, clock } = context;
-  await resumeRun(pool, run.id);
-  const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
-    const ended = await holding(context, (db) => finishRun(db, run.id, status, report));
-    context.onRun?.(context.log, ended);
-    return ended;
-  };
-  if (fault !== null && needsPerson.has(fault.code)) {
-    const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
-    const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
-    const report = await buildReport(pool, stopped, null, clock.now());
-    return end('stopped', report);
-  }
-  const current = (await getRun(pool, run.id)) ?? run;
-  const failure = fault && { code: fault.code, message: explain(fault) };
-  const built = await buildReport(pool, current, failure, clock.now());
-  const report = forecast === undefined ? built : { ...built, forecast };
-  return end(report.status, report);
+  return { kind: 'finished', run: await endRun(context, current, fault) };
 }
 
 function asLeadsyncError(error: unknown): LeadsyncError {

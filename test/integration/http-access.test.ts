@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GuessLimit } from '../../src/ops/guess-limit.ts';
+import { DatabaseWatch } from '../../src/ops/database-watch.ts';
 import { type HttpServer, startHttpServer } from '../../src/ops/http.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { adminToken, logIn, openStatusSite, type StatusSite } from '../support/status-site.ts';
@@ -212,7 +213,8 @@ test('not ready while the database or the queue does not answer', async () => {
   };
   const pool = openDatabase({ connectionString: 'postgres://127.0.0.1:1/none' });
   await using queueless = await startHttpServer({ ...site.app, queues: { ...site.app.queues, ping } });
-  await using baseless = await startHttpServer({ ...site.app, pool });
+  const database = new DatabaseWatch({ pool, bundled: false, hasJobs: true }, site.app.log);
+  await using baseless = await startHttpServer({ ...site.app, pool, database });
   const ready = async ({ url }: HttpServer): Promise<readonly [number, string]> => {
     const reply = await fetch(`${url}readyz`);
     return [reply.status, await reply.text()];

@@ -1,0 +1,41 @@
+import { explain, type LeadsyncError } from '../errors.ts';
+import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
+import { holding, type StepContext } from './context.ts';
+import type { Forecast } from './forecast.ts';
+import { buildReport, type SyncReport } from './report.ts';
+
+/** A table whose headings or rows are gone needs a person, like any refusal of the guard: as that, or as what can be allowed. */
+const needsPerson: ReadonlyMap<string, string | null> = new Map([
+  ['target.header-missing', null],
+  ['target.id-column-missing', null],
+  ['target.incomplete', null],
+  ['target.emptied', null],
+  ['target.gone', 'target-gone'],
+]);
+
+/** Ends a run for good, with its report; `fault` is what ended it. */
+export async function endRun(
+  context: StepContext,
+  run: Run,
+  fault: LeadsyncError | null,
+  forecast?: Forecast,
+): Promise<Run> {
+  const { pool, clock } = context;
+  await resumeRun(pool, run.id);
+  const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
+    const ended = await holding(context, (db) => finishRun(db, run.id, status, report));
+    context.onRun?.(context.log, ended);
+    return ended;
+  };
+  if (fault !== null && needsPerson.has(fault.code)) {
+    const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
+    const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
+    const report = await buildReport(pool, stopped, null, clock.now());
+    return end('stopped', report);
+  }
+  const current = (await getRun(pool, run.id)) ?? run;
+  const failure = fault && { code: fault.code, message: explain(fault) };
+  const built = await buildReport(pool, current, failure, clock.now());
+  const report = forecast === undefined ? built : { ...built, forecast };
+  return end(report.status, report);
+}
