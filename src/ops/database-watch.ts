@@ -111,7 +111,7 @@ export class DatabaseWatch {
     this.#toldAt = this.#since;
     const reason = fault instanceof Error ? fault.message : String(fault);
     this.#log.warn(
-      { code: codeOf(fault), reason },
+      { code: fault instanceof LeadsyncError ? fault.code : 'database.unavailable', reason },
       'the database is away; nothing is lost, and all that needs it waits',
     );
   }
