@@ -24,13 +24,15 @@ function logEnd(log: Logger, about: object, what: string, report: SyncReport): v
   if (status === 'succeeded') return log.info(fields, `${what} succeeded`);
   const troubles: Record<string, number> = {};
   for (const { code } of report.problems) troubles[code] = (troubles[code] ?? 0) + 1;
-  const { reason, help } = status === 'partial' ? partly(report) : notDone(report, status);
-  log.warn({ ...fields, troubles, reason, help }, `${what} ${ending[status]}: ${reason}`);
+  const { why, reason, help } = status === 'partial' ? partly(report) : notDone(report, status);
+  log.warn({ ...fields, troubles, reason, help }, `${what} ${ending[status]}: ${why}`);
 }
 
 const ending = { partial: 'was carried out in part', stopped: 'was stopped', failed: 'failed' } as const;
 
 interface Advice {
+  /** In a word or two. */
+  readonly why: string;
   readonly reason: string;
   readonly help: string;
 }
@@ -47,7 +49,8 @@ function partly({ connection, held, putOff, problems }: SyncReport): Advice {
       ? [`leadsync status --connection ${connection} shows what was left; the next sync tries it again`]
       : []),
   ];
-  return { reason: reasons.join(', '), help: help.join('; ') };
+  const reason = reasons.join(', ');
+  return { why: reason, reason, help: help.join('; ') };
 }
 
 /** As the alert about it says, when alerts are configured. */
@@ -60,7 +63,8 @@ function notDone({ connection, runId, problems }: SyncReport, status: 'stopped' 
   const told = { event: 'raised', connection, kind, detail, raisedAt: 0, clearedAt: null } as const;
   const { help } = describeAlert(told);
   return {
-    reason: isOfRun ? `${first.message} [${code}]` : code,
+    why: code,
+    reason: isOfRun ? first.message : code,
     help: help.map(([command, does]) => `${command} ${does}`).join('; '),
   };
 }

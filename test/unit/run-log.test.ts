@@ -6,7 +6,7 @@ import type { Run } from '../../src/store/runs.ts';
 
 const none = { leads: 0, rows: 0 };
 
-/** What is logged of a run that ended so: level, message, help. */
+/** What is logged of a run that ended so: level, message, reason, help and troubles. */
 function told(
   report: {
     readonly status: string;
@@ -40,8 +40,8 @@ function told(
   };
   logRun(log, ended as unknown as Run);
   expect(lines).toHaveLength(1);
-  const { level, msg, help, troubles } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
-  return [level, msg, help, troubles];
+  const { level, msg, reason, help, troubles } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  return [level, msg, reason, help, troubles];
 }
 
 const conflicts = 'leadsync conflicts --connection berlin lists what is held';
@@ -49,19 +49,20 @@ const status = 'leadsync status --connection berlin shows what was left; the nex
 const problem = { code: 'lead.conflict', message: 'Stage of Acme AG: won or lost?', leadId: 'l1' };
 
 test.each([
-  [{ status: 'succeeded' }, [30, 'a sync succeeded', undefined, undefined]],
+  [{ status: 'succeeded' }, [30, 'a sync succeeded', undefined, undefined, undefined]],
   [
     { status: 'partial', held: 2, putOff: 1, problems: [problem, problem] },
     [
       40,
       'a sync was carried out in part: 2 held, 1 put off',
+      '2 held, 1 put off',
       `${conflicts}; ${status}`,
       { 'lead.conflict': 2 },
     ],
   ],
   [
     { status: 'partial', problems: [{ code: 'leads.item-invalid', message: '1 item' }] },
-    [40, 'a sync was carried out in part: 1 problem', status, { 'leads.item-invalid': 1 }],
+    [40, 'a sync was carried out in part: 1 problem', '1 problem', status, { 'leads.item-invalid': 1 }],
   ],
   [
     {
@@ -70,7 +71,8 @@ test.each([
     },
     [
       40,
-      'a sync was stopped: 12 of 40 leads would be deleted [guard.max-deletes]',
+      'a sync was stopped: guard.max-deletes',
+      '12 of 40 leads would be deleted',
       expect.stringContaining('leadsync sync --connection berlin --allow max-deletes'),
       { 'guard.max-deletes': 1 },
     ],
@@ -79,7 +81,8 @@ test.each([
     { status: 'failed', problems: [{ code: 'leads.unavailable', message: 'it answers 503' }] },
     [
       40,
-      'a sync failed: it answers 503 [leads.unavailable]',
+      'a sync failed: leads.unavailable',
+      'it answers 503',
       expect.stringContaining('leadsync status --connection berlin shows why'),
       { 'leads.unavailable': 1 },
     ],
@@ -87,7 +90,7 @@ test.each([
   // Of a single lead: its words stay in the report.
   [
     { status: 'failed', problems: [problem] },
-    [40, 'a sync failed: lead.conflict', expect.any(String), { 'lead.conflict': 1 }],
+    [40, 'a sync failed: lead.conflict', 'lead.conflict', expect.any(String), { 'lead.conflict': 1 }],
   ],
 ] as const)('the line of a run that ended as %j', (report, line) => {
   expect(told(report)).toEqual(line);
