@@ -62,14 +62,16 @@ function withoutAddresses(line: string): string {
 function describeError(error: unknown, isExpected = false): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  const expected = isExpected || isDatabaseOutage(error) || isExpectedFault(error);
+  const expected = isExpected || isExpectedFault(error);
   const stack = expected ? {} : { stack: error.stack };
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause, expected) };
   return { ...code, message: error.message, ...stack, ...cause };
 }
 
+/** A number as `code` is an answer of BullMQ's: that a job went on elsewhere meanwhile, for instance. */
 function isExpectedFault(error: Error): boolean {
-  return error instanceof LeadsyncError && error.code !== 'internal';
+  if (error instanceof LeadsyncError) return error.code !== 'internal';
+  return isDatabaseOutage(error) || ('code' in error && typeof error.code === 'number');
 }
 
 /** Aborts at the first SIGINT or SIGTERM; at the second one the process ends at once. */
