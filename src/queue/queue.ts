@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Telemetry } from 'bullmq';
+import { ErrorCode, type Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis-address.ts';
@@ -75,6 +75,13 @@ export interface Queues extends AsyncDisposable {
 /** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
 const defaultLockMs = 30_000;
 
+const lostJobCodes: ReadonlySet<unknown> = new Set([
+  ErrorCode.JobNotExist,
+  ErrorCode.JobLockNotExist,
+  ErrorCode.JobNotInState,
+  ErrorCode.JobLockMismatch,
+]);
+
 /** How many finished jobs are kept to look at. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
@@ -112,7 +119,7 @@ export async function openQueues(
 ): Promise<Queues> {
   let closing = false;
   const warn = (error: unknown, message: string): void => {
-    if (!closing) log.warn({ err: error }, message);
+    if (!closing) log[hasLostJob(error) ? 'debug' : 'warn']({ err: error }, message);
   };
   const options = { warn, ...(telemetry && { telemetry }) };
   const backend =
@@ -164,6 +171,11 @@ export async function openQueues(
       await backend[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A job went on elsewhere while its server, or this process, was away: whoever has it now tells of it. */
+function hasLostJob(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && lostJobCodes.has(error.code);
 }
 
 /** Does something with the queue; see `Backend.ask`. */
