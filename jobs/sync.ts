@@ -17,6 +17,14 @@ const payloadSchema = z.object({
 /** The queue of a connection's runs. */
 export const syncQueue = (connection: string): string => `sync-${connection}`;
 
+/** Tries before a run that nobody waits for gives up: about three hours of a service that is away, or of a file that is open. */
+const longPatience = 45;
+
+/** What a sync is asked for that nobody waits for: the nightly one, and that of the status page. */
+export function unattended(connection: string) {
+  return { connection, allow: [] as readonly string[], patience: longPatience };
+}
+
 /** The schedule of the nightly sync, in that queue. */
 export const schedulerName = 'nightly';
 

@@ -39,6 +39,7 @@ function heldJson(item: Held): object {
     }),
     ...(item.author !== null && { changedBy: item.author }),
     resolution: item.resolution,
+    ...(item.decided !== null && { decided: item.decided }),
     since: item.since,
   };
 }
@@ -50,7 +51,7 @@ function describeHeld(item: Held): string {
   const decided =
     item.resolution === null
       ? ''
-      : `\n    decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}; leadsync sync carries it out`;
+      : `\n    decided: ${item.field === '' ? 'it is made again' : `the ${item.resolution}'s value`}${item.decided === null ? '' : `, by ${item.decided.by}`}; leadsync sync carries it out`;
   const values =
     item.field === ''
       ? ''

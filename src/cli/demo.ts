@@ -100,7 +100,8 @@ export async function demo(options: DemoOptions): Promise<void> {
     await run('sync');
 
     step('5. Somebody decides the conflict: leadsync resolve ID --use lead');
-    for (const held of await listHeld(app.pool, connection)) await decideHeld(app.pool, held, 'lead');
+    for (const held of await listHeld(app.pool, connection))
+      await decideHeld(app.pool, held, 'lead', 'the demo');
     await run('sync');
 
     step('6. Once more: nothing is left to write');

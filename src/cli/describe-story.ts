@@ -2,6 +2,7 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cell, showCell } from '../lead/value.ts';
 import type { Rule } from '../merge/merge-field.ts';
 import type { Held } from '../store/held.ts';
+import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import { describeAuthor, inUtc } from './describe-author.ts';
@@ -20,7 +21,15 @@ export function describeStory(story: LeadStory): string {
   ].join('\n');
 }
 
-function describeRecord({ record, deletions, joins, held, fields, mappings }: LeadStory): readonly string[] {
+function describeRecord({
+  record,
+  deletions,
+  joins,
+  decisions,
+  held,
+  fields,
+  mappings,
+}: LeadStory): readonly string[] {
   const lines: string[] = [];
   if (record !== null) lines.push(`known since ${inUtc(record.firstSeenAt)}`);
   else if (deletions.length > 0 || fields.some(({ history }) => history.length > 0))
@@ -32,6 +41,7 @@ function describeRecord({ record, deletions, joins, held, fields, mappings }: Le
     lines.push(`${inUtc(at)}, run ${run}: the row was matched with the lead: ${message}`);
   for (const deletion of deletions)
     lines.push(`${inUtc(deletion.at)}, run ${deletion.run}: ${describeDeletion(deletion)}`);
+  for (const decision of decisions) lines.push(describeDecision(decision));
   for (const item of held) lines.push(describeHeld(item, mappings));
   return lines;
 }
@@ -53,15 +63,19 @@ function describeDeletion({ kind, reason }: Deletion): string {
 }
 
 function describeField(
-  { field, column, base, held, history }: FieldStory,
+  { field, column, base, held, history, decisions }: FieldStory,
   mappings: readonly FieldMapping[],
 ): readonly string[] {
+  const told = [
+    ...history.map((write) => ({ at: write.at, lines: describeWrite(write) })),
+    ...decisions.map((one) => ({ at: one.at, lines: [`  ${describeDecision(one)}`] })),
+  ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return [
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
     base === undefined ? '  never in step' : `  both sides last agreed on ${short(showCell(base), 60)}`,
     ...(held === null ? [] : [`  ${describeHeld(held, mappings)}`]),
-    ...(history.length === 0 ? ['  no write is on record'] : history.flatMap(describeWrite)),
+    ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
   ];
 }
 
@@ -75,6 +89,21 @@ function describeHeld(item: Held, mappings: readonly FieldMapping[]): string {
   const values = item.field === '' ? '' : `lead ${showShort(item.lead)} | row ${showShort(item.rowValue)}: `;
   const author = describeAuthor(item.author);
   return `held (${item.id}) since ${inUtc(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
+}
+
+const choiceWords: Readonly<Record<Decision['choice'], string>> = {
+  lead: 'that the row is made again',
+  target: 'that the lead is made again',
+  accepted: 'that lead and row are one',
+  rejected: 'that lead and row are two',
+};
+
+function describeDecision({ at, by, choice, field, lead, row }: Decision): string {
+  const what =
+    field === ''
+      ? choiceWords[choice]
+      : `for the ${choice === 'lead' ? "lead's" : "row's"} value (lead ${showShort(lead)} | row ${showShort(row)})`;
+  return `${inUtc(at)}: ${by} decided ${what}`;
 }
 
 function describeWrite(write: FieldWrite): readonly string[] {
@@ -110,7 +139,7 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   'target-wins': (write) => `${differed(write)} is target-wins: ${got(write)}`,
   'one-way': (write) =>
     `the two differed, and the field only goes from the ${other(write)} to the ${write.side}: ${got(write)}`,
-  resolved: (write) => `a person decided with leadsync resolve: ${got(write)}`,
+  resolved: (write) => `a person decided: ${got(write)}`,
   'older-copy': (write) =>
     `the ${write.side} showed an older copy's value, and a person chose to bring it forward: ${got(write)}`,
   'new-lead': () => 'the lead was new: a row was made of it',

@@ -1,6 +1,6 @@
 import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
 import { pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
-import { schedulerName, syncQueue } from '../../jobs/sync.ts';
+import { schedulerName, syncQueue, unattended } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
 import { previousRun } from '../queue/run-times.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
@@ -9,9 +9,6 @@ import { noteSchedule } from '../store/schedules.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
-
-/** Tries before a nightly run gives up: about three hours of a service that is away, or of a file that is open. */
-const nightlyPatience = 45;
 
 /** A run that has not moved for so long (ms), and that nobody leads, may have lost its job. */
 const leftMs = 60_000;
@@ -76,7 +73,7 @@ function schedules({ contexts }: App): readonly Schedule[] {
     pattern: sync.schedule,
     timeZone: sync.timeZone,
     job: 'sync',
-    payload: nightly(name),
+    payload: unattended(name),
   }));
   const daily = (queue: string, job: string, pattern: string): Schedule => ({
     queue,
@@ -91,10 +88,6 @@ function schedules({ contexts }: App): readonly Schedule[] {
     daily(planQueue, 'plan-reminders', planRemindersPattern),
     daily(pruneQueue, 'prune-history', pruneHistoryPattern),
   ];
-}
-
-function nightly(connection: string) {
-  return { connection, allow: [] as readonly string[], patience: nightlyPatience };
 }
 
 /** Goes on with the run that was interrupted, and makes up once for the night that was missed. */
@@ -117,12 +110,12 @@ async function addRuns(
     { due: new Date(due).toISOString() },
     'the last scheduled sync did not run; it is made up for now',
   );
-  await queue.add('sync', nightly(name), { id: `catch-up-${due}`, requestedAt: due });
+  await queue.add('sync', unattended(name), { id: `catch-up-${due}`, requestedAt: due });
 }
 
 /** The job that asks for the same as the run. */
 function resumption({ connection, allow, approval, undoOf }: Run) {
-  const payload = { ...nightly(connection), allow };
+  const payload = { ...unattended(connection), allow };
   if (approval === null) return { job: 'sync', payload };
   return { job: 'apply', payload: { ...payload, approval, ...(undoOf !== null && { undoOf }) } };
 }

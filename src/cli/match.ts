@@ -6,6 +6,7 @@ import { decideMatches } from '../sync/decide-match.ts';
 import type { CommonOptions } from './main.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { print, printJson } from './output.ts';
+import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
 
 export interface MatchOptions extends CommonOptions {
@@ -24,14 +25,15 @@ export function match(options: MatchOptions): Promise<void> {
     if (file !== undefined) assertCanWrite(file, ...kept);
     const matching = connections.filter(({ sync }) => sync.match !== 'off');
     const names = matching.map(({ name }) => name);
+    const by = userName();
     const decided = [
-      ...(await decideMatches(pool, names, accept, 'accepted')),
-      ...(await decideMatches(pool, names, reject, 'rejected')),
+      ...(await decideMatches(pool, names, accept, { as: 'accepted', by })),
+      ...(await decideMatches(pool, names, reject, { as: 'rejected', by })),
     ];
     if (acceptAll) {
       const clear = (await listMatches(pool, names)).filter(({ state }) => state === 'proposed');
       const ids = clear.map(({ id }) => String(id));
-      decided.push(...(await decideMatches(pool, names, ids, 'accepted')));
+      decided.push(...(await decideMatches(pool, names, ids, { as: 'accepted', by })));
     }
     const matches = await listMatches(pool, names);
     if (file !== undefined) await replaceFile(file, csv(matches, matching), ...kept);

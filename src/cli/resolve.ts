@@ -1,6 +1,7 @@
 import { decide, type Side } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
+import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
 
 export interface ResolveOptions extends CommonOptions {
@@ -11,7 +12,7 @@ export interface ResolveOptions extends CommonOptions {
 export function resolve(id: string, { use, ...options }: ResolveOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const fieldsOf = (name: string) => connections.find((one) => one.name === name)?.fields;
-    const { connection, field, leadId } = await decide(pool, id, use, fieldsOf);
+    const { connection, field, leadId } = await decide(pool, id, { use, by: userName() }, fieldsOf);
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
     print(
       field === ''

@@ -11,6 +11,7 @@ import {
   joinsOf,
   writesOf,
 } from '../store/history.ts';
+import { type Decision, listDecisions } from '../store/decisions.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/lead-record.ts';
 import { describeStory } from './describe-story.ts';
 import { type FoundLead, findLead, short } from './find-lead.ts';
@@ -28,6 +29,8 @@ export interface FieldStory {
   readonly held: Held | null;
   /** Newest first. */
   readonly history: readonly FieldWrite[];
+  /** What people chose while it was held, newest first. */
+  readonly decisions: readonly Decision[];
 }
 
 /** All that is on record of one lead in one connection. */
@@ -37,6 +40,8 @@ export interface LeadStory {
   readonly record: LeadRecord | null;
   readonly deletions: readonly Deletion[];
   readonly joins: readonly Joined[];
+  /** What people decided on the record as a whole, or on a match of it, newest first. */
+  readonly decisions: readonly Decision[];
   /** What is held of the record as a whole. */
   readonly held: readonly Held[];
   readonly fields: readonly FieldStory[];
@@ -66,6 +71,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   const record = await leadRecord(pool, name, leadId);
   const writes = await writesOf(pool, name, leadId);
   const held = (await listHeld(pool, name)).filter((item) => item.leadId === leadId);
+  const decisions = await listDecisions(pool, name, leadId, null);
   const firstRun = await firstRunAt(pool, name);
   const kept = new Date(Date.now() - retentionDays * 24 * 3_600_000).toISOString();
   const columns = new Map(connection.fields.map(({ field, column }) => [field, column]));
@@ -73,6 +79,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
     ...columns.keys(),
     ...Object.keys(record?.base ?? {}),
     ...writes.map(({ field }) => field),
+    ...decisions.flatMap(({ field }) => (field === '' ? [] : [field])),
   ]);
   return {
     connection: name,
@@ -80,6 +87,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
     record,
     deletions: await deletionsOf(pool, name, leadId),
     joins: await joinsOf(pool, name, leadId),
+    decisions: decisions.filter(({ field }) => field === ''),
     held: held.filter(({ field }) => field === ''),
     fields: [...fields].map((field) => {
       const base = record?.base?.[field];
@@ -89,6 +97,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
         ...(base !== undefined && { base }),
         held: held.find((item) => item.field === field) ?? null,
         history: writes.filter((write) => write.field === field),
+        decisions: decisions.filter((decision) => decision.field === field),
       };
     }),
     mappings: connection.fields,
@@ -123,11 +132,19 @@ function json(story: LeadStory): object {
     ...(story.joins.length > 0 && {
       matched: story.joins.map(({ run, ...join }) => ({ run: String(run), ...join })),
     }),
+    ...(story.decisions.length > 0 && {
+      decisions: story.decisions.map(({ at, by, choice }) => ({ at, by, choice })),
+    }),
     held: story.held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
     fields: Object.fromEntries(
-      fields.map(({ field, base, held, history }) => [
+      fields.map(({ field, base, held, history, decisions }) => [
         field,
-        { base, held: held && heldJson(held), history: history.map(writeJson) },
+        {
+          base,
+          held: held && heldJson(held),
+          history: history.map(writeJson),
+          ...(decisions.length > 0 && { decisions: decisions.map(decisionJson) }),
+        },
       ]),
     ),
   };
@@ -158,6 +175,10 @@ function writeJson({ run, at, rule, side, base, lead, row, written, author }: Fi
     written: plain(written),
     ...(author !== null && { changedBy: author }),
   };
+}
+
+function decisionJson({ at, by, choice, lead, row }: Decision): object {
+  return { at, by, choice, lead: plain(lead), row: plain(row) };
 }
 
 /** What is not on record stays out of the object. */

@@ -6,6 +6,7 @@ import { postgresUrl, secretToken, secretUrl, text } from './checked-text.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
+import { isLoopback } from '../loopback.ts';
 import { redisAddressMistake } from './redis-address.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
 import { Secret } from './secret.ts';
@@ -13,43 +14,55 @@ import { settingOf } from './settings-lookup.ts';
 import type { Source } from './source.ts';
 import { wantsTraces } from './tracing.ts';
 
-const schema = z.object({
-  DATABASE_URL: postgresUrl().optional(),
-  REDIS_URL: text(redisAddressMistake)
-    .transform((value) => new Secret(value))
-    .optional(),
-  REDIS_PREFIX: text((value) =>
-    /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
-  ).default('leadsync'),
-  DATA_DIR: text((value) => (value.includes('\0') ? 'must be the path of a folder' : null)).default('./data'),
-  SMTP_URL: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').optional(),
-  SMTP_RATE: text((value) =>
-    /^\d{1,4}(\.\d{1,3})?$/.test(value) && Number(value) > 0
-      ? null
-      : 'must be a number of mails a second above 0, such as 10 or 0.5',
-  )
-    .transform(Number)
-    .optional(),
-  GOOGLE_APPLICATION_CREDENTIALS: text((value) =>
-    value.includes('\0') ? 'must be the path of a file' : null,
-  ).optional(),
-  GOOGLE_SHEETS_URL: text(baseUrlMistake)
-    .transform(normalizeBaseUrl)
-    .prefault('https://sheets.googleapis.com'),
-  HUBSPOT_URL: text(baseUrlMistake).transform(normalizeBaseUrl).prefault('https://api.hubapi.com'),
-  HOST: text((value) =>
-    isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
-      ? null
-      : 'must be an IP address or a host name',
-  ).default('127.0.0.1'),
-  PORT: text((value) =>
-    /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? null : 'must be a whole number from 0 to 65535',
-  )
-    .transform(Number)
-    .prefault('3000'),
-  ADMIN_TOKEN: secretToken('the token for the status page').optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-});
+/** Shorter ones (characters) can be guessed. */
+const leastToken = 16;
+const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
+
+const schema = z
+  .object({
+    DATABASE_URL: postgresUrl().optional(),
+    REDIS_URL: text(redisAddressMistake)
+      .transform((value) => new Secret(value))
+      .optional(),
+    REDIS_PREFIX: text((value) =>
+      /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
+    ).default('leadsync'),
+    DATA_DIR: text((value) => (value.includes('\0') ? 'must be the path of a folder' : null)).default(
+      './data',
+    ),
+    SMTP_URL: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').optional(),
+    SMTP_RATE: text((value) =>
+      /^\d{1,4}(\.\d{1,3})?$/.test(value) && Number(value) > 0
+        ? null
+        : 'must be a number of mails a second above 0, such as 10 or 0.5',
+    )
+      .transform(Number)
+      .optional(),
+    GOOGLE_APPLICATION_CREDENTIALS: text((value) =>
+      value.includes('\0') ? 'must be the path of a file' : null,
+    ).optional(),
+    GOOGLE_SHEETS_URL: text(baseUrlMistake)
+      .transform(normalizeBaseUrl)
+      .prefault('https://sheets.googleapis.com'),
+    HUBSPOT_URL: text(baseUrlMistake).transform(normalizeBaseUrl).prefault('https://api.hubapi.com'),
+    HOST: text((value) =>
+      isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
+        ? null
+        : 'must be an IP address or a host name',
+    ).default('127.0.0.1'),
+    PORT: text((value) =>
+      /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? null : 'must be a whole number from 0 to 65535',
+    )
+      .transform(Number)
+      .prefault('3000'),
+    ADMIN_TOKEN: secretToken('the token for the status page').optional(),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  })
+  .check(({ value: { HOST, ADMIN_TOKEN }, issues }) => {
+    if (ADMIN_TOKEN === undefined || isLoopback(HOST) || ADMIN_TOKEN.reveal().length >= leastToken) return;
+    const message = `must have at least ${leastToken} characters on HOST ${HOST}, which other machines reach; this makes one: ${makeToken}`;
+    issues.push({ code: 'custom', path: ['ADMIN_TOKEN'], message, input: ADMIN_TOKEN });
+  });
 
 type ProcessSettings = Omit<Config, 'connections'>;
 

@@ -69,7 +69,7 @@ export const processVariables = [
     variable: 'ADMIN_TOKEN',
     secret: true,
     meaning:
-      'Token for everything but /healthz and /readyz. Unset: the pages are open on 127.0.0.1 and closed on any other HOST.',
+      'Token for everything but /healthz and /readyz; at least 16 characters unless HOST is this machine alone. Unset: the pages are open on 127.0.0.1 and closed on any other HOST.',
   },
   {
     variable: 'LOG_LEVEL',

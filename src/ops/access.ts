@@ -1,7 +1,8 @@
-import { BlockList, isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import { csrf } from 'hono/csrf';
 import { z } from 'zod';
+import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../config/secret.ts';
 import { isAsset } from './assets.ts';
 import { GuessLimit } from './guess-limit.ts';
@@ -16,10 +17,6 @@ export interface Door {
   readonly address: string;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 const closed = 'set ADMIN_TOKEN: without it nothing but /healthz and /readyz is served on this address\n';
 const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use another one\n';
 
@@ -28,7 +25,7 @@ const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use 
  * a page elsewhere which had its name lead here. On any other address nothing is served.
  */
 export function accessWithoutToken({ host, address }: Door): MiddlewareHandler {
-  if (!loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return async (c) => c.text(closed, 403);
+  if (!isLoopback(address)) return async (c) => c.text(closed, 403);
   const ownNames = new Set(['localhost', '127.0.0.1', '[::1]', host]);
   return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
 }
@@ -74,13 +71,14 @@ export class TokenAccess {
   }
 
   #look(c: Context, text: string): 'right' | 'wrong' | 'later' {
-    const waitMs = this.#guesses.waitMs(performance.now());
+    const { address = '' } = getConnInfo(c).remote;
+    const waitMs = this.#guesses.waitMs(address, performance.now());
     if (waitMs > 0) {
       c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
       return 'later';
     }
     if (isToken(text, this.#token)) return 'right';
-    this.#guesses.missed();
+    this.#guesses.missed(address, performance.now());
     return 'wrong';
   }
 }

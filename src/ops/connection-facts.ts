@@ -1,6 +1,7 @@
 import type { ConnectionConfig } from '../config/config.ts';
 import { type ListedAlert, listAlerts } from '../store/alert-list.ts';
 import { type LateReminders, lateReminders } from '../store/late-reminders.ts';
+import { companiesOf } from '../store/companies.ts';
 import { lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
@@ -20,19 +21,28 @@ export interface ConnectionFacts {
   readonly deletesWaiting: number;
   readonly late: LateReminders;
   readonly alerts: readonly ListedAlert[];
+  /** What the companies of the leads are called that are named by the others, by the lead's id. */
+  readonly companies: ReadonlyMap<string, string>;
 }
+
+/** So many problems, and deleted leads, of a connection are shown at most. */
+export const namesShown = 50;
 
 export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
   const { name, sync } = connection;
   const [open] = await openSyncs(pool, [name]);
+  const status = await connectionStatus(pool, connection);
+  const problems = status.lastRun?.problems.slice(0, namesShown) ?? [];
+  const ids = [...problems.map(({ leadId = '' }) => leadId), ...status.deletedLeads.slice(0, namesShown)];
   return {
-    status: await connectionStatus(pool, connection),
+    status,
     timeZone: sync.timeZone,
     lastSuccessAt: await lastSuccessAt(pool, name),
     progress: open === undefined ? null : describeProgress(open),
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
     alerts: await listAlerts(pool, name),
+    companies: await companiesOf(pool, name, ids),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
+import { statusPage } from '../store/decisions.ts';
 import { countMatches, listMatches } from '../store/matches.ts';
 import { decideMatches } from '../sync/decide-match.ts';
 import { notDecidedPage } from './pages/decided.ts';
@@ -29,9 +30,11 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
     const found = await listMatches(pool, names, after, shown + 1);
     const last = found[shown - 1];
     const page = {
-      matches: found
-        .slice(0, shown)
-        .map((match) => ({ match, fields: contexts.get(match.connection)?.connection.fields ?? [] })),
+      matches: found.slice(0, shown).flatMap((match) => {
+        const connection = contexts.get(match.connection)?.connection;
+        if (connection === undefined) return [];
+        return [{ match, fields: connection.fields, timeZone: connection.sync.timeZone }];
+      }),
       total: await countMatches(pool, names),
       isOn: names.length > 0,
       here: after === 0 ? '/matches' : `/matches?after=${after}`,
@@ -48,7 +51,7 @@ export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
     const { as, seen, back } = form.data;
     const id = c.req.param('id');
     try {
-      await decideMatches(pool, names, [id], as, (match) => seenMatch(match) === seen);
+      await decideMatches(pool, names, [id], { as, by: statusPage }, (match) => seenMatch(match) === seen);
       return c.redirect(`${back}#match-${id}`, 303);
     } catch (error) {
       return c.html(notDecidedPage(error, menu, back), 409);

@@ -10,6 +10,8 @@ import { matchPages } from './match-pages.ts';
 import { loginPage } from './pages/login.ts';
 import { messagePage } from './pages/message.ts';
 import { probes } from './probes.ts';
+import { conflictPages } from './conflict-pages.ts';
+import { connectionOrders } from './connection-orders.ts';
 import { securityHeaders } from './security-headers.ts';
 import { endSession } from './session.ts';
 import { statusPages } from './status-pages.ts';
@@ -34,7 +36,8 @@ export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> 
   site.use(async (c, next) =>
     c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),
   );
-  site.use(bodyLimit({ maxSize: maxBody }));
+  const limited = bodyLimit({ maxSize: maxBody });
+  site.use(async (c, next) => (c.req.header('content-length') === undefined ? next() : limited(c, next)));
   site.use(sameOrigin());
   const { token } = door;
   const menu = { hasLogin: token !== undefined };
@@ -63,6 +66,8 @@ export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> 
   site.route(boardPath, await app.queues.board(boardPath));
   site.get('/events', (c) => live.listen(c));
   site.route('/', statusPages(app, menu));
+  site.route('/', connectionOrders(app, menu));
+  site.route('/', conflictPages(app, menu));
   site.route('/', matchPages(app, menu));
   return site;
 }

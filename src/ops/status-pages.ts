@@ -1,27 +1,28 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { syncQueue } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
 import { Places } from '../places.ts';
-import { countHeld, type Held, heldPage } from '../store/held.ts';
-import { basesOf } from '../store/pairs.ts';
+import { listDecisions } from '../store/decisions.ts';
+import { heldPage } from '../store/held.ts';
+import { companiesOf } from '../store/companies.ts';
 import { listReminders } from '../store/reminders.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
 import { waitingDeletes } from '../store/waiting-deletes.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { decide } from '../sync/decide-held.ts';
+import type { SyncReport } from '../sync/report.ts';
+import { shownConflicts } from './conflict-pages.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
-import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
-import { conflictsPage } from './pages/conflicts.ts';
-import { connectionPage } from './pages/connection.ts';
+import { isWaiting } from './connection-orders.ts';
+import { connectionPage, runsShown } from './pages/connection.ts';
 import type { Menu } from './pages/layout.ts';
-import { notDecidedPage } from './pages/decided.ts';
 import { messagePage } from './pages/message.ts';
 import { overviewPage } from './pages/overview.ts';
-import { runPage } from './pages/run.ts';
+import { problemsShown, runPage } from './pages/run.ts';
 
 /** On one page of a list. */
-const shown = { conflicts: 25, conflictsOfConnection: 5, runs: 20, changes: 25, reminders: 10, deletes: 20 };
+const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 
 /** A page asks the database for several connections at once, but never for so many that runs have to wait. */
 const questionsAtOnce = 4;
@@ -29,13 +30,8 @@ const questionsAtOnce = 4;
 /** A place in a list; whatever else is asked for means its beginning. */
 const position = z.coerce.number().int().nonnegative().catch(0);
 const id = z.string().regex(/^\d{1,15}$/);
-const decision = z.object({
-  use: z.enum(['lead', 'target']),
-  seen: z.string().max(64),
-  back: z.string().regex(/^\/(conflicts|connections\/[\w-]{1,64})(\?[\w=&-]{0,200})?$/),
-});
 
-/** The status page and those behind it. They show what the store knows; a person's decision is all that they write. */
+/** The status page and those behind it that show what the store knows. */
 export function statusPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
   const places = new Places(questionsAtOnce);
@@ -58,10 +54,13 @@ export function statusPages(app: App, menu: Menu): Hono {
     using _place = await places.take();
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const last = runs[shown.runs - 1];
+    const facts = await connectionFacts(context);
     const page = {
-      facts: await connectionFacts(context),
+      facts,
+      isAsked: facts.status.running === null && (await isAsked(app, name)),
+      decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
-      conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflictsOfConnection)),
+      conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflicts)),
       runs: runs.slice(0, shown.runs),
       isFirst: before === 0,
       next: runs.length > shown.runs && last ? `/connections/${name}?before=${last.id}#runs` : null,
@@ -84,86 +83,43 @@ export function statusPages(app: App, menu: Menu): Hono {
     const after = position.parse(c.req.query('after'));
     const actions = await listActions(pool, run, after, shown.changes + 1);
     const last = actions[shown.changes - 1];
+    const problemsFrom = position.parse(c.req.query('problems'));
+    const problems = (run.report as SyncReport | null)?.problems ?? run.problems;
+    const ids = [...actions, ...problems.slice(problemsFrom, problemsFrom + problemsShown)].map(
+      ({ leadId }) => leadId ?? '',
+    );
     const page = {
       run,
       timeZone: context.connection.sync.timeZone,
-      actions: await named(context, actions.slice(0, shown.changes)),
+      actions: actions.slice(0, shown.changes),
+      companies: await companiesOf(pool, run.connection, ids),
       columns: new Map(context.connection.fields.map(({ field, column }) => [field, column])),
-      problemsFrom: position.parse(c.req.query('problems')),
+      problemsFrom,
       isFirst: after === 0,
       next: actions.length > shown.changes && last ? `/runs/${run.id}?after=${last.id}#changes` : null,
       now: Date.now(),
     };
     return c.html(runPage(page, menu));
   });
-
-  site.get('/conflicts', async (c) => {
-    const asked = c.req.query('connection');
-    const connection = asked !== undefined && contexts.has(asked) ? asked : null;
-    const names = connection === null ? [...contexts.keys()] : [connection];
-    const after = position.parse(c.req.query('after'));
-    const items = await heldPage(pool, names, after, shown.conflicts + 1);
-    const last = items[shown.conflicts - 1];
-    const address = (from: number): string => {
-      const query = [connection !== null && `connection=${connection}`, from > 0 && `after=${from}`];
-      const said = query.filter((part) => part !== false).join('&');
-      return said === '' ? '/conflicts' : `/conflicts?${said}`;
-    };
-    const page = {
-      connection,
-      conflicts: await shownConflicts(app, items.slice(0, shown.conflicts)),
-      total: (await Promise.all(names.map((name) => countHeld(pool, name)))).reduce(
-        (sum, one) => sum + one,
-        0,
-      ),
-      here: address(after),
-      next: items.length > shown.conflicts && last ? address(last.id) : null,
-      isFirst: after === 0,
-      now: Date.now(),
-    };
-    return c.html(conflictsPage(page, menu));
-  });
-
-  site.post('/conflicts/:id', async (c) => {
-    const form = decision.safeParse(await c.req.parseBody());
-    if (!form.success) return c.text('the form was not understood\n', 400);
-    const { use, seen, back } = form.data;
-    const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
-    try {
-      const held = await decide(
-        pool,
-        c.req.param('id'),
-        use,
-        fieldsOf,
-        (item) => seenConflict(item) === seen,
-      );
-      return c.redirect(`${back}#held-${held.id}`, 303);
-    } catch (error) {
-      return c.html(notDecidedPage(error, menu, back), 409);
-    }
-  });
   return site;
 }
 
-/** Held items of connections that are configured, in their order, with what a page tells of them. */
-async function shownConflicts(app: App, items: readonly Held[]): Promise<readonly ShownConflict[]> {
-  const byConnection = Map.groupBy(items, ({ connection }) => connection);
-  const all = [...byConnection].map(async ([name, ofConnection]) => {
-    const context = app.contexts.get(name);
-    if (context === undefined) return [];
-    const { fields, sync } = context.connection;
-    const withNames = await named(context, ofConnection);
-    return withNames.map(({ company, ...item }) => ({ item, company, fields, timeZone: sync.timeZone }));
-  });
-  return (await Promise.all(all)).flat().toSorted((a, b) => a.item.id - b.item.id);
-}
-
 /** Adds the name of each lead's company, as both sides last agreed on it. */
-async function named<Item extends { readonly leadId: string | null }>(
+async function named<Item extends { readonly leadId: string }>(
   { pool, connection }: SyncContext,
   items: readonly Item[],
 ): Promise<readonly (Item & { readonly company: string | null })[]> {
-  const ids = items.flatMap(({ leadId }) => leadId ?? []);
-  const bases = await basesOf(pool, connection.name, ids);
-  return items.map((item) => ({ ...item, company: bases.get(item.leadId ?? '')?.['companyName'] ?? null }));
+  const ids = items.map(({ leadId }) => leadId);
+  const companies = await companiesOf(pool, connection.name, ids);
+  return items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
+}
+
+/** Whether a sync is in the queue that has not begun. A queue that does not answer keeps nobody from the page. */
+async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
+  try {
+    return await isWaiting(queues.queue(syncQueue(name)));
+  } catch (error) {
+    log.debug({ err: error, connection: name }, 'the queue does not tell what is asked for');
+    return false;
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * What bull-board's pages need of a Content-Security-Policy: nothing but their own files, and style attributes. Its fonts
- * from Google are left out.
- */
+/** What bull-board's pages need of a Content-Security-Policy: nothing but their own files, and style attributes. */
 export const boardPolicy = [
   "default-src 'none'",
   "script-src 'self'",

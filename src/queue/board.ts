@@ -12,6 +12,9 @@ export interface Board {
   addQueue(queue: unknown): void;
 }
 
+/** What its page would load from other servers: fonts. */
+const elsewhere = /<link [^>]*href="(https?:)?\/\/[^>]*>/g;
+
 /**
  * BullMQ's own board over some queues, to look at: it changes nothing. Jobs hold ids and names alone, so it shows nothing
  * else. `path`: where it is mounted, such as `/queues`.
@@ -26,8 +29,13 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
   const app = new Hono();
   app.use(async (context, next) => {
     if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
-      return context.text('The board is to look at: it changes nothing.\n', 405);
+      return context.text('The board is to look at: it changes nothing.\n', 405, { Allow: 'GET, HEAD' });
     return next();
+  });
+  app.use(async (context, next) => {
+    await next();
+    if (context.res.headers.get('content-type')?.startsWith('text/html'))
+      context.res = context.html((await context.res.text()).replaceAll(elsewhere, ''));
   });
   app.route('/', serverAdapter.registerPlugin());
   return { app, addQueue: (queue) => addQueue(adapterOf(queue)) };

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Author } from '../lead/author.ts';
 import type { Cell } from '../lead/value.ts';
+import { type Decided, decidedOn } from './decisions.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -27,6 +28,8 @@ export interface Held {
   readonly resolution: 'lead' | 'target' | null;
   /** Of the row's value; null: not known. */
   readonly author: Author | null;
+  /** Who chose it; null when nobody has, or it is not on record. */
+  readonly decided: Decided | null;
   /** ISO instant. */
   readonly since: string;
 }
@@ -129,6 +132,7 @@ const columns = `id, connection, lead_id as "leadId", row_key as "rowKey", field
   lead_value as lead, row_value as "rowValue", resolution,
   (select nullif(v.author, 'null') from value_authors v where v.connection = held.connection and v.lead_id = held.lead_id
     and v.field = held.field and v.value_hash = value_hash(held.row_value #>> '{}')) as author,
+  case when resolution is not null then ${decidedOn('held', 'held_id')} end as decided,
   to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`;
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
@@ -177,18 +181,22 @@ export async function findHeld(db: Queryable, id: number): Promise<Held | null> 
 }
 
 /**
- * Remembers a person's decision; the next sync carries it out. False, and nothing is remembered, when it is not held any
- * more with the values that `item` shows.
+ * Remembers a person's decision, and `by` whom; the next sync carries it out. False, and nothing is remembered, when it is
+ * not held any more with the values that `item` shows.
  */
 export async function decideHeld(
   db: Queryable,
   item: Pick<Held, 'id' | 'lead' | 'rowValue'>,
   use: 'lead' | 'target',
+  by: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update held set resolution = $2 where id = $1 and coalesce(lead_value, 'null') = $3::jsonb
-       and coalesce(row_value, 'null') = $4::jsonb`,
-    [item.id, use, JSON.stringify(item.lead), JSON.stringify(item.rowValue)],
+    `with decided as (
+       update held set resolution = $2 where id = $1 and coalesce(lead_value, 'null') = $3::jsonb
+         and coalesce(row_value, 'null') = $4::jsonb returning *)
+     insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by, held_id)
+     select connection, lead_id, field, resolution, lead_value, row_value, $5, id from decided`,
+    [item.id, use, JSON.stringify(item.lead), JSON.stringify(item.rowValue), by],
   );
   return rowCount === 1;
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
+import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -24,6 +25,8 @@ export interface Match {
   readonly score: number;
   readonly why: string;
   readonly state: MatchState;
+  /** Who accepted or rejected it; null when nobody has, or it is not on record. */
+  readonly decided: Decided | null;
 }
 
 /** How the lead and the row of a match are known again; see the migration. */
@@ -34,7 +37,7 @@ export interface MatchMarks {
   readonly rowMark: string;
 }
 
-export type MatchLine = MatchMarks & Omit<Match, 'id' | 'connection'>;
+export type MatchLine = MatchMarks & Omit<Match, 'id' | 'connection' | 'decided'>;
 
 /** Leads that never had a row, and rows without an id; `apart`: also those that stand apart from the table. */
 const newLeadsFrom = `from staged_leads l left join pairs p on p.connection = $2 and p.lead_id = l.lead_id
@@ -157,7 +160,8 @@ export async function forgetMatches(
   await db.query(`delete from matches where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
 
-const columns = `id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state`;
+const columns = `id, connection, lead_id as "leadId", row_number as row, lead, "row" as cells, score, why, state,
+  case when state in ('accepted', 'rejected') then ${decidedOn('matches', 'match_id')} end as decided`;
 
 /** Matches of some connections as the last syncs found them, from the one after `after` on. */
 export async function listMatches(
@@ -205,6 +209,17 @@ export async function acceptedBeside(db: Queryable, id: number): Promise<number 
   return rows[0]?.id ?? null;
 }
 
-export async function decideMatch(db: Queryable, id: number, state: 'accepted' | 'rejected'): Promise<void> {
-  await db.query(`update matches set state = $2 where id = $1`, [id, state]);
+/** Remembers a person's decision, and `by` whom. */
+export async function decideMatch(
+  db: Queryable,
+  id: number,
+  state: 'accepted' | 'rejected',
+  by: string,
+): Promise<void> {
+  await db.query(
+    `with decided as (update matches set state = $2 where id = $1 returning *)
+     insert into decisions (connection, lead_id, field, choice, decided_by, match_id)
+     select connection, lead_id, '', state, $3, id from decided`,
+    [id, state, by],
+  );
 }

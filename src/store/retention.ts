@@ -16,6 +16,7 @@ export interface Pruned {
   readonly places: number;
   readonly matches: number;
   readonly valueAuthors: number;
+  readonly decisions: number;
 }
 
 /** For so long it is known at least what a cell showed before. */
@@ -72,6 +73,7 @@ const prunable = {
   // What is no conflict any more is told by the history.
   value_authors: `select ctid as id from value_authors v where connection = $1 and seen_at < now() - $2 * interval '1 day'
     and not exists (select from held h where h.connection = $1 and h.lead_id = v.lead_id and h.field = v.field)`,
+  decisions: `select id from decisions where connection = $1 and at < now() - $2 * interval '1 day'`,
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups f where connection = $1 and seen is null
     and not exists (select from pairs p where p.connection = $1 and p.lead_id = f.lead_id)
@@ -119,6 +121,7 @@ export async function prune(
     places: stop.aborted ? 0 : await forgetPlaces(pool, name, retentionDays),
     matches: await rest('matches'),
     valueAuthors: await rest('value_authors'),
+    decisions: await rest('decisions'),
   };
 }
 

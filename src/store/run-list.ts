@@ -14,6 +14,9 @@ export interface ListedRun {
   readonly isApplied: boolean;
   readonly createdAt: number;
   readonly finishedAt: number | null;
+  /** What it wrote to both sides, and what it left held; null while it has no report. */
+  readonly written: number | null;
+  readonly held: number | null;
 }
 
 /** The newest runs of a connection with an id below `before` (null: the newest of all), the newest first. */
@@ -26,7 +29,9 @@ export async function listRuns(
   const { rows } = await db.query<ListedRun>(
     `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
        (extract(epoch from created_at) * 1000)::float8 as "createdAt",
-       (extract(epoch from finished_at) * 1000)::float8 as "finishedAt"
+       (extract(epoch from finished_at) * 1000)::float8 as "finishedAt", (report->>'held')::int as held,
+       (report#>>'{created,leads}')::int + (report#>>'{created,rows}')::int + (report#>>'{updated,leads}')::int
+         + (report#>>'{updated,rows}')::int + (report#>>'{deleted,leads}')::int + (report#>>'{deleted,rows}')::int as written
      from runs where connection = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
     [connection, before, limit],
   );

@@ -28,6 +28,12 @@ export function decidableSides(item: Held, fields: readonly FieldMapping[]): rea
   return mapping?.direction === 'to-target' ? sides.filter((side) => side === 'lead') : sides;
 }
 
+/** What a person chooses, and who. */
+interface Choice {
+  readonly use: Side;
+  readonly by: string;
+}
+
 /**
  * Remembers a person's decision on what is held under this id; the next sync carries it out, nothing is written now.
  * `fieldsOf`: the mapping of a connection, undefined for one that is not configured. `isSeen` tells whether the person saw
@@ -36,7 +42,7 @@ export function decidableSides(item: Held, fields: readonly FieldMapping[]): rea
 export async function decide(
   pool: pg.Pool,
   id: string,
-  use: Side,
+  { use, by }: Choice,
   fieldsOf: (connection: string) => readonly FieldMapping[] | undefined,
   isSeen: (item: Held) => boolean = () => true,
 ): Promise<Held> {
@@ -56,7 +62,7 @@ export async function decide(
       },
     );
   }
-  if (!isSeen(held) || !(await decideHeld(pool, held, use))) {
+  if (!isSeen(held) || !(await decideHeld(pool, held, use, by))) {
     throw new LeadsyncError(
       'usage.conflict-changed',
       `what is held under the id ${id} has changed meanwhile`,

@@ -4,7 +4,7 @@ import { transaction } from '../store/database.ts';
 import { acceptedBeside, decideMatch, type Match, matchesToDecide } from '../store/matches.ts';
 
 /**
- * Remembers what a person has decided on matches: all of them or none. The next sync carries it out, nothing is written now.
+ * Remembers what a person (`by`) has decided on matches: all of them or none. The next sync carries it out, nothing is written now.
  * `isSeen` tells whether the person saw what is stored now. Throws `usage.unknown-match`, `usage.match-changed` and
  * `usage.match-taken`; then nothing was changed.
  */
@@ -12,7 +12,7 @@ export function decideMatches(
   pool: pg.Pool,
   connections: readonly string[],
   ids: readonly string[],
-  state: 'accepted' | 'rejected',
+  { as: state, by }: { readonly as: 'accepted' | 'rejected'; readonly by: string },
   isSeen: (match: Match) => boolean = () => true,
 ): Promise<readonly Match[]> {
   return transaction(pool, async (db) => {
@@ -32,7 +32,7 @@ export function decideMatches(
     for (const { id } of matches) {
       const other = state === 'accepted' ? await acceptedBeside(db, id) : null;
       if (other !== null) throw taken(id, other);
-      await decideMatch(db, id, state);
+      await decideMatch(db, id, state, by);
     }
     return matches;
   });

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -176,6 +177,13 @@ describe('leadsync why', () => {
     const command = `leadsync resolve ${held?.id} --use lead|target`;
     expect((await workspace.cli('why', id, 'city')).stdout).toContain(command);
     expect((await workspace.cli('resolve', held?.id ?? '', '--use', 'target')).code).toBe(0);
+    const by = userInfo().username;
+    const at = expect.stringMatching(/^20\d\d-.*Z$/);
+    const { conflicts } = (await workspace.cli('conflicts', '--json')).json<{ conflicts: object[] }>();
+    expect(conflicts).toMatchObject([{ resolution: 'target', decided: { by, at } }]);
+    expect((await workspace.cli('conflicts')).stdout).toContain(
+      `the target's value, by ${by}; leadsync sync`,
+    );
     await workspace.sync();
     const after = await why(workspace, id, 'city');
     expect(after.fields['city']).toMatchObject({
@@ -185,6 +193,7 @@ describe('leadsync why', () => {
         { rule: 'resolved', side: 'lead', base: 'Ulm', lead: 'Köln', row: 'Bonn', written: 'Bonn' },
         {},
       ],
+      decisions: [{ by, at, choice: 'target', lead: 'Köln', row: 'Bonn' }],
     });
   });
 

@@ -5,7 +5,7 @@ import { GuessLimit } from '../../src/ops/guess-limit.ts';
 import { DatabaseWatch } from '../../src/ops/database-watch.ts';
 import { type HttpServer, startHttpServer } from '../../src/ops/http.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { adminToken, logIn, openStatusSite, type StatusSite } from '../support/status-site.ts';
+import { adminToken, askOnce, logIn, openStatusSite, type StatusSite } from '../support/status-site.ts';
 import { portOf } from './leads-api-server.ts';
 
 const html = { accept: 'text/html' };
@@ -147,30 +147,71 @@ describe('with ADMIN_TOKEN', () => {
     expect((await site.ask(style)).headers['cache-control']).toContain('immutable');
   });
 
-  test('who tries many tokens has to wait, and so has everybody without a login', async () => {
+  test('who tries many tokens has to wait; who asks from another address, or is logged in, has not', async () => {
     const headers = await logIn(site);
     await using other = await startHttpServer(site.app);
-    const ask = async (authorization: string) =>
-      (await fetch(`${other.url}metrics`, { headers: { authorization } })).status;
+    const { port } = other;
+    const ask = async (authorization: string, localAddress?: string) =>
+      (await askOnce(port, '/metrics', { headers: { authorization }, ...(localAddress && { localAddress }) }))
+        .status;
     const tries = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(`Bearer ${index}`)));
     expect(new Set(tries)).toEqual(new Set([401, 429]));
     expect(tries.filter((status) => status === 401).length).toBeLessThan(15);
     expect(await ask(bearer.authorization)).toBe(429);
+    expect(await ask(bearer.authorization, '127.0.0.2')).toBe(200);
     expect((await fetch(other.url, { headers })).status).toBe(200);
   });
 
-  test('wrong tokens: ten at once, then one in a second', () => {
+  test('wrong tokens of an address: ten at once, then one in a second', () => {
     const limit = new GuessLimit();
     for (let n = 0; n < 10; n++) {
-      expect(limit.waitMs(50_000)).toBe(0);
-      limit.missed();
+      expect(limit.waitMs('10.0.0.1', 50_000)).toBe(0);
+      limit.missed('10.0.0.1', 50_000);
     }
-    expect(limit.waitMs(50_000)).toBe(1_000);
-    expect(limit.waitMs(50_400)).toBe(600);
-    expect(limit.waitMs(51_000)).toBe(0);
-    limit.missed();
-    expect(limit.waitMs(51_000)).toBe(1_000);
-    expect(limit.waitMs(500_000)).toBe(0);
+    expect(limit.waitMs('10.0.0.1', 50_000)).toBe(1_000);
+    expect(limit.waitMs('10.0.0.1', 50_400)).toBe(600);
+    expect(limit.waitMs('10.0.0.1', 51_000)).toBe(0);
+    limit.missed('10.0.0.1', 51_000);
+    expect(limit.waitMs('10.0.0.1', 51_000)).toBe(1_000);
+    expect(limit.waitMs('::ffff:10.0.0.1', 51_000)).toBe(1_000);
+    expect(limit.waitMs('10.0.0.2', 51_000)).toBe(0);
+    expect(limit.waitMs('10.0.0.1', 500_000)).toBe(0);
+  });
+
+  test('whoever has a whole network of IPv6 is one, and many addresses fill no memory', () => {
+    const limit = new GuessLimit();
+    for (let n = 0; n < 10; n++) limit.missed(`2001:db8:0:1::${n}`, 0);
+    expect(limit.waitMs('2001:db8::1:0:0:0:77', 0)).toBe(1_000);
+    expect(limit.waitMs('2001:db8:0:2::1', 0)).toBe(0);
+    for (let n = 0; n < 20_000; n++) limit.missed(`10.${n >> 8}.${n & 255}.1`, 0);
+    expect(limit.size).toBe(10_000);
+    limit.missed('10.0.0.1', 60_000);
+    expect(limit.size).toBe(1);
+  });
+
+  test.each(['DELETE', 'OPTIONS', 'PUT', 'PATCH'])('%s is no method of any page', async (method) => {
+    for (const [path, allow] of [
+      ['/', 'GET, HEAD'],
+      ['/connections/main', 'GET, HEAD'],
+      ['/connections/main/sync', 'POST'],
+      ['/conflicts', 'GET, HEAD'],
+      ['/conflicts/1', 'POST'],
+      ['/matches', 'GET, HEAD'],
+      ['/runs/1', 'GET, HEAD'],
+      ['/login', 'GET, HEAD, POST'],
+      ['/logout', 'POST'],
+      ['/metrics', 'GET, HEAD'],
+      ['/events', 'GET, HEAD'],
+      ['/assets/style.css', 'GET, HEAD'],
+      ['/queues', 'GET, HEAD'],
+      ['/queues/api/queues', 'GET, HEAD'],
+      ['/healthz', 'GET, HEAD'],
+    ] as const) {
+      const { status, headers } = await site.ask(path, { method, headers: bearer });
+      expect([status, headers['allow']], path).toEqual([405, allow]);
+    }
+    expect((await site.ask('/nowhere', { method, headers: bearer })).status).toBe(404);
+    expect([401, 403]).toContain((await site.ask('/', { method })).status);
   });
 });
 

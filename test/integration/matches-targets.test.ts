@@ -65,7 +65,7 @@ test.each<[string, () => Promise<TargetHarness>]>([
     const { pool } = here.database;
     const [match] = await listMatches(pool, [connectionName]);
     expect(match).toMatchObject({ leadId: dorn.id, state: 'proposed' });
-    await decideMatches(pool, [connectionName], [String(match?.id)], 'accepted');
+    await decideMatches(pool, [connectionName], [String(match?.id)], { as: 'accepted', by: 'anna' });
     expect(await sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 }, held: 0 });
     expect((await rows())?.[1]).toEqual([dorn.id, 'Dorn Logistik', '', 'Linz']);
     expect(await sync()).toMatchObject({ updated: { leads: 0, rows: 0 }, created: { leads: 0, rows: 0 } });
@@ -99,7 +99,7 @@ test('HubSpot: companies that nobody asked a lead for get the id of theirs; of t
   expect(shown(ours)?.properties).toMatchObject({ lead_id: acme.id, name: 'Acme', city: 'Berlin' });
   const { pool } = here.database;
   const [match] = await listMatches(pool, [connectionName]);
-  await decideMatches(pool, [connectionName], [String(match?.id)], 'accepted');
+  await decideMatches(pool, [connectionName], [String(match?.id)], { as: 'accepted', by: 'anna' });
   expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });
   expect(shown(alike)?.properties).toMatchObject({ lead_id: dorn.id, name: 'Dorn Logistik' });
   expect(filled(other)).toEqual(before);

@@ -63,7 +63,15 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
       await look();
       await logIn(page, '/connections/main');
       expect(page.url()).toContain('/connections/main');
-      for (const path of ['/', '/connections/main', '/conflicts', '/runs/2', '/nowhere']) {
+      for (const path of [
+        '/',
+        '/connections/main',
+        '/conflicts?after=20',
+        '/conflicts/all?use=lead',
+        '/matches',
+        '/runs/2',
+        '/nowhere',
+      ]) {
         await page.goto(path);
         await look();
       }
@@ -90,14 +98,44 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the board of the queues works under its policy, but for the fonts that it would fetch from Google', async () => {
+  test('with the keyboard alone and no script: a match, many conflicts at once, pause, resume and a sync', async () => {
+    await using tab = await openTab({ javaScriptEnabled: false });
+    const { page } = tab;
+    const press = async (words: string): Promise<void> => {
+      const focused = async () => String(await page.evaluate('document.activeElement.textContent'));
+      while (!(await focused()).startsWith(words)) await page.keyboard.press('Tab');
+      const loaded = page.waitForEvent('load');
+      await page.keyboard.press('Enter');
+      await loaded;
+    };
+    await logIn(page, '/matches');
+    await press('They are two: Dorn Logistik GmbH');
+    await page.getByText('Decided: they are two, by the status page').waitFor();
+    await page.goto('/conflicts?after=25');
+    await press('Keep the lead’s value of all 6 shown…');
+    await press('Keep the lead’s 6 values');
+    expect(await page.getByText('Decided: the lead’s value, by the status page').count()).toBe(6);
+    await page.goto('/');
+    await press('Pause main');
+    await page.getByText('no sync runs, reminders are sent all the same').waitFor();
+    await press('Resume main');
+    await press('Sync now main');
+    await page.getByText('A sync begins as soon as a worker is free.').waitFor();
+  });
+
+  test('the board of the queues works under its policy, and asks nobody else for anything', async () => {
     await using tab = await openTab();
     const { page, complaints } = tab;
+    const asked = new Set<string>();
+    page.on('request', (request) => asked.add(new URL(request.url()).origin));
     site.app.queues.queue('sync-main');
     await logIn(page, '/conflicts');
     await page.getByRole('link', { name: 'Queues' }).click();
     await page.getByText('sync-main').first().waitFor();
-    expect(complaints.filter((complaint) => !complaint.includes('fonts.googleapis.com'))).toEqual([]);
+    await page.waitForLoadState('networkidle');
+    expect([...asked]).toEqual([new URL(site.server.url).origin]);
+    expect(complaints).toEqual([]);
+    expect(await page.content()).not.toContain('fonts.');
   });
 
   test('a sync that begins while the page is open is followed to its end', async () => {

@@ -43,16 +43,22 @@ describe('what is shown', () => {
     const body = await read('/');
     expect(body).toContain('done, but something is held or put off');
     for (const said of [
-      '31 held items',
+      '32 held items',
       '1 record missing, not proven deleted yet',
       '1 row kept whose leads are deleted',
-      'of 60 records equal on both sides, 31 held',
+      'of 61 records equal on both sides, 32 held',
       'not scheduled: leadsync worker keeps the schedule',
       '<time datetime="2026-'.slice(0, 16),
     ])
       expect(body).toContain(said);
     expect(body).toMatch(/\d+ coming/);
-    expect(await read('/connections/main')).toContain('the lead is missing in 1 scan');
+    const connection = await read('/connections/main');
+    expect(connection).toMatch(/<\/bdi>, <span class="hint">lead \S+<\/span>: the lead is missing in 1 scan/);
+    expect(connection).toMatch(/<li><bdi class="text">[^<]+<\/bdi>, <span class="hint">lead/);
+    expect(connection).toMatch(/<strong><bdi class="text">[^<]+<\/bdi><\/strong>: <details>/);
+    expect(connection).toMatch(/aria-label="Changes: 0 in the last of 4 syncs, 60 at most"/);
+    expect(connection.match(/<rect /g)).toHaveLength(12);
+    expect(connection).toMatch(/<td>[\d.]+ s<\/td><td>60<\/td><td>0<\/td>/);
   });
 
   test('values from outside: nothing of them is a part of the page, and all of them is there', async () => {
@@ -71,22 +77,23 @@ describe('what is shown', () => {
     const held = await listHeld(site.app.pool, connectionName);
     const listed = [...(await readAll('/conflicts', 'Next page')).matchAll(/id="held-(\d+)"/g)];
     expect(listed.map(([, id]) => Number(id))).toEqual(held.map(({ id }) => id));
-    expect(held).toHaveLength(31);
+    expect(held).toHaveLength(32);
     const { rows } = await site.app.pool.query<{ count: number }>(
-      `select count(*)::int as count from actions where run_id = 2 and kind not in ('agree', 'forget', 'report')`,
+      `select count(*)::int as count from actions where run_id = 2 and changes::text <> '{}' and kind not in ('agree', 'forget', 'report')`,
     );
     const changes = (await readAll('/runs/2', 'Next changes')).match(/Fields of change \d+/g) ?? [];
     expect(new Set(changes).size).toBe(rows[0]?.count);
     expect(changes).toHaveLength(rows[0]?.count ?? 0);
-    expect(await read('/conflicts?after=999999999')).toContain('31 items held');
-    expect(await read("/conflicts?after='&connection=%3Cscript%3E")).toContain('31 items held');
+    expect(await read('/conflicts?after=999999999')).toContain('32 items held');
+    expect(await read("/conflicts?after='&connection=%3Cscript%3E")).toContain('32 items held');
   });
 
   test('a run: what it did, field by field', async () => {
     const body = await read('/runs/2');
     expect(body).toContain('1 lead changed, 4 rows changed');
+    expect(body).toMatch(/<li><strong><bdi class="text">[^<]+<\/bdi><\/strong>: /);
     const all = await readAll('/runs/2', 'Next changes');
-    expect(all).toContain('Lead changed');
+    expect(all).toMatch(/<h3><bdi class="text">[^<]+<\/bdi>: Lead changed<\/h3>/);
     expect(all).toMatch(
       /<th scope="row">Stage<\/th>\s*<td><bdi class="value">\w+<\/bdi><\/td>\s*<td><bdi class="value">lost<\/bdi><\/td>/,
     );
@@ -109,6 +116,21 @@ test('a run that a guard stopped: the open alert, why, and the command that lets
   expect(body).toContain('stopped by a guard: a person is needed');
   expect(body).toContain('the service returned no lead at all, but 3 are known');
   expect(body).toContain('<code>leadsync sync --connection main --allow empty-scan</code>');
+  // Guards that have named their ways out in their own words.
+  for (const code of ['older-copy', 'older-service']) {
+    await site.app.pool.query(
+      `update runs set report = jsonb_set(report::jsonb, '{problems,0}', $1) where id = 2`,
+      [{ code: `guard.${code}`, message: 'shows what it showed before run 7' }],
+    );
+    await site.app.pool.query(`update alerts set detail = $1 where kind = 'guard-stop'`, [
+      { code: `guard.${code}`, runId: 2 },
+    ]);
+    const older = (await site.ask('/')).body;
+    expect(older).toContain('shows what it showed before run 7');
+    expect(older).toContain('<code>leadsync sync --connection main --older-copy update</code>');
+    expect(older).toContain(`<code>leadsync sync --connection main --allow ${code}</code> carries it out`);
+    expect(older).not.toContain('Nothing was written. If that is what you want');
+  }
 });
 
 describe('a conflict', () => {
@@ -149,12 +171,58 @@ describe('a conflict', () => {
     const reply = await site.ask(pressed?.action ?? '', { form: pressed?.form ?? {} });
     expect(reply.status).toBe(303);
     expect(reply.headers['location']).toMatch(/^\/conflicts#held-\d+$/);
-    expect((await site.ask('/conflicts')).body).toContain('Decided: ');
+    expect((await site.ask('/conflicts')).body).toMatch(
+      /Decided: the \w+’s value, by <bdi>the status page<\/bdi>, <time/,
+    );
     // Nothing is written before the sync.
     expect([sandbox.leads.get(site.leadId)?.city, sheet.rows()[0]?.['City']]).toEqual(['Köln', 'Bonn']);
     expect((await site.workspace.sync()).status).toBe('succeeded');
     expect([sandbox.leads.get(site.leadId)?.city, sheet.rows()[0]?.['City']]).toEqual([city, city]);
     expect((await site.ask('/conflicts')).body).toContain('Nothing is held');
+    const decided = new RegExp(
+      `Both AG</bdi>.*: city: the ${use === 'lead' ? 'lead' : 'row'}’s value .*${city}.* instead of .*, by <bdi>the status page</bdi>`,
+    );
+    expect((await site.ask(`/connections/${connectionName}`)).body).toMatch(decided);
+    const story = await site.workspace.cli('why', site.leadId, 'city');
+    expect(story.stdout).toContain(
+      `the status page decided for the ${use === 'lead' ? 'lead' : 'row'}'s value (lead "Köln" | row "Bonn")`,
+    );
+  });
+
+  test('is decided with all others that are shown, after a second look that states the number', async () => {
+    await using site = await openStatusSite();
+    const { sandbox, sheet } = site.workspace;
+    const names = ['One AG', 'Two AG', 'Three AG', 'Four AG'];
+    for (const companyName of names) sandbox.leads.add({ companyName, city: 'Ulm' });
+    await site.workspace.sync();
+    for (const { id } of sandbox.leads.list()) sandbox.leads.edit(id, { city: 'Köln' });
+    sheet.edit(() => true, { City: 'Bonn' });
+    await site.workspace.sync();
+    const ids = (await listHeld(site.app.pool, connectionName)).map(({ leadId }) => leadId);
+    const [fourth] = formsOf((await site.ask('/conflicts?after=3')).body);
+    await site.ask(fourth?.action ?? '', { form: fourth?.form ?? {} });
+
+    const link = linkTo((await site.ask('/conflicts')).body, 'Keep the row’s value of all 3 shown…');
+    expect(link).toBe('/conflicts/all?use=target');
+    const { body } = await site.ask(link ?? '');
+    expect(body).toContain('<button>Keep the row’s 3 values</button>');
+    expect(body).toContain('1 further item of the page stays as it is');
+    expect(names.filter((name) => body.includes(`${name}</bdi>: City`))).toHaveLength(3);
+    const item = [...body.matchAll(/name="item" value="([^"]*)"/g)].map(([, value = '']) => value);
+    const form = { use: 'target', back: '/conflicts', item };
+    const foreign = { origin: 'http://evil.example' };
+    expect((await site.ask('/conflicts/all', { form, headers: foreign })).status).toBe(403);
+
+    // Before the button is pressed, one of them changes.
+    sheet.edit((row) => row['Lead ID'] === ids[1], { City: 'Mainz' });
+    await site.workspace.sync();
+    const reply = await site.ask('/conflicts/all', { form });
+    expect([reply.status, reply.body.includes('2 decisions taken. 1 item not decided')]).toEqual([409, true]);
+    const held = await listHeld(site.app.pool, connectionName);
+    expect(held.map(({ resolution }) => resolution)).toEqual(['target', null, 'target']);
+    expect(await site.ask('/conflicts/all', { form: { ...form, item: 'x' } })).toMatchObject({ status: 400 });
+    await site.workspace.sync();
+    expect(ids.map((id) => sandbox.leads.get(id)?.city)).toEqual(['Bonn', 'Köln', 'Bonn', 'Köln']);
   });
 
   test('is not decided on values that nobody saw', async () => {

@@ -1,3 +1,4 @@
+import { listDecisions } from '../../src/store/decisions.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { PlannedAction } from '../../src/merge/action.ts';
@@ -81,6 +82,7 @@ describe('what is held', () => {
       rowValue: 'lost',
       resolution: null,
       author: null,
+      decided: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     });
     expect(second).toMatchObject({
@@ -158,8 +160,12 @@ describe('a decision', () => {
     const run = await here.run();
     await hold(here.pool, run, [item(), item({ field: 'city' })]);
     const [first = nothing] = await list(here);
-    expect(await decideHeld(here.pool, first, 'target')).toBe(true);
-    expect((await list(here)).map(({ resolution }) => resolution)).toEqual(['target', null]);
+    expect(await decideHeld(here.pool, first, 'target', 'anna')).toBe(true);
+    const at = expect.stringMatching(/^20\d\d-.*Z$/);
+    expect((await list(here)).map(({ resolution, decided }) => [resolution, decided])).toEqual([
+      ['target', { by: 'anna', at }],
+      [null, null],
+    ]);
     await hold(here.pool, run, [item(now)]);
     expect((await list(here))[0]?.resolution).toBe(expected);
   });
@@ -170,7 +176,7 @@ describe('a decision', () => {
     const both = { lead: null, rowValue: { unreadable: 'soon' } };
     await hold(here.pool, run, [item(both)]);
     const [first = nothing] = await list(here);
-    expect(await decideHeld(here.pool, first, 'lead')).toBe(true);
+    expect(await decideHeld(here.pool, first, 'lead', 'anna')).toBe(true);
     await hold(here.pool, run, [item(both)]);
     expect((await list(here))[0]?.resolution).toBe('lead');
   });
@@ -181,8 +187,9 @@ describe('a decision', () => {
       const here = scene();
       await hold(here.pool, await here.run(), [item()]);
       const [first = nothing] = await list(here);
-      expect(await decideHeld(here.pool, { ...first, ...seen }, 'lead')).toBe(false);
+      expect(await decideHeld(here.pool, { ...first, ...seen }, 'lead', 'anna')).toBe(false);
       expect((await list(here))[0]?.resolution).toBe(null);
+      expect(await listDecisions(here.pool, here.connection, null, null)).toEqual([]);
     },
   );
 });

@@ -10,6 +10,7 @@ import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import { scheduleDigests } from '../../src/store/digests.ts';
 import { setMailState } from '../support/mail-state.ts';
 import { knownService } from '../../src/store/places.ts';
+import { listDecisions } from '../../src/store/decisions.ts';
 import { type Pruned, prune } from '../../src/store/retention.ts';
 import {
   finishRun,
@@ -95,6 +96,7 @@ const nothing = {
   places: 0,
   matches: 0,
   valueAuthors: 0,
+  decisions: 0,
 };
 
 describe('pruning by age', () => {
@@ -351,6 +353,18 @@ describe('pruning by age', () => {
     expect(await pruneOf(here, 1)).toEqual({ ...nothing, reminders: 1 });
     await forgetPairs(pool, connection, ['a']);
     expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
+  });
+
+  test('of decisions those that were taken before', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    await pool.query(
+      `insert into decisions (connection, lead_id, field, choice, decided_by, at)
+       select $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
+      [connection, [89, 91]],
+    );
+    expect(await pruneOf(here)).toEqual({ ...nothing, decisions: 1 });
+    expect(await listDecisions(pool, connection, 'a', null)).toHaveLength(1);
   });
 
   test('of digests those that are over', async () => {

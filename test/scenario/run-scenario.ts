@@ -159,7 +159,7 @@ class Player {
     const held = await listHeld(pool, connectionName);
     const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
-    await decideHeld(pool, item, use);
+    await decideHeld(pool, item, use, 'the scenario');
   }
 
   async #decideMatch(name: string, row: number, as: 'accepted' | 'rejected'): Promise<void> {
@@ -167,7 +167,7 @@ class Player {
     const found = await listMatches(pool, [connectionName]);
     const one = found.find((match) => match.leadId === this.#id(name) && match.row === row);
     if (one === undefined) throw new Error(`no match of ${name} with row ${row}`);
-    await decideMatches(pool, [connectionName], [String(one.id)], as);
+    await decideMatches(pool, [connectionName], [String(one.id)], { as, by: 'the scenario' });
   }
 
   #expectStatus(expected: Readonly<Record<string, string>>): void {

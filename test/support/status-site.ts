@@ -4,7 +4,7 @@ import type { App } from '../../src/app.ts';
 import { type HttpServer, startHttpServer } from '../../src/ops/http.ts';
 import { Workspace, type WorkspaceOptions } from './workspace.ts';
 
-export const adminToken = 'open-sesame';
+export const adminToken = 'open-sesame-for-tests';
 
 interface Reply {
   readonly status: number;
@@ -16,7 +16,9 @@ interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as a form's fields, with the headers of a browser on one of our pages. */
-  readonly form?: Readonly<Record<string, string>>;
+  readonly form?: Readonly<Record<string, string | readonly string[]>>;
+  /** Of the connection; any of this machine. */
+  readonly localAddress?: string;
 }
 
 /** A workspace, its app, and the worker's HTTP port, in this process. */
@@ -38,13 +40,21 @@ export async function openStatusSite(options: WorkspaceOptions = {}): Promise<St
     workspace,
     app,
     server,
-    ask: (path, asked) => ask(server.port, path, asked),
+    ask: (path, asked) => askOnce(server.port, path, asked),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-async function ask(port: number, path: string, { method, headers = {}, form }: Asked = {}): Promise<Reply> {
-  const body = form === undefined ? undefined : new URLSearchParams(form).toString();
+/** One request to a port of this machine. */
+export async function askOnce(
+  port: number,
+  path: string,
+  { method, headers = {}, form, localAddress }: Asked = {},
+): Promise<Reply> {
+  const fields = Object.entries(form ?? {}).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  const body = form === undefined ? undefined : new URLSearchParams(fields).toString();
   const asForm = {
     'content-type': 'application/x-www-form-urlencoded',
     origin: `http://127.0.0.1:${port}`,
@@ -57,6 +67,7 @@ async function ask(port: number, path: string, { method, headers = {}, form }: A
       method: method ?? (form === undefined ? 'GET' : 'POST'),
       headers: { ...(form === undefined ? {} : asForm), ...headers },
       agent: false,
+      localAddress,
     });
     request.once('error', reject);
     request.once('response', (response) => {

@@ -12,12 +12,12 @@ export const hostile = {
 } as const;
 
 /**
- * A site on which everything is to be seen: conflicts with values of all kinds, a row that cannot be read, leads that
- * are missing, reminders that are to come, and three runs.
+ * A site on which everything is to be seen: conflicts with values of all kinds, a row that cannot be read, a match, leads that are
+ * missing, reminders that are to come, and three runs.
  */
 export async function openTroubledSite(): Promise<StatusSite> {
   const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'Europe/Berlin' };
-  const sync = { timeZone: 'Europe/Berlin', limits: { maxDeletes: '50%' } };
+  const sync = { timeZone: 'Europe/Berlin', match: 'propose', limits: { maxDeletes: '50%' } };
   const site = await openStatusSite({
     sandbox: { leads: 60 },
     connection: { reminders, sync },
@@ -38,6 +38,8 @@ export async function openTroubledSite(): Promise<StatusSite> {
   sandbox.leads.edit(leads[42]?.id ?? '', { stage: 'lost' });
   for (const lead of leads.slice(43, 46))
     sandbox.leads.edit(lead.id, { nextFollowUpAt: '2031-05-01T09:00:00.000Z' });
+  sandbox.leads.add({ companyName: 'Dorn Logistik GmbH', city: 'Ulm' });
+  sheet.add({ Company: 'Dorn Logistik', City: 'Ulm' });
   sandbox.leads.remove(first?.id ?? '');
   await workspace.sync();
   await workspace.sync();

@@ -93,7 +93,7 @@ describe('the environment alone', () => {
       RETENTION: '365d',
       HOST: '0.0.0.0',
       PORT: '0',
-      ADMIN_TOKEN: 'admin',
+      ADMIN_TOKEN: 'sixteen-and-more',
       LOG_LEVEL: 'debug',
     });
     const [connection] = config.connections;
@@ -102,7 +102,7 @@ describe('the environment alone', () => {
     expect(config.smtpRate).toBe(0.5);
     expect(config.dataDir).toBe('/var/lib/leadsync');
     expect(config.http).toMatchObject({ host: '0.0.0.0', port: 0 });
-    expect(config.http.adminToken?.reveal()).toBe('admin');
+    expect(config.http.adminToken?.reveal()).toBe('sixteen-and-more');
     expect(config.logLevel).toBe('debug');
     expect(connection?.sync).toMatchObject({
       schedule: '30 1 * * 1-5',
@@ -215,6 +215,28 @@ describe('mistakes in the environment', () => {
     expect(await mistakesOf({ ...minimal, [variable]: value })).toEqual([
       { where: variable, path: '', found, message: expect.stringContaining(message) },
     ]);
+  });
+
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'leadsync.internal'])(
+    'on %s a token that can be guessed is refused, with the command that makes a good one',
+    async (HOST) => {
+      for (const ADMIN_TOKEN of ['change-me', 'geheim-geheim-g'])
+        expect(await mistakesOf({ ...minimal, HOST, ADMIN_TOKEN })).toEqual([
+          {
+            where: 'ADMIN_TOKEN',
+            path: '',
+            found: '[secret]',
+            message: expect.stringMatching(/at least 16 characters on HOST .*: node -p/),
+          },
+        ]);
+      const { http } = await load({ ...minimal, HOST, ADMIN_TOKEN: 'geheim-geheim-ge' });
+      expect(http.adminToken?.reveal()).toBe('geheim-geheim-ge');
+    },
+  );
+
+  test.each(['127.0.0.1', '::1', 'localhost'])('on %s any token is taken', async (HOST) => {
+    const { http } = await load({ ...minimal, HOST, ADMIN_TOKEN: 'x' });
+    expect(http.adminToken?.reveal()).toBe('x');
   });
 
   test('all are listed at once, each on a line of the message', async () => {

@@ -3,7 +3,7 @@ import { authorWords } from '../../lead/author.ts';
 import type { FieldMapping } from '../../lead/mapping.ts';
 import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
-import { seenHash } from './decided.ts';
+import { decidedBy, seenHash } from './decided.ts';
 import type { Html } from './layout.ts';
 import { heldMessage } from './held-message.ts';
 import { shownTime } from './shown-time.ts';
@@ -29,23 +29,36 @@ export function conflictList(conflicts: readonly ShownConflict[], back: string):
 ${conflicts.map((conflict) => html`<li>${conflictCard(conflict, back)}</li>\n`)}</ol>`;
 }
 
-function conflictCard({ item, company, fields, timeZone }: ShownConflict, back: string): Html {
+/** The column, or what is held as a whole. */
+function fieldOf({ field }: Held, fields: readonly FieldMapping[]): string {
+  if (field === '') return 'Whole record';
+  return fields.find((mapping) => mapping.field === field)?.column ?? field;
+}
+
+/** Whose field it is: the company first. */
+export function headingOf({ item, company, fields }: ShownConflict): Html {
+  const what = fieldOf(item, fields);
+  if (company !== null) return html`${foldedText(company)}: ${what}`;
+  return html`${what}${item.leadId === '' ? '' : html` of lead ${item.leadId}`}`;
+}
+
+function conflictCard(shown: ShownConflict, back: string): Html {
+  const { item, company, fields, timeZone } = shown;
   const { id, connection, field, row, leadId } = item;
-  const column = fields.find((mapping) => mapping.field === field)?.column;
-  const what = field === '' ? 'Whole record' : (column ?? field);
+  const what = fieldOf(item, fields);
   const where = [
-    leadId === '' ? 'a row without an id' : `lead ${leadId}`,
     row === null ? '' : `row ${row}`,
     connection,
+    leadId === '' ? 'a row without an id' : `lead ${leadId}`,
   ];
   const sides = decidableSides(item, fields);
   return html`<article class="card" id="held-${id}" tabindex="-1" aria-labelledby="h-${id}">
-<h3 id="h-${id}">${what}${company === null ? '' : html` of ${foldedText(company)}`}</h3>
+<h3 id="h-${id}">${headingOf(shown)}</h3>
 <p class="hint">${where.filter(Boolean).join(', ')}, held since ${shownTime(Date.parse(item.since), timeZone)}</p>
 <p>${heldMessage(item.code, item.message)} <code>${item.code}</code></p>
 ${authorLine(item, timeZone)}
-${field === '' ? sides.map((side) => chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back)) : valueTable(item, what, sides, back)}
-${decidedLine(item)}
+${field === '' ? sides.map((side) => chooseButton(item, side, `Make the ${side === 'lead' ? 'row' : 'lead'} again`, back)) : valueTable(item, what, company ?? leadId, sides, back)}
+${decidedLine(item, timeZone)}
 ${item.code.startsWith('match.') ? html`<p><a href="/matches">Both records, and the decision</a></p>` : ''}
 ${sides.length === 0 && !item.code.startsWith('match.') ? html`<p class="hint">Nothing to choose here: change the row or the lead as the sentence says; the next sync sees it.</p>` : ''}
 </article>`;
@@ -57,22 +70,21 @@ function authorLine({ author }: Held, timeZone: string): Html | '' {
   return html`<p class="hint">In the table: ${authorWords(author)}${at}</p>`;
 }
 
-function decidedLine({ resolution, field }: Held): Html | '' {
+function decidedLine({ resolution, field, decided }: Held, timeZone: string): Html | '' {
   if (resolution === null) return '';
-  if (field === '')
-    return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: it is made again. The next sync carries it out.</p>`;
-  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${resolution === 'lead' ? 'the lead’s' : 'the row’s'} value. The next sync carries it out.</p>`;
+  const what = field === '' ? 'it is made again' : `${sideWords[resolution][1]} value`;
+  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${what}${decidedBy(decided, timeZone)}. The next sync carries it out.</p>`;
 }
 
-const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>> = {
+export const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>> = {
   lead: ['In the service', 'the lead’s'],
   target: ['In the table', 'the row’s'],
 };
 
-function valueTable(item: Held, what: string, sides: readonly Side[], back: string): Html {
+function valueTable(item: Held, what: string, whose: string, sides: readonly Side[], back: string): Html {
   const line = (side: Side, value: Html): Html => html`<tr>
 <th scope="row">${sideWords[side][0]}</th>
-<td><div class="choice"><div>${value}</div>${sides.includes(side) ? chooseButton(item, side, html`Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${item.leadId}</span>`, back) : ''}</div></td>
+<td><div class="choice"><div>${value}</div>${sides.includes(side) ? chooseButton(item, side, html`Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${whose}</span>`, back) : ''}</div></td>
 </tr>`;
   return html`<table class="values">
 <caption class="hidden">Both values of ${what}</caption>

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import { conflictList, type ShownConflict } from './conflict-list.ts';
+import { conflictList, type ShownConflict, sideWords } from './conflict-list.ts';
+import { openFor } from './decide-all.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
-import { counted } from './shown-value.ts';
+import { count, counted } from './shown-value.ts';
 
 export interface ConflictsPage {
   /** Of this connection alone; null: of all. */
@@ -23,9 +24,23 @@ export function conflictsPage(page: ConflictsPage, menu: Menu): Html {
   const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until somebody decides, or makes them equal. The next sync carries a decision out.`}
 ${connection === null ? '' : html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
 ${asOf(now)}
-${conflicts.length === 0 ? '' : html`<h2>Held items, oldest first</h2>${conflictList(conflicts, here)}`}
+${conflicts.length === 0 ? '' : html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
 ${pages(isFirst ? null : first, next)}`;
   return layout({ title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body, menu });
+}
+
+/** Where all that is shown can be decided at once; the page behind it asks again. */
+function decideAllLinks({ conflicts, here }: ConflictsPage): Html | '' {
+  const links = (['lead', 'target'] as const).flatMap((use) => {
+    const { length } = openFor(conflicts, use);
+    const address = `${here.replace('/conflicts', '/conflicts/all')}${here.includes('?') ? '&' : '?'}use=${use}`;
+    return length < 2
+      ? []
+      : [
+          html`<li><a href="${address}">Keep ${sideWords[use][1]} value of all ${count(length)} shown…</a></li>\n`,
+        ];
+  });
+  return links.length === 0 ? '' : html`<nav aria-label="Many at once"><ul>\n${links}</ul></nav>`;
 }
 
 /** Links to the first and the next page of a list, as far as there are any. */

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import { LeadsyncError } from '../../errors.ts';
+import { explain, LeadsyncError } from '../../errors.ts';
+import type { Decided, Decision } from '../../store/decisions.ts';
+import { html } from 'hono/html';
 import type { Html, Menu } from './layout.ts';
 import { messagePage } from './message.ts';
+import { shownTime } from './shown-time.ts';
+import { shownValue } from './shown-value.ts';
 
 /** What a person has seen of something that they decide on, as a short hash: a decision on other values is none. */
 export function seenHash(...shown: readonly unknown[]): string {
@@ -11,6 +15,24 @@ export function seenHash(...shown: readonly unknown[]): string {
 /** Why a decision was not taken. Throws what is no LeadsyncError. */
 export function notDecidedPage(error: unknown, menu: Menu, back: string): Html {
   if (!(error instanceof LeadsyncError)) throw error;
-  const { message, help = '' } = error;
-  return messagePage('Not decided', `${message}. ${help}`, menu, back);
+  return messagePage('Not decided', explain(error), menu, back);
+}
+
+/** By whom and when, where it is on record; to follow what was decided. */
+export function decidedBy(decided: Decided | null, timeZone: string): Html | '' {
+  if (decided === null) return '';
+  return html`, by <bdi>${decided.by}</bdi>, ${shownTime(Date.parse(decided.at), timeZone)}`;
+}
+
+/** What was decided. */
+export function decisionWords({ field, choice, lead, row }: Decision): Html {
+  const [kept, given] = choice === 'lead' ? [lead, row] : [row, lead];
+  const whole = {
+    lead: 'the row is made again',
+    target: 'the lead is made again',
+    accepted: 'lead and row are one',
+    rejected: 'lead and row are two',
+  };
+  if (field === '') return html`${whole[choice]}`;
+  return html`${field}: the ${choice === 'lead' ? 'lead’s' : 'row’s'} value ${shownValue(kept)} instead of ${shownValue(given)}`;
 }

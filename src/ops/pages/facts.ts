@@ -28,7 +28,7 @@ export function progressLine({ status, progress }: ConnectionFacts): Html {
 
 /** What is to be told of a connection in any case. */
 export function connectionFactList(facts: ConnectionFacts, now: number): Html {
-  const { status, timeZone, late, deletesWaiting, alerts } = facts;
+  const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
   const { connection, lastRun, lastRunAt, held, reminders, deletedLeads } = status;
   const time = (at: number): Html => html`${shownTime(at, timeZone)} (${shownAge(at, now)})`;
   const iso = (at: string): Html => time(Date.parse(at));
@@ -51,13 +51,18 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
             .map(({ address, leftAt }) => `${address} (left ${leftAt.slice(0, 10)})`)
             .join(', '),
     ],
-    ['Why', lastRun && whyNot(lastRun)],
+    ['Why', lastRun && whyNot(lastRun, companies)],
     ['Written', lastRun && writtenWords(lastRun)],
     ['Receipt', lastRun && receiptWords(lastRun)],
     ['Last success', facts.lastSuccessAt === null ? 'never' : time(facts.lastSuccessAt)],
     [
       'Next run',
       status.nextRunAt === null ? 'not scheduled: leadsync worker keeps the schedule' : iso(status.nextRunAt),
+    ],
+    [
+      'Paused',
+      status.pausedSince &&
+        html`<strong class="warn">since ${iso(status.pausedSince)}</strong>: no sync runs, reminders are sent all the same`,
     ],
     ['Throttled', status.throttledUntil && html`until ${iso(status.throttledUntil)}, as the service asked`],
     [
@@ -98,14 +103,17 @@ ${help.map(([command, does]) => html`<br><code>${command}</code> ${does}`)}</li>
 const reasonsShown = 3;
 
 /** Of a run that failed or was stopped: what came first, and how a person lets it pass. */
-function whyNot({ connection, status, problems }: SyncReport): Html | null {
+function whyNot(
+  { connection, status, problems }: SyncReport,
+  companies: ConnectionFacts['companies'],
+): Html | null {
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
   const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
   // Those with several ways out have named them.
   const guards = refused.filter((code) => !(code in waysPast));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
-  return html`${problemList(reasons)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;
+  return html`${problemList(reasons, companies)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;
 }
 
 function trouble({ late, failed }: ConnectionFacts['late']): Html | '' {

@@ -3,7 +3,7 @@ import type { FieldMapping } from '../../lead/mapping.ts';
 import { sameCell } from '../../lead/value.ts';
 import type { Match, MatchState } from '../../store/matches.ts';
 import { pages } from './conflicts.ts';
-import { seenHash } from './decided.ts';
+import { decidedBy, seenHash } from './decided.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
 import { counted, foldedText, shownValue } from './shown-value.ts';
@@ -12,6 +12,7 @@ import { counted, foldedText, shownValue } from './shown-value.ts';
 interface ShownMatch {
   readonly match: Match;
   readonly fields: readonly FieldMapping[];
+  readonly timeZone: string;
 }
 
 export interface MatchesPage {
@@ -52,29 +53,31 @@ ${pages(isFirst ? null : '/matches', next)}`;
 const stateWords: Readonly<Record<MatchState, string>> = {
   proposed: 'Each is the likeliest of the other.',
   ambiguous: 'Not for certain: others are as likely.',
-  accepted: 'Decided: they are one. The next sync links them.',
-  rejected: 'Decided: they are two. The next sync makes a lead of the row and a row of the lead.',
+  accepted: 'The next sync links them.',
+  rejected: 'The next sync makes a lead of the row and a row of the lead.',
   undone: 'An undo took them apart.',
 };
 
-function matchCard({ match, fields }: ShownMatch, back: string): Html {
-  const { id, connection, leadId, row, lead, cells, score, why, state } = match;
+function matchCard({ match, fields, timeZone }: ShownMatch, back: string): Html {
+  const { id, connection, leadId, row, lead, cells, score, why, state, decided } = match;
   const shown = fields.filter(
     ({ field }) => !sameCell(lead[field] ?? null, null) || !sameCell(cells[field] ?? null, null),
   );
   const name = lead['companyName'];
   return html`<article class="card" id="match-${id}" tabindex="-1" aria-labelledby="m-${id}">
 <h3 id="m-${id}">${typeof name === 'string' ? foldedText(name) : `Lead ${leadId}`}, ${Math.round(score * 100)} %</h3>
-<p class="hint">${[`lead ${leadId}`, row === null ? '' : `row ${row}`, connection].filter(Boolean).join(', ')}</p>
-<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> ${stateWords[state]}</span>` : stateWords[state]}</p>
+<p class="hint">${[row === null ? '' : `row ${row}`, connection, `lead ${leadId}`].filter(Boolean).join(', ')}</p>
+<p>${why}. ${state === 'accepted' || state === 'rejected' ? html`<span class="status info"><span aria-hidden="true">✓</span> Decided: they are ${state === 'accepted' ? 'one' : 'two'}${decidedBy(decided, timeZone)}. ${stateWords[state]}</span>` : stateWords[state]}</p>
 <table class="values">
 <caption class="hidden">What both show</caption>
 <thead><tr><th scope="col">Column</th><th scope="col">In the service</th><th scope="col">In the table</th></tr></thead>
 <tbody>
 ${shown.map(({ field, column }) => html`<tr><th scope="row">${column}</th><td>${shownValue(lead[field])}</td><td>${shownValue(cells[field])}</td></tr>\n`)}</tbody>
 </table>
+<div class="actions">
 ${decideButton(match, 'accepted', 'They are one', back)}
 ${decideButton(match, 'rejected', 'They are two', back)}
+</div>
 </article>`;
 }
 
@@ -83,6 +86,6 @@ function decideButton(match: Match, as: 'accepted' | 'rejected', label: string, 
 <input type="hidden" name="as" value="${as}">
 <input type="hidden" name="seen" value="${seenMatch(match)}">
 <input type="hidden" name="back" value="${back}">
-<button>${label}<span class="hidden">: lead ${match.leadId}, row ${match.row ?? ''}</span></button>
+<button>${label}<span class="hidden">: ${match.lead['companyName'] ?? match.leadId}, row ${match.row ?? ''}</span></button>
 </form>`;
 }

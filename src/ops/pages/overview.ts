@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ConnectionFacts } from '../connection-facts.ts';
+import { connectionButtons } from './connection-buttons.ts';
 import { connectionFactList, progressLine } from './facts.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { shownStatus } from './run-words.ts';
@@ -25,12 +26,14 @@ function summary(all: readonly ConnectionFacts[]): string {
     ({ status: { lastRun } }) => lastRun !== null && lastRun.status !== 'succeeded',
   );
   const held = all.reduce((sum, { status }) => sum + status.held, 0);
+  const paused = all.filter(({ status }) => status.pausedSince !== null).length;
   const never = all.filter(({ status }) => status.lastRun === null).length;
   return [
     counted(all.length, 'connection'),
     troubled.length === 0
       ? 'no last run needs a look'
       : `${troubled.length} with a last run that needs a look`,
+    paused > 0 ? `${paused} paused` : '',
     never > 0 ? `${never} never synced` : '',
     held === 0 ? 'nothing is held' : counted(held, 'held item'),
   ]
@@ -44,6 +47,7 @@ function connectionSection(facts: ConnectionFacts, now: number): Html {
 <h2 id="c-${connection}"><a href="/connections/${connection}">${connection}</a></h2>
 <p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
 ${progressLine(facts)}
+${connectionButtons(facts.status)}
 ${connectionFactList(facts, now)}
 </section>`;
 }

@@ -3,10 +3,15 @@ import type { Problem } from '../../errors.ts';
 import type { Html } from './layout.ts';
 import { foldedText } from './shown-value.ts';
 
-/** Problems of a run, each with its place and its code. */
-export function problemList(problems: readonly Problem[]): Html {
+/** Problems of a run, each with its place and its code. `companies`: what leads are called, by their ids. */
+export function problemList(problems: readonly Problem[], companies: ReadonlyMap<string, string>): Html {
   return html`<ul class="problems">
-${problems.map((problem) => html`<li>${foldedText(problem.message)} <span class="hint">${placeOf(problem)}<code>${problem.code}</code></span></li>\n`)}</ul>`;
+${problems.map((problem) => html`<li>${companyOf(problem, companies)}${foldedText(problem.message)} <span class="hint">${placeOf(problem)}<code>${problem.code}</code></span></li>\n`)}</ul>`;
+}
+
+function companyOf({ leadId = '' }: Problem, companies: ReadonlyMap<string, string>): Html | '' {
+  const company = companies.get(leadId);
+  return company === undefined ? '' : html`<strong>${foldedText(company)}</strong>: `;
 }
 
 function placeOf({ leadId, row, field }: Problem): string {

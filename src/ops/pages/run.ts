@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { plainCell } from '../../lead/value.ts';
 import type { Change } from '../../merge/action.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
@@ -14,13 +15,12 @@ import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts
 import { shownDuration, shownTime } from './shown-time.ts';
 import { count, counted, foldedText, shownValue } from './shown-value.ts';
 
-/** An action with the name of its lead's company, as both sides last agreed on it. */
-type NamedAction = ListedAction & { readonly company: string | null };
-
 export interface RunPage {
   readonly run: Run;
   readonly timeZone: string;
-  readonly actions: readonly NamedAction[];
+  readonly actions: readonly ListedAction[];
+  /** What the companies of leads are called, as both sides last agreed on it, by the lead's id. */
+  readonly companies: ReadonlyMap<string, string>;
   /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
   readonly problemsFrom: number;
@@ -31,7 +31,7 @@ export interface RunPage {
 }
 
 /** Problems on one page. */
-const problemsShown = 50;
+export const problemsShown = 50;
 
 /** `/runs/ID`: counts, receipt, problems, and what was changed, field by field. */
 export function runPage(page: RunPage, menu: Menu): Html {
@@ -56,19 +56,23 @@ ${factList([
 ])}
 ${problemsSection(page, report, path)}
 <h2 id="changes">Changes</h2>
-${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : html`<ol class="changes">${actions.map((action) => html`<li>${actionCard(action, page.columns)}</li>\n`)}</ol>`}
+${actions.length === 0 ? html`<p>${isFirst ? 'None.' : 'No further ones.'}</p>` : html`<ol class="changes">${actions.map((action) => html`<li>${actionCard(action, page)}</li>\n`)}</ol>`}
 ${pages(isFirst ? null : `${path}#changes`, next, 'changes')}`;
   return layout({ title: `Run ${run.id}`, body, menu });
 }
 
-function problemsSection({ run, problemsFrom }: RunPage, report: SyncReport | null, path: string): Html | '' {
+function problemsSection(
+  { run, problemsFrom, companies }: RunPage,
+  report: SyncReport | null,
+  path: string,
+): Html | '' {
   const problems = report?.problems ?? run.problems;
   if (problems.length === 0) return '';
   const shown = problems.slice(problemsFrom, problemsFrom + problemsShown);
   const end = problemsFrom + problemsShown;
   return html`<h2 id="problems">Problems</h2>
 <p class="hint">${shown.length === 0 ? 'No further ones' : `${count(problemsFrom + 1)} to ${count(problemsFrom + shown.length)}`} of ${count(problems.length)}</p>
-${problemList(shown)}
+${problemList(shown, companies)}
 ${pages(problemsFrom === 0 ? null : `${path}#problems`, end < problems.length ? `${path}?problems=${end}#problems` : null, 'problems')}`;
 }
 
@@ -97,17 +101,23 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
   held: 'held',
 };
 
-function actionCard(action: NamedAction, columns: ReadonlyMap<string, string>): Html {
-  const { id, kind, leadId, row, changes, reason, state, message, company } = action;
+function actionCard(action: ListedAction, { columns, companies }: RunPage): Html {
+  const { id, kind, leadId, row, changes, reason, state, message } = action;
+  const company = companies.get(leadId ?? '') ?? nameWritten(changes);
   const where = [leadId === null ? '' : `lead ${leadId}`, row === null ? '' : `row ${row}`].filter(Boolean);
   const fields = Object.entries(changes);
   const outcome = kind === 'hold' ? '' : `${stateWords[state]}, `;
   return html`<article class="card">
-<h3>${kindWords[kind]}${company === null ? '' : html`: ${foldedText(company)}`}</h3>
+<h3>${company === null ? '' : html`${foldedText(company)}: `}${kindWords[kind]}</h3>
 <p class="hint">${where.map((place) => `${place}, `)}${outcome}<code>${reason}</code></p>
 ${message === null ? '' : html`<p>${heldMessage(reason, message)}</p>`}
 ${fields.length === 0 ? '' : changeTable(id, kind, fields, columns)}
 </article>`;
+}
+
+/** What a record is called that was never in step. */
+function nameWritten({ companyName }: ListedAction['changes']): string | null {
+  return companyName === undefined ? null : plainCell(companyName.to ?? companyName.from);
 }
 
 function changeTable(

@@ -1,0 +1,131 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { statusPage } from '../store/decisions.ts';
+import { countHeld, type Held, heldPage } from '../store/held.ts';
+import { companiesOf } from '../store/companies.ts';
+import { decide, type Side } from '../sync/decide-held.ts';
+import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
+import { conflictsPage } from './pages/conflicts.ts';
+import { decideAllPage, decidedAllPage } from './pages/decide-all.ts';
+import { notDecidedPage } from './pages/decided.ts';
+import type { Menu } from './pages/layout.ts';
+
+/** On one page of the list. */
+const shown = 25;
+
+/** A place in the list; whatever else is asked for means its beginning. */
+const position = z.coerce.number().int().nonnegative().catch(0);
+const side = z.enum(['lead', 'target']);
+const back = z.string().regex(/^\/(conflicts|connections\/[\w-]{1,64})(\?[\w=&-]{0,200})?$/);
+const decision = z.object({ use: side, seen: z.string().max(64), back });
+/** `item`: an id and what was seen of it. */
+const decisions = z.object({
+  use: side,
+  item: z
+    .union([z.string(), z.array(z.string()).max(shown)])
+    .transform((items) => [items].flat())
+    .pipe(z.array(z.string().regex(/^\d{1,15}:[\w-]{1,64}$/))),
+  back,
+});
+
+/** The list of what is held. A person's decisions are all that it writes. */
+export function conflictPages(app: App, menu: Menu): Hono {
+  const { pool, contexts } = app;
+  const site = new Hono();
+  const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
+  const decideSeen = (id: string, use: Side, seen: string): Promise<Held> =>
+    decide(pool, id, { use, by: statusPage }, fieldsOf, (item) => seenConflict(item) === seen);
+
+  /** One page of the list, by the query of its address. */
+  async function listed(query: Readonly<Record<string, string>>) {
+    const asked = query['connection'];
+    const connection = asked !== undefined && contexts.has(asked) ? asked : null;
+    const names = connection === null ? [...contexts.keys()] : [connection];
+    const after = position.parse(query['after']);
+    const items = await heldPage(pool, names, after, shown + 1);
+    const last = items[shown - 1];
+    const address = (from: number): string => {
+      const parts = [connection !== null && `connection=${connection}`, from > 0 && `after=${from}`];
+      const said = parts.filter((part) => part !== false).join('&');
+      return said === '' ? '/conflicts' : `/conflicts?${said}`;
+    };
+    return {
+      connection,
+      conflicts: await shownConflicts(app, items.slice(0, shown)),
+      total: (await Promise.all(names.map((name) => countHeld(pool, name)))).reduce(
+        (sum, one) => sum + one,
+        0,
+      ),
+      here: address(after),
+      next: items.length > shown && last ? address(last.id) : null,
+      isFirst: after === 0,
+      now: Date.now(),
+    };
+  }
+
+  site.get('/conflicts', async (c) => c.html(conflictsPage(await listed(c.req.query()), menu)));
+
+  site.get('/conflicts/all', async (c) => {
+    const use = side.safeParse(c.req.query('use'));
+    const page = await listed(c.req.query());
+    return use.success ? c.html(decideAllPage(page, use.data, menu)) : c.redirect(page.here, 303);
+  });
+
+  site.post('/conflicts/all', async (c) => {
+    const form = decisions.safeParse(await c.req.parseBody({ all: true }));
+    if (!form.success) return c.text('the form was not understood\n', 400);
+    const { use, item: items, back } = form.data;
+    let decided = 0;
+    const refused: LeadsyncError[] = [];
+    for (const item of items) {
+      const [id = '', seen = ''] = item.split(':');
+      try {
+        await decideSeen(id, use, seen);
+        decided++;
+      } catch (error) {
+        if (!(error instanceof LeadsyncError)) throw error;
+        refused.push(error);
+      }
+    }
+    return refused.length === 0
+      ? c.redirect(back, 303)
+      : c.html(decidedAllPage({ decided, refused, back }, menu), 409);
+  });
+
+  site.post('/conflicts/:id', async (c) => {
+    const form = decision.safeParse(await c.req.parseBody());
+    if (!form.success) return c.text('the form was not understood\n', 400);
+    const { use, seen, back } = form.data;
+    try {
+      const held = await decideSeen(c.req.param('id'), use, seen);
+      return c.redirect(`${back}#held-${held.id}`, 303);
+    } catch (error) {
+      return c.html(notDecidedPage(error, menu, back), 409);
+    }
+  });
+  return site;
+}
+
+/** Held items of connections that are configured, in their order, with what a page tells of them. */
+export async function shownConflicts(
+  { pool, contexts }: App,
+  items: readonly Held[],
+): Promise<readonly ShownConflict[]> {
+  const byConnection = Map.groupBy(items, ({ connection }) => connection);
+  const all = [...byConnection].map(async ([name, ofConnection]) => {
+    const context = contexts.get(name);
+    if (context === undefined) return [];
+    const { fields, sync } = context.connection;
+    const ids = ofConnection.map(({ leadId }) => leadId);
+    const companies = await companiesOf(pool, name, ids);
+    return ofConnection.map((item) => ({
+      item,
+      company: companies.get(item.leadId) ?? null,
+      fields,
+      timeZone: sync.timeZone,
+    }));
+  });
+  return (await Promise.all(all)).flat().toSorted((a, b) => a.item.id - b.item.id);
+}

@@ -1,0 +1,73 @@
+import { Hono } from 'hono';
+import { syncQueue, unattended } from '../../jobs/sync.ts';
+import type { App } from '../app.ts';
+import { explain, LeadsyncError } from '../errors.ts';
+import { leaseHolder } from '../store/leases.ts';
+import { pauseConnections, pausedSince, unpause } from '../store/pauses.ts';
+import { lastRun } from '../store/runs.ts';
+import { liftWait } from '../store/throttles.ts';
+import type { SyncContext } from '../sync/context.ts';
+import { leaseName } from '../sync/leading.ts';
+import { type Order, orders } from './pages/connection-buttons.ts';
+import type { Menu } from './pages/layout.ts';
+import { messagePage } from './pages/message.ts';
+
+/** What the buttons of a connection do: the same as `leadsync sync`, `pause` and `resume`. */
+export function connectionOrders(app: App, menu: Menu): Hono {
+  const site = new Hono();
+  for (const order of orders) {
+    site.post(`/connections/:name/${order}`, async (c) => {
+      const context = app.contexts.get(c.req.param('name'));
+      if (context === undefined)
+        return c.html(
+          messagePage('There is no such page', 'No connection of this name is configured.', menu),
+          404,
+        );
+      const page = `/connections/${context.connection.name}`;
+      try {
+        await carryOut[order](app, context);
+      } catch (error) {
+        if (!(error instanceof LeadsyncError)) throw error;
+        return c.html(messagePage('Nothing was changed', explain(error), menu, page), 409);
+      }
+      context.log.info({ order }, 'asked for on the status page');
+      return c.redirect(page, 303);
+    });
+  }
+  return site;
+}
+
+const carryOut: Readonly<Record<Order, (app: App, context: SyncContext) => Promise<unknown>>> = {
+  sync: askForSync,
+  pause: ({ pool }, { connection }) => pauseConnections(pool, [connection.name]),
+  resume: ({ pool }, { connection }) => unpause(pool, connection.name),
+  'lift-wait': ({ pool }, { connection: { leads } }) => liftWait(pool, leads.baseUrl, leads.apiKey.reveal()),
+};
+
+/** Throws `connection.paused` and `run.under-way`; then no sync was asked for. */
+async function askForSync({ pool, queues }: App, { connection: { name } }: SyncContext): Promise<void> {
+  if ((await pausedSince(pool, name)) !== null)
+    throw new LeadsyncError('connection.paused', `${name} is paused: no sync was asked for`, {
+      help: 'Resume it first.',
+    });
+  const queue = queues.queue(syncQueue(name));
+  if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) throw underWay(name, 'is running already');
+  if (await isWaiting(queue))
+    throw underWay(name, 'was asked for already and begins as soon as a worker is free');
+  const last = await lastRun(pool, name, 'sync');
+  // Pressed twice at once it is one job; a later one is another, whatever became of the first.
+  const id = `asked-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
+  await queue.add('sync', unattended(name), { id });
+}
+
+function underWay(name: string, what: string): LeadsyncError {
+  return new LeadsyncError('run.under-way', `a sync of ${name} ${what}: no further one was asked for`, {
+    help: 'The page of the connection shows how far it is.',
+  });
+}
+
+/** Whether a run of the connection is in its queue that is due. */
+export async function isWaiting(queue: Pick<ReturnType<App['queues']['queue']>, 'counts'>): Promise<boolean> {
+  const { waiting, active } = await queue.counts();
+  return waiting + active > 0;
+}

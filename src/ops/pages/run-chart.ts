@@ -1,0 +1,68 @@
+import { html } from 'hono/html';
+import type { ListedRun } from '../../store/run-list.ts';
+import type { RunStatus } from '../../store/runs.ts';
+import type { Html } from './layout.ts';
+import { shownDuration } from './shown-time.ts';
+import { count, counted } from './shown-value.ts';
+
+/** Of one bar, the gap included, and of the whole picture; it is stretched to the room that it has. */
+const [step, gap, height] = [10, 3, 100];
+
+/** The least that is to be seen of a bar that is not 0. */
+const leastBar = 4;
+
+const looks: Readonly<Record<RunStatus, string>> = {
+  succeeded: 'good',
+  partial: 'warn',
+  stopped: 'bad',
+  failed: 'bad',
+  running: 'info',
+};
+
+interface Series {
+  readonly name: string;
+  readonly of: (run: ListedRun) => number;
+  readonly shown: (value: number) => string;
+}
+
+const series: readonly Series[] = [
+  { name: 'Took', of: (run) => durationOf(run) ?? 0, shown: shownDuration },
+  { name: 'Changes', of: ({ written }) => written ?? 0, shown: count },
+  { name: 'Held', of: ({ held }) => held ?? 0, shown: count },
+];
+
+/** How long a run took (ms); null: it has not ended. */
+export function durationOf({ createdAt, finishedAt }: ListedRun): number | null {
+  return finishedAt === null ? null : finishedAt - createdAt;
+}
+
+/**
+ * The syncs of a list (`runs`: the newest first) as bars, the oldest on the left: how long each took, what it changed and
+ * left held. The numbers stand in the table beside it. `room`: runs on a full page of the list.
+ */
+export function runChart(runs: readonly ListedRun[], room: number): Html | '' {
+  const syncs = runs.filter(({ mode, finishedAt }) => mode === 'sync' && finishedAt !== null).toReversed();
+  if (syncs.length < 2) return '';
+  return html`<h2>Runs over time</h2>
+<p class="hint">The last ${counted(syncs.length, 'sync')} of the <a href="#runs">list of runs</a>, which has the numbers; the oldest on the left.</p>
+<div class="charts">
+${series.map((one) => chart(one, syncs, room))}</div>`;
+}
+
+function chart({ name, of, shown }: Series, syncs: readonly ListedRun[], room: number): Html {
+  const most = Math.max(...syncs.map(of));
+  const newest = syncs.at(-1);
+  const last = newest === undefined ? '' : shown(of(newest));
+  const words = `${name}: ${last} in the last of ${counted(syncs.length, 'sync')}, ${shown(most)} at most`;
+  const left = room - syncs.length;
+  return html`<figure>
+<figcaption>${name}: ${last} <span class="hint">at most ${shown(most)}</span></figcaption>
+<svg role="img" aria-label="${words}" viewBox="0 0 ${room * step} ${height}" preserveAspectRatio="none">
+${syncs.map((run, nth) => {
+  const value = of(run);
+  const tall = value === 0 ? 0 : Math.max(leastBar, Math.round((value / most) * height));
+  return html`<rect class="${looks[run.status]}" x="${(left + nth) * step}" y="${height - tall}" width="${step - gap}" height="${tall}"><title>run ${run.id}: ${shown(value)}</title></rect>\n`;
+})}</svg>
+</figure>
+`;
+}
