@@ -18,6 +18,8 @@ import { statusPages } from './status-pages.ts';
 
 const boardPath = '/queues';
 
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
+
 /** No form of ours is longer (bytes). */
 const maxBody = 16 * 1024;
 
@@ -32,6 +34,8 @@ export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> 
   site.use(securityHeaders(boardPath));
   site.use(methodNotAllowed({ app: site }));
   site.route('/', probes(app));
+  // No page has other methods: told before anything else is asked, and with `Allow` where there is a page.
+  site.use(async (c, next) => (methods.has(c.req.method) ? next() : c.text('not found\n', 404)));
   // Browsers say how long a form is. Read to find out, it would have to become a global Request, which it is not here.
   site.use(async (c, next) =>
     c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),

@@ -57,7 +57,9 @@ export function statusPages(app: App, menu: Menu): Hono {
     const facts = await connectionFacts(context);
     const page = {
       facts,
-      isAsked: facts.status.running === null && (await isAsked(app, name)),
+      isAsked:
+        facts.status.running === null && facts.status.pausedSince === null && (await isAsked(app, name)),
+      columns: columnsOf(context),
       decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflicts)),
@@ -93,7 +95,7 @@ export function statusPages(app: App, menu: Menu): Hono {
       timeZone: context.connection.sync.timeZone,
       actions: actions.slice(0, shown.changes),
       companies: await companiesOf(pool, run.connection, ids),
-      columns: new Map(context.connection.fields.map(({ field, column }) => [field, column])),
+      columns: columnsOf(context),
       problemsFrom,
       isFirst: after === 0,
       next: actions.length > shown.changes && last ? `/runs/${run.id}?after=${last.id}#changes` : null,
@@ -112,6 +114,11 @@ async function named<Item extends { readonly leadId: string }>(
   const ids = items.map(({ leadId }) => leadId);
   const companies = await companiesOf(pool, connection.name, ids);
   return items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
+}
+
+/** Headings by field. */
+function columnsOf({ connection }: SyncContext): ReadonlyMap<string, string> {
+  return new Map(connection.fields.map(({ field, column }) => [field, column]));
 }
 
 /** Whether a sync is in the queue that has not begun. A queue that does not answer keeps nobody from the page. */

@@ -23,7 +23,7 @@ export interface Decided {
 }
 
 /** As whom the status page decides: it knows a token, no names. */
-export const statusPage = 'the status page';
+export const statusPage = 'somebody on the status page';
 
 const isoAt = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 

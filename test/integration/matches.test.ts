@@ -156,9 +156,11 @@ test('the status page has the list, and takes decisions on what was seen alone',
   expect((await site.ask('/matches/999', { form })).status).toBe(409);
   const decided = await site.ask(path, { form });
   expect([decided.status, decided.headers['location']]).toEqual([303, `/matches#match-${match?.id}`]);
-  expect((await site.ask('/matches')).body).toMatch(/Decided: they are one, by <bdi>the status page/);
+  expect((await site.ask('/matches')).body).toMatch(
+    /Decided: they are one, by <bdi>somebody on the status page/,
+  );
   const story = await site.workspace.cli('why', match?.leadId ?? '');
-  expect(story.stdout).toContain('the status page decided that lead and row are one');
+  expect(story.stdout).toContain('somebody on the status page decided that lead and row are one');
   expect(await site.workspace.sync()).toMatchObject({ created: { leads: 0, rows: 0 }, updated: { rows: 1 } });
   expect((await site.ask('/matches')).body).toContain('found no new row and no new lead');
 });

@@ -66,10 +66,10 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
       for (const path of [
         '/',
         '/connections/main',
-        '/conflicts?after=20',
-        '/conflicts/all?use=lead',
+        '/conflicts?after=25',
+        '/conflicts/all?use=lead&after=25',
         '/matches',
-        '/runs/2',
+        '/runs/2?after=85',
         '/nowhere',
       ]) {
         await page.goto(path);
@@ -110,11 +110,11 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     };
     await logIn(page, '/matches');
     await press('They are two: Dorn Logistik GmbH');
-    await page.getByText('Decided: they are two, by the status page').waitFor();
+    await page.getByText('Decided: they are two, by somebody on the status page').waitFor();
     await page.goto('/conflicts?after=25');
     await press('Keep the lead’s value of all 6 shown…');
     await press('Keep the lead’s 6 values');
-    expect(await page.getByText('Decided: the lead’s value, by the status page').count()).toBe(6);
+    expect(await page.getByText('Decided: the lead’s value, by somebody on the status page').count()).toBe(6);
     await page.goto('/');
     await press('Pause main');
     await page.getByText('no sync runs, reminders are sent all the same').waitFor();

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
@@ -29,6 +31,7 @@ test('"Sync now" is a job for whichever worker is free, once, and none while a s
     expect(await buttons(site, path)).toEqual([`Sync now: ${page}/sync`, `Pause: ${page}/pause`]);
   expect(await press(site, 'sync')).toEqual([303, page]);
   expect((await site.ask(page)).body).toContain('A sync begins as soon as a worker is free.');
+  expect(await buttons(site)).toEqual([`Pause: ${page}/pause`]);
   const again = await press(site, 'sync');
   expect(again).toEqual([409, expect.stringContaining('was asked for already')]);
 
@@ -47,9 +50,15 @@ test('"Sync now" is a job for whichever worker is free, once, and none while a s
   expect(await press(site, 'sync')).toEqual([303, page]);
 });
 
-test('a connection is paused and goes on by its buttons', async () => {
+test('a connection is paused, by a program too, and goes on by its buttons', async () => {
   await using site = await openStatusSite({ sandbox: { leads: 1 } });
-  expect(await press(site, 'pause')).toEqual([303, page]);
+  const { port } = site.server;
+  // As curl --request POST sends it: with no word on a body.
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST ${page}/pause HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer x\r\nConnection: close\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 303 /);
   expect(await buttons(site)).toEqual([`Resume: ${page}/resume`]);
   expect((await site.ask('/')).body).toMatch(/1 paused[\s\S]*no sync runs, reminders are sent all the same/);
   expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('main is paused')]);

@@ -172,7 +172,7 @@ describe('a conflict', () => {
     expect(reply.status).toBe(303);
     expect(reply.headers['location']).toMatch(/^\/conflicts#held-\d+$/);
     expect((await site.ask('/conflicts')).body).toMatch(
-      /Decided: the \w+’s value, by <bdi>the status page<\/bdi>, <time/,
+      /Decided: the \w+’s value, by <bdi>somebody on the status page<\/bdi>, <time/,
     );
     // Nothing is written before the sync.
     expect([sandbox.leads.get(site.leadId)?.city, sheet.rows()[0]?.['City']]).toEqual(['Köln', 'Bonn']);
@@ -180,12 +180,12 @@ describe('a conflict', () => {
     expect([sandbox.leads.get(site.leadId)?.city, sheet.rows()[0]?.['City']]).toEqual([city, city]);
     expect((await site.ask('/conflicts')).body).toContain('Nothing is held');
     const decided = new RegExp(
-      `Both AG</bdi>.*: city: the ${use === 'lead' ? 'lead' : 'row'}’s value .*${city}.* instead of .*, by <bdi>the status page</bdi>`,
+      `Both AG</bdi>.*: City: the ${use === 'lead' ? 'lead' : 'row'}’s value .*${city}.* instead of .*, by <bdi>somebody on the status page</bdi>`,
     );
     expect((await site.ask(`/connections/${connectionName}`)).body).toMatch(decided);
     const story = await site.workspace.cli('why', site.leadId, 'city');
     expect(story.stdout).toContain(
-      `the status page decided for the ${use === 'lead' ? 'lead' : 'row'}'s value (lead "Köln" | row "Bonn")`,
+      `somebody on the status page decided for the ${use === 'lead' ? 'lead' : 'row'}'s value (lead "Köln" | row "Bonn")`,
     );
   });
 

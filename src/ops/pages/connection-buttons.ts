@@ -13,15 +13,13 @@ const labels: Readonly<Record<Order, string>> = {
   'lift-wait': 'End the wait',
 };
 
-/** The buttons of a connection: those that are of use as it stands. */
-export function connectionButtons({
-  connection,
-  pausedSince,
-  throttledUntil,
-  running,
-}: ConnectionStatus): Html {
+/** The buttons of a connection: those that are of use as it stands. `isAsked`: a sync was asked for that has not begun. */
+export function connectionButtons(
+  { connection, pausedSince, throttledUntil, running }: ConnectionStatus,
+  isAsked = false,
+): Html {
   const isPaused = pausedSince !== null;
-  const isSyncing = running !== null && running.holder !== null;
+  const isSyncing = isAsked || (running !== null && running.holder !== null);
   const offered: readonly Order[] = [
     ...(isPaused || isSyncing ? [] : ['sync' as const]),
     isPaused ? 'resume' : 'pause',

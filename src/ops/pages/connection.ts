@@ -31,6 +31,8 @@ export interface ConnectionPage {
   readonly coming: readonly NamedReminder[];
   /** Failed and missed. */
   readonly failed: readonly NamedReminder[];
+  /** Headings by field. */
+  readonly columns: ReadonlyMap<string, string>;
   /** The newest ones, with what the companies are called. */
   readonly decisions: readonly (Decision & { readonly company: string | null })[];
   /** Whether a sync was asked for that has not begun. */
@@ -51,7 +53,7 @@ export function connectionPage(page: ConnectionPage, menu: Menu): Html {
 ${asOf(now)}
 ${progressLine(facts)}
 ${page.isAsked ? html`<p class="progress"><strong>Asked for</strong> A sync begins as soon as a worker is free.</p>` : ''}
-${connectionButtons(facts.status)}
+${connectionButtons(facts.status, page.isAsked)}
 ${connectionFactList(facts, now)}
 ${runChart(page.runs, runsShown)}
 ${
@@ -100,10 +102,10 @@ function nameOf(company: string | null | undefined, leadId: string): Html {
   return html`${company ? html`${foldedText(company)}, ` : ''}<span class="hint">lead ${leadId}</span>`;
 }
 
-function decisionList({ decisions, facts: { timeZone } }: ConnectionPage): Html | '' {
+function decisionList({ decisions, columns, facts: { timeZone } }: ConnectionPage): Html | '' {
   if (decisions.length === 0) return '';
   return html`<h3 id="decisions">Decided last</h3>
-<ul>${decisions.map((one) => html`<li>${nameOf(one.company, one.leadId)}: ${decisionWords(one)}, by <bdi>${one.by}</bdi>, ${shownTime(Date.parse(one.at), timeZone)}</li>\n`)}</ul>`;
+<ul>${decisions.map((one) => html`<li>${one.company === null ? `lead ${one.leadId}` : html`<strong>${foldedText(one.company)}</strong>`}: ${decisionWords(one, columns)}, by <bdi>${one.by}</bdi>, ${shownTime(Date.parse(one.at), timeZone)}</li>\n`)}</ul>`;
 }
 
 function reminders({ facts, coming, failed }: ConnectionPage): Html {

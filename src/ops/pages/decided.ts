@@ -24,8 +24,11 @@ export function decidedBy(decided: Decided | null, timeZone: string): Html | '' 
   return html`, by <bdi>${decided.by}</bdi>, ${shownTime(Date.parse(decided.at), timeZone)}`;
 }
 
-/** What was decided. */
-export function decisionWords({ field, choice, lead, row }: Decision): Html {
+/** What was decided. `columns`: headings by field. */
+export function decisionWords(
+  { field, choice, lead, row }: Decision,
+  columns: ReadonlyMap<string, string>,
+): Html {
   const [kept, given] = choice === 'lead' ? [lead, row] : [row, lead];
   const whole = {
     lead: 'the row is made again',
@@ -34,5 +37,5 @@ export function decisionWords({ field, choice, lead, row }: Decision): Html {
     rejected: 'lead and row are two',
   };
   if (field === '') return html`${whole[choice]}`;
-  return html`${field}: the ${choice === 'lead' ? 'lead’s' : 'row’s'} value ${shownValue(kept)} instead of ${shownValue(given)}`;
+  return html`${columns.get(field) ?? field}: the ${choice === 'lead' ? 'lead’s' : 'row’s'} value ${shownValue(kept)} instead of ${shownValue(given)}`;
 }

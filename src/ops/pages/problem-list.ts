@@ -16,9 +16,9 @@ function companyOf({ leadId = '' }: Problem, companies: ReadonlyMap<string, stri
 
 function placeOf({ leadId, row, field }: Problem): string {
   const places = [
-    leadId === undefined ? '' : `lead ${leadId}`,
     row === undefined ? '' : `row ${row}`,
     field ?? '',
+    leadId === undefined ? '' : `lead ${leadId}`,
   ].filter(Boolean);
   return places.length === 0 ? '' : `${places.join(', ')} `;
 }

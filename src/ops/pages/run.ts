@@ -104,7 +104,7 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
 function actionCard(action: ListedAction, { columns, companies }: RunPage): Html {
   const { id, kind, leadId, row, changes, reason, state, message } = action;
   const company = companies.get(leadId ?? '') ?? nameWritten(changes);
-  const where = [leadId === null ? '' : `lead ${leadId}`, row === null ? '' : `row ${row}`].filter(Boolean);
+  const where = [row === null ? '' : `row ${row}`, leadId === null ? '' : `lead ${leadId}`].filter(Boolean);
   const fields = Object.entries(changes);
   const outcome = kind === 'hold' ? '' : `${stateWords[state]}, `;
   return html`<article class="card">
