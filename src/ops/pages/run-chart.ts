@@ -44,7 +44,7 @@ export function runChart(runs: readonly ListedRun[], room: number): Html | '' {
   const syncs = runs.filter(({ mode, finishedAt }) => mode === 'sync' && finishedAt !== null).toReversed();
   if (syncs.length < 2) return '';
   return html`<h2>Runs over time</h2>
-<p class="hint">The last ${counted(syncs.length, 'sync')} of the <a href="#runs">list of runs</a>, which has the numbers; the oldest on the left.</p>
+<p class="hint">The last ${counted(syncs.length, 'sync')} of the <a href="#runs">list of runs</a>, which has the numbers; the oldest on the left. Heights are square roots, so that small numbers are seen beside those of a first sync.</p>
 <div class="charts">
 ${series.map((one) => chart(one, syncs, room))}</div>`;
 }
@@ -60,7 +60,7 @@ function chart({ name, of, shown }: Series, syncs: readonly ListedRun[], room: n
 <svg role="img" aria-label="${words}" viewBox="0 0 ${room * step} ${height}" preserveAspectRatio="none">
 ${syncs.map((run, nth) => {
   const value = of(run);
-  const tall = value === 0 ? 0 : Math.max(leastBar, Math.round((value / most) * height));
+  const tall = value === 0 ? 0 : Math.max(leastBar, Math.round(Math.sqrt(value / most) * height));
   return html`<rect class="${looks[run.status]}" x="${(left + nth) * step}" y="${height - tall}" width="${step - gap}" height="${tall}"><title>run ${run.id}: ${shown(value)}</title></rect>\n`;
 })}</svg>
 </figure>
