@@ -64,6 +64,9 @@ export interface FieldState {
 /** The merge rules of docs/architecture.md 5, field by field. Pure. */
 export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
   const decision = orPutBack(state, decide(state, mapping.direction, policy), mapping.direction);
+  // A person wanted what the row shows back in the lead.
+  const isBack = decision.kind === 'to-row' && decision.rule === 'lead-edited';
+  if (isBack && state.memo?.refused && mapping.direction !== 'to-target') return hold('lead.field-refused');
   if (decision.kind !== 'to-lead') return decision;
   if (mapping.field === 'companyName' && isEmpty(decision.value)) return hold('row.company-name-empty');
   return state.memo?.refused ? hold('lead.field-refused') : decision;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import {
+  type Candidate,
   type CopiedSide,
   type CopyVerdict,
   copyCandidates,
@@ -114,7 +115,8 @@ export async function findOlderCopies(
   if (!hasMoved) return new OlderCopies([], heldOn, run.allow);
   const found: Found[] = [];
   for (const side of ['row', 'lead'] as const) {
-    const one = await look(context, run, policy, side, moved, notMissing, doubts[side]);
+    const suspicion = { doubt: doubts[side], isHeld: heldOn.includes(side) };
+    const one = await look(context, run, policy, side, moved, notMissing, suspicion);
     if (one !== null) found.push(one);
   }
   return new OlderCopies(found, heldOn, run.allow);
@@ -127,7 +129,7 @@ async function look(
   side: CopiedSide,
   moved: ReadonlySet<string>,
   notMissing: ReadonlyMap<string, unknown>,
-  doubt: Doubt | undefined,
+  { doubt, isHeld }: { readonly doubt: Doubt | undefined; readonly isHeld: boolean },
 ): Promise<Found | null> {
   const mappings = policy.fields.filter(({ field }) => !moved.has(field));
   const fields = mappings.map(({ field }) => field);
@@ -152,7 +154,9 @@ async function look(
   const kept = await keptSince(pool, run, side, fields, since);
   for (const at of await madeSince(pool, run, side, clock.startOf(since))) kept.add(clock.until(at));
 
-  const verdict = judgeCopy(candidates, kept, doubt);
+  const judged = judgeCopy(candidates, kept, doubt);
+  // What has been carried over since cells were held says nothing against a copy: records that are missing still may come back.
+  const verdict = judged.kind === 'none' && isHeld ? stillHeld(candidates) : judged;
   if (verdict.kind === 'none') return null;
   const { moment } = verdict;
   const putBack = putBackAt(cells, moment);
@@ -177,6 +181,12 @@ async function look(
     missing: new Set(missed.filter(({ at }) => moment <= clock.until(at).to).map(({ leadId }) => leadId)),
     refusal: verdict.kind === 'stop' && !isDecided ? { code: copyCodes[side], message } : null,
   };
+}
+
+/** The verdict while a person has not decided on what is held. */
+function stillHeld(candidates: readonly Candidate[]): CopyVerdict {
+  const verdict = judgeCopy(candidates, new Spans());
+  return verdict.kind === 'none' ? verdict : { ...verdict, kind: 'hold' };
 }
 
 async function putBackCells(

@@ -148,6 +148,27 @@ test('two cells put back and nothing else: these are held, the rest goes on; res
   expect(await here.sync()).toMatchObject({ held: 0, updated: { leads: 1, rows: 1 } });
 }, 60_000);
 
+test('a cell and a missing row are held while edits go on; brought forward later, the row comes back', async () => {
+  await using here = await Workspace.open({
+    sandbox: { leads: 12 },
+    connection: { sync: { onRowDeleted: 'delete-lead' } },
+  });
+  const { copy, ids } = await aDayLater(here, { typed: 0, edited: 1, added: 1 });
+  writeFileSync(here.sheet.path, copy);
+  here.sandbox.leads.edit(ids[5] ?? '', { city: 'meanwhile' });
+  const held = { status: 'partial', created: { rows: 0 }, problems: [{ code: 'row.put-back' }] };
+  expect(await here.sync()).toMatchObject({ ...held, updated: { rows: 1 } });
+  expect(await here.sync()).toMatchObject(held);
+  const run = await here.cli('sync', '--older-copy', 'update', '--json');
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    status: 'succeeded',
+    created: { rows: 1 },
+    updated: { rows: 1 },
+    deleted: { leads: 0 },
+  });
+  expectInStep(here);
+}, 60_000);
+
 test('the service is put back to a backup: leads show earlier values and new ones are missing; both ways out', async () => {
   await using here = await Workspace.open(csv);
   await here.sync();

@@ -229,7 +229,7 @@ describe('what an earlier run left', () => {
       'hold lead.field-refused',
     ],
     ['a decision for the lead', 'b', 'b', 'r', { refused: true, resolution: 'lead' }, 'row := b (resolved)'],
-    ['an edit of the lead', 'b', 'l', 'b', { refused: true }, 'row := l (lead-edited)'],
+    ['what a person wanted back in the lead', 'b', 'l', 'b', { refused: true }, 'hold lead.field-refused'],
     ['equal sides', 'b', 'r', 'r', { refused: true }, 'agree on r'],
     [
       'an edit that was not refused',
