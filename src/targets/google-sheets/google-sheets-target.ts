@@ -121,7 +121,8 @@ class SheetsTarget implements GoogleSheetsTarget {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
-    await this.#settle(signal);
+    // Also what a process left that has died: a run that goes on writes without reading the table again.
+    await this.#settleKept(signal);
     const look = await this.#look(signal);
     if (look.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(look.tab);
