@@ -1,9 +1,10 @@
 import type { Random } from '../../src/sandbox/random.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { Copy, isTwoWay, type Kept, keptNow } from './copy.ts';
+import { Copy, isTwoWay } from './copy.ts';
 import { none } from './customs.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import type { Trouble } from './nights.ts';
+import { type Kept, keptNow } from './kept.ts';
 import { OlderState } from './older-state.ts';
 import type { People } from './people.ts';
 import type { SimDatabase } from './sim-database.ts';

@@ -274,9 +274,8 @@ async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promis
   for (const token of world.online?.typed ?? []) kept.add(token);
   for (const side of [world.sandbox.leads.list(), (await world.table.grid()) ?? []])
     for (const token of tokensIn(side)) kept.add(token);
-  return [...people.all.keys()]
-    .filter((token) => !kept.has(token))
-    .map((token) => `the edit ${token} (${people.all.get(token)}) is nowhere`);
+  const lost = [...people.all].filter(([token]) => !kept.has(token));
+  return lost.map(([token, side]) => `the edit ${token} (${side}) is nowhere`);
 }
 
 /** What was typed and stands in the history, or is held. */

@@ -1,5 +1,6 @@
-import type { Kept, Outcome } from './copy.ts';
+import type { Outcome } from './copy.ts';
 import { tokensIn, tokensOfState } from './judge.ts';
+import type { Kept } from './kept.ts';
 import type { People } from './people.ts';
 import type { SimDatabase } from './sim-database.ts';
 import type { World } from './world.ts';

@@ -177,7 +177,7 @@ async function notRecorded(`,
   {
     name: 'Google Sheets: a write whose reply was lost is not looked at',
     file: 'src/targets/google-sheets/google-sheets-target.ts',
-    from: `    await this.#settle(signal);
+    from: `    await this.#settleKept(signal);
     const look`,
     to: `    const look`,
     format: 'google-sheets',
