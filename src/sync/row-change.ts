@@ -28,7 +28,7 @@ export function rowChange(
     case 'remove-row':
       return { kind: 'remove', key, leadId, expect, bare: undoOf !== null };
     case 'unlink':
-      return { kind: 'unlink', key, leadId, expect, values };
+      return { kind: 'unlink', key, leadId, expect, values, again: undoOf === null };
     default:
       return { kind: 'update', key, leadId, expect, values };
   }

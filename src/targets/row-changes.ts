@@ -30,8 +30,9 @@ export interface RowWrite<Place> {
   readonly leadId: string | null;
   readonly values: Values;
   readonly status: string | null;
-  /** The id is emptied. */
+  /** The id is emptied; `again`: for a new lead. */
   readonly unlink: boolean;
+  readonly again: boolean;
   readonly remove: boolean;
 }
 
@@ -151,7 +152,11 @@ export class RowChanges<Place> {
         if (count > 1) return this.#verdicts.duplicated;
         return (
           this.#notWritable(change.values) ??
-          this.#ifExpected(row, change.expect, { values: change.values, unlink: true })
+          this.#ifExpected(row, change.expect, {
+            values: change.values,
+            unlink: true,
+            again: change.again === true,
+          })
         );
       default:
         return change satisfies never;
@@ -211,6 +216,7 @@ export class RowChanges<Place> {
       values: { ...before?.values, ...Object.fromEntries(differing) },
       status: write.status ?? before?.status ?? null,
       unlink: write.unlink ?? before?.unlink ?? false,
+      again: write.again ?? before?.again ?? false,
       remove: write.remove ?? before?.remove ?? false,
     };
     const reason = this.#rules.notWritable?.(whole) ?? null;

@@ -128,8 +128,12 @@ export type RowChange =
       readonly bare?: boolean;
     }
   | {
-      /** Takes the id out of the row and writes the values: what stands there then is a row that has no lead. */
+      /**
+       * Takes the id out of the row and writes the values: what stands there then is a row that has no lead. `again`: one is to be
+       * made of it, so where people have to ask for that (HubSpot) it is asked for.
+       */
       readonly kind: 'unlink';
+      readonly again?: boolean;
       readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;

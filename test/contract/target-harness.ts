@@ -141,12 +141,13 @@ export const remove = (leadId: string, expected: Cells, bare = false): RowChange
   expect: expected,
   bare,
 });
-export const unlink = (leadId: string, expected: Cells, values: Values = {}): RowChange => ({
+export const unlink = (leadId: string, expected: Cells, values: Values = {}, again = false): RowChange => ({
   kind: 'unlink',
   key: leadId,
   leadId,
   expect: expected,
   values,
+  again,
 });
 
 /** A signal at whose `at`-th question something else happens first; `asked` tells how often it was asked. */

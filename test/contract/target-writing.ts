@@ -232,6 +232,12 @@ export function describeWriting(name: string, makeHarness: MakeHarness, cannot: 
         ]);
       }));
 
+    test('a row that gives up its id for a new lead stays a row', () =>
+      withRows(makeHarness, [headings, anna, bert], async (harness) => {
+        expect(await written(harness, [unlink('id-b', bertCells, {}, true)])).toEqual(['done']);
+        expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a', null]);
+      }));
+
     test('leaves the id in a row that shows something else', () =>
       withRows(makeHarness, [headings, anna], async (harness) => {
         expect(await written(harness, [unlink('id-a', { ...annaCells, city: 'Rome' })])).toEqual([

@@ -1,3 +1,4 @@
+import { optInProperty } from '../../lead/opt-in-property.ts';
 import { sameCell } from '../../lead/value.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
 import type { RowChange } from '../target.ts';
@@ -84,6 +85,7 @@ function changedProperties(write: RowWrite<ShownCompany>, table: CompanyTable): 
     ...propertiesOf(write.values, table),
     ...(write.leadId !== null && { [table.idProperty]: write.leadId }),
     ...(write.unlink && { [table.idProperty]: '' }),
+    ...(write.again && table.properties.has(optInProperty) && { [optInProperty]: 'true' }),
     ...(write.status !== null && table.statusProperty !== null && { [table.statusProperty]: write.status }),
   };
 }

@@ -31,7 +31,7 @@ export function csvSplices(
     takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
   const lines = decisions.appends.map((row) =>
-    newLine(cellsToWrite({ ...row, unlink: false, remove: false }, columns), end.width, style),
+    newLine(cellsToWrite({ ...row, unlink: false, again: false, remove: false }, columns), end.width, style),
   );
   if (lines.length === 0) return splices;
   const { last } = end;

@@ -185,7 +185,7 @@ function appendedRows(
         { help: 'Move old rows to another sheet.' },
       );
     }
-    const content = contentOf({ ...newRow, unlink: false, remove: false }, columns);
+    const content = contentOf({ ...newRow, unlink: false, again: false, remove: false }, columns);
     const { row, place } = next.value;
     rows.push(row);
     if (place !== null) {
