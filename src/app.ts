@@ -9,6 +9,7 @@ import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
 import { Activity } from './ops/activity.ts';
 import { DatabaseWatch } from './ops/database-watch.ts';
+import { clockDifferences } from './ops/clock-differences.ts';
 import type { WatchedConnection } from './ops/figure-source.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import type { QueueCounts } from './ops/waiting-gauges.ts';
@@ -126,6 +127,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       connections: config.connections.map(watched),
       activity,
       queueCounts: () => countJobs(queues),
+      clocks: () => clockDifferences({ pool, queues, activity }),
     }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -216,6 +218,7 @@ function openConnection(
       turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
       onReply: (ending) => activity.replied('leads', connection.name, ending),
+      onServiceClock: (aheadMs) => activity.serviceAheadMs.set(connection.name, aheadMs),
     }),
   );
   return { connection, pool, leads, target, log: child, clock: systemClock, inSpan };

@@ -29,7 +29,7 @@ function waitMs(value: string, dateHeader: string | undefined, receivedAt: numbe
 }
 
 /** Epoch ms, or NaN. The form is checked first: Date.parse takes almost anything, such as "-5", for a date. */
-function parseHttpDate(value: string): number {
+export function parseHttpDate(value: string): number {
   if (!httpDate.test(value)) return Number.NaN;
   return Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
 }

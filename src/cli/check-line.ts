@@ -7,6 +7,8 @@ export const never = new AbortController().signal;
 export interface CheckLine {
   readonly name: string;
   readonly ok: boolean;
+  /** It fails nothing, and is to be put right all the same. */
+  readonly warning?: true;
   readonly message: string;
   readonly code?: string;
   readonly help?: string;
@@ -34,5 +36,5 @@ export function failed(name: string, error: LeadsyncError): CheckLine {
 
 export function describeLine(line: CheckLine): string {
   const help = line.help === undefined ? '' : `\n          ${line.help}`;
-  return `${line.ok ? 'ok  ' : 'FAIL'}  ${line.name}: ${line.message}${line.ok ? '' : ` [${line.code}]${help}`}`;
+  return `${line.ok ? (line.warning ? 'warn' : 'ok  ') : 'FAIL'}  ${line.name}: ${line.message}${line.ok ? '' : ` [${line.code}]${help}`}`;
 }

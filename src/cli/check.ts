@@ -4,9 +4,11 @@ import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
+import { clockDifferences } from '../ops/clock-differences.ts';
 import { checkAlertChannels } from './check-alerts.ts';
 import { addressless, describeAddressless } from './addressless.ts';
 import { type CheckLine, describeLine, failed, look, never } from './check-line.ts';
+import { describeClocks } from './describe-clocks.ts';
 import { checkTarget } from './check-target.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes, print, printJson } from './output.ts';
@@ -34,6 +36,7 @@ export async function check(options: CheckOptions): Promise<void> {
       for (const context of app.contexts.values()) {
         lines.push(await checkService(context), ...(await checkTarget(context, options.fix === true)));
       }
+      lines.push(describeClocks(await clockDifferences(app)));
       for (const context of app.contexts.values()) lines.push(...(await checkTemplates(context)));
       for (const context of app.contexts.values()) lines.push(...(await checkRecipients(context)));
       lines.push(await look('mail', () => checkMail(app)));

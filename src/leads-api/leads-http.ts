@@ -10,6 +10,7 @@ import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Outlook, ServiceTurn, Throttle } from '../sync/leads-port.ts';
+import { parseHttpDate } from '../retry-after.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
@@ -43,6 +44,8 @@ export interface LeadsHttpOptions {
   ) => void;
   /** Told of each request. */
   readonly onReply?: OnReply;
+  /** Told how far (ms, to half a second) the service's clock was ahead of `Date.now()`, by the Date header of a reply. */
+  readonly onServiceClock?: (aheadMs: number) => void;
   /** Milliseconds; defaults: connect 10 s, headers 30 s, whole reply 60 s. */
   readonly timeouts?: { readonly connectMs?: number; readonly headersMs?: number; readonly totalMs?: number };
 }
@@ -95,6 +98,7 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #client: Client;
   readonly #pause: Pause;
   readonly #onReply: OnReply | undefined;
+  readonly #onServiceClock: LeadsHttpOptions['onServiceClock'];
   readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
   readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
@@ -106,6 +110,7 @@ export class LeadsHttp implements AsyncDisposable {
     this.#address = leadsAddress(options.baseUrl);
     this.#apiKey = options.apiKey;
     this.#onReply = options.onReply;
+    this.#onServiceClock = options.onServiceClock;
     if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
       throw new LeadsApiError('leads.bad-key', 'The key is empty or has a character that no key has.', {
         help: 'Copy the key again, without spaces, quotes and line breaks.',
@@ -173,6 +178,7 @@ export class LeadsHttp implements AsyncDisposable {
       },
     });
     const head = await exchange.head;
+    this.#tellClock(head);
     // Before the body is read: other processes must know of a pause at once.
     const limited = await this.#pause.note(head, signal);
     const encoding = head.headers['content-encoding'];
@@ -248,6 +254,13 @@ export class LeadsHttp implements AsyncDisposable {
     if (ms <= 0) return;
     await this.#sleep(ms, signal);
     this.#pacedMs += ms;
+  }
+
+  #tellClock({ headers: { date } }: ReplyHead): void {
+    if (this.#onServiceClock === undefined || typeof date !== 'string') return;
+    // It names the second that had begun.
+    const ahead = parseHttpDate(date) + 500 - Date.now();
+    if (!Number.isNaN(ahead)) this.#onServiceClock(ahead);
   }
 
   /** What an error body says, short and without the key; the body itself goes to the debug log alone. */

@@ -19,6 +19,8 @@ export class Activity {
   readonly requests = new Tally();
   readonly waits = new Tally();
   readonly waitSeconds = new Tally();
+  /** How far (ms) the clock of the service of a connection was ahead of ours at its last reply, by connection. */
+  readonly serviceAheadMs = new Map<string, number>();
 
   constructor(connections: readonly string[]) {
     for (const connection of connections) {

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Activity, Count } from './activity.ts';
+import { type ClockDifference, clockSource } from './clock-differences.ts';
 import type { FigureSource, WatchedConnection } from './figure-source.ts';
 import { runSources } from './run-gauges.ts';
 import type { DatabaseWatch } from './database-watch.ts';
@@ -21,6 +22,7 @@ export interface FigureSources {
   readonly activity: Activity;
   /** By the name of the queue. */
   readonly queueCounts: () => Promise<ReadonlyMap<string, QueueCounts>>;
+  readonly clocks: () => Promise<readonly ClockDifference[]>;
 }
 
 /** Prometheus gives a scrape 10 s by default: what has not come in this time (ms) is missing from the page. */
@@ -43,7 +45,7 @@ export class MetricsPage {
   readonly #failing = new Set<FigureSource>();
   #shown: { readonly page: Promise<string>; until: number } | null = null;
 
-  constructor({ log, pool, database, version, connections, activity, queueCounts }: FigureSources) {
+  constructor({ log, pool, database, version, connections, activity, queueCounts, clocks }: FigureSources) {
     const registry = this.#registry;
     this.#log = log;
     collectDefaultMetrics({ register: registry });
@@ -95,6 +97,7 @@ export class MetricsPage {
     this.#stored = [
       ...runSources(registry, pool, connections),
       ...waitingSources(registry, pool, connections),
+      clockSource(registry, clocks),
     ];
     this.#queues = queueSource(registry, queueCounts);
   }

@@ -26,8 +26,8 @@ export interface Backend extends AsyncDisposable {
   ask<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws when the server does not answer within 2 s. */
   ping(): Promise<void>;
-  /** The server's time, epoch ms: clocks of machines differ, and jump. */
-  now(): Promise<number>;
+  /** Asks a server of its own for its time (epoch ms); null: it is the database. */
+  readonly clock: (() => Promise<number>) | null;
   examine(): Promise<readonly Finding[]>;
 }
 

@@ -121,12 +121,7 @@ export async function openPostgresBackend(
         throw new LeadsyncError('queue.unavailable', 'the database does not answer', { retry: 'later' });
       }
     },
-    async now() {
-      const { rows } = await pool.query<{ now: number }>(
-        `select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
-      );
-      return rows[0]?.now ?? Date.now();
-    },
+    clock: null,
     examine: async () => [],
     [Symbol.asyncDispose]: () => pool.end(),
   };

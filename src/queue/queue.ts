@@ -66,6 +66,8 @@ export interface Queues extends AsyncDisposable {
   names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
+  /** Asks the server of the queues for its time (epoch ms); null: it is the database. */
+  readonly clock: (() => Promise<number>) | null;
   /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
   examine(): Promise<readonly Finding[]>;
   /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
@@ -157,6 +159,7 @@ export async function openQueues(
     },
     names: () => [...open.keys()],
     ping: () => backend.ping(),
+    clock: backend.clock,
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {
       // Needed by the worker alone, and large.
@@ -193,8 +196,7 @@ function jobQueue(
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
-        // Compared with when runs began: not by the clock of this machine.
-        timestamp: requestedAt ?? (await backend.ask(() => backend.now())),
+        ...(requestedAt !== undefined && { timestamp: requestedAt }),
         ...delay,
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,

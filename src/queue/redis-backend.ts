@@ -113,9 +113,9 @@ export async function openRedisBackend(
       const reply = await Promise.race([answer, sleep(pingMs, null, { ref: false })]).catch(() => null);
       if (reply === null) throw unavailable(fault, address);
     },
-    async now() {
+    async clock() {
       const [seconds, micros] = await asking.time();
-      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+      return Number(seconds) * 1_000 + Number(micros) / 1_000;
     },
     examine: async () => examineRedis(asking, address),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -74,7 +74,7 @@ export function startWorker(
       await insist((queue) => queue.rateLimit(Math.max(1, until - Date.now())));
       throw new RateLimitError();
     }
-    await insist(async () => job.moveToDelayed((await backend.now()) + againAfterMs, token));
+    await insist(async () => job.moveToDelayed(Date.now() + againAfterMs, token));
     throw new DelayedError();
   };
   /** A job that failed for want of the queue would not come back. */

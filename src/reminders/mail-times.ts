@@ -1,3 +1,5 @@
+import { machineNow } from '../store/database-time.ts';
+
 /** Ms for a connection and the server's greeting. */
 export const connectMs = 20_000;
 
@@ -12,6 +14,6 @@ export const longestSendMs = 2 * connectMs + 2 * silenceMs;
  * back: the longer time counts.
  */
 export function stopwatch(): () => number {
-  const [date, steady] = [Date.now(), performance.now()];
-  return () => Math.max(Date.now() - date, performance.now() - steady);
+  const [date, steady] = [machineNow(), performance.now()];
+  return () => Math.max(machineNow() - date, performance.now() - steady);
 }

@@ -1,0 +1,57 @@
+import type { Registry } from 'prom-client';
+import type { App } from '../app.ts';
+import { aheadMs, databaseNow, machineNow } from '../store/database-time.ts';
+import { type FigureSource, gaugesIn } from './figure-source.ts';
+
+/** How far (ms) a clock is ahead of the database's; below zero: behind. */
+export interface ClockDifference {
+  readonly clock: 'worker' | 'redis' | 'service';
+  /** Whose service it is. */
+  readonly connection?: string;
+  readonly aheadMs: number;
+}
+
+/**
+ * The clocks of this machine, of Redis where the jobs are there, and of each service that has told the time in a reply to this
+ * process. Throws what the database and the queues throw.
+ */
+export async function clockDifferences({
+  pool,
+  queues,
+  activity,
+}: Pick<App, 'pool' | 'queues' | 'activity'>): Promise<readonly ClockDifference[]> {
+  const database = await aheadMs(() => databaseNow(pool), Date.now);
+  const { clock } = queues;
+  return [
+    { clock: 'worker', aheadMs: machineNow() - Date.now() - database },
+    ...(clock === null
+      ? []
+      : [{ clock: 'redis', aheadMs: (await aheadMs(clock, Date.now)) - database } as const]),
+    ...[...activity.serviceAheadMs].map(
+      ([connection, ahead]) => ({ clock: 'service', connection, aheadMs: ahead - database }) as const,
+    ),
+  ];
+}
+
+/** What `clockDifferences` finds, as a gauge. */
+export function clockSource(
+  registry: Registry,
+  clocks: () => Promise<readonly ClockDifference[]>,
+): FigureSource {
+  const gauge = gaugesIn(registry)(
+    'clock_ahead_seconds',
+    ['clock', 'connection'],
+    "How far the clock of this worker's machine, of Redis or of a service is ahead of the database's; below 0: behind",
+  );
+  return {
+    name: 'clocks',
+    gauges: [gauge],
+    async read() {
+      const found = await clocks();
+      return () => {
+        for (const { clock, connection = '', aheadMs } of found)
+          gauge.set({ clock, connection }, aheadMs / 1_000);
+      };
+    },
+  };
+}

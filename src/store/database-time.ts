@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+
+/** Ms between two looks at the clock of the database. */
+const lookEveryMs = 15_000;
+
+const machineClock = Date.now;
+
+/** The machine's own time (epoch ms), also in a process that goes by the database's. */
+export const machineNow = (): number => machineClock();
+
+/** Begins with the machine's time and never jumps, unlike that. */
+const steadyNow = (): number => performance.timeOrigin + performance.now();
+
+/** The time of the database, epoch ms. */
+export async function databaseNow(db: Pick<pg.Pool, 'query'>): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(
+    `select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database does not tell the time');
+  return row.now;
+}
+
+/**
+ * How far (ms) `clock` is ahead of `here`, to half of the time that asking takes; below zero: behind. Throws what `clock` throws.
+ */
+export async function aheadMs(clock: () => Promise<number>, here: () => number): Promise<number> {
+  const asked = here();
+  const there = await clock();
+  return there - (asked + here()) / 2;
+}
+
+/**
+ * The correction (ms) to a clock that showed `asked` and `answered` (epoch ms) around the moment at which the database showed
+ * `there`: the one that was found before, unless that is proven wrong, so that a slow reply moves nothing.
+ */
+export function correction(before: number, asked: number, there: number, answered: number): number {
+  return Math.min(Math.max(before, there - answered), there - asked);
+}
+
+/**
+ * Makes this process go by the time of the database until it is disposed: `Date.now()` is that time, and never jumps. All
+ * that is stored, and that it is compared with, is by one clock then, also in BullMQ, which takes none: it asks `Date.now()`
+ * when a job is due. Looks again every few seconds; while the database is away the clock goes on. Throws what the first look
+ * at the database throws.
+ */
+export async function goByDatabaseTime(pool: pg.Pool): Promise<Disposable> {
+  let offset = 0;
+  const look = async (): Promise<void> => {
+    const asked = steadyNow();
+    const there = await databaseNow(pool);
+    offset = correction(offset, asked, there, steadyNow());
+  };
+  await look();
+  Date.now = () => Math.floor(steadyNow() + offset);
+  const stop = new AbortController();
+  const looking = async (): Promise<void> => {
+    const { signal } = stop;
+    while (await sleep(lookEveryMs, true, { signal, ref: false }).catch(() => false))
+      await look().catch(() => {});
+  };
+  void looking();
+  return {
+    [Symbol.dispose]() {
+      stop.abort();
+      Date.now = machineClock;
+    },
+  };
+}
