@@ -54,6 +54,8 @@ export interface App extends AsyncDisposable {
   readonly engaged: Set<string>;
   /** Told of each run that begins or ends in this process; absent: a command says it itself. */
   readonly onRun?: OnRun;
+  /** Why this process takes no work any more: it met a newer schema. */
+  outdated: LeadsyncError | null;
   /** What this process has done, for its metrics. */
   readonly activity: Activity;
   readonly metrics: Metrics;
@@ -118,6 +120,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     contexts,
     runs,
     engaged: new Set(),
+    outdated: null,
     activity,
     metrics: createMetrics({
       log,

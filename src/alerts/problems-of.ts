@@ -11,7 +11,8 @@ export const heartbeatGraceMs = 15 * 60_000;
 /** A run that is given up because a newer one takes its place: that one decides. */
 const ignoredCode = 'run.abandoned';
 
-const keyCodes: ReadonlySet<string> = new Set([
+/** Faults of credentials: the same try fails until a person has put them right. */
+export const keyCodes: ReadonlySet<string> = new Set([
   'leads.unauthenticated',
   'leads.bad-key',
   'target.unauthenticated',

@@ -40,7 +40,7 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
     if (options.json) printJson(report);
     else print(describeReport(report, commandOf(file, options)));
     if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
-    process.exitCode = exitCodeFor([report.status]);
+    process.exitCode = exitCodeFor([report]);
   });
 }
 

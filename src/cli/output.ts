@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
@@ -21,9 +22,15 @@ const gravity: readonly number[] = [
   exitCodes.stopped,
 ];
 
-/** The exit code for several runs: that of the gravest one. */
-export function exitCodeFor(statuses: readonly RunStatus[]): number {
-  const codes = statuses.map((status) => byStatus[status]);
+/** The exit code for several runs: that of the gravest one. A key that is refused needs a person, too. */
+export function exitCodeFor(
+  runs: readonly { readonly status: RunStatus; readonly problems: readonly Pick<Problem, 'code'>[] }[],
+): number {
+  const codes = runs.map(({ status, problems }) =>
+    status === 'failed' && problems.some(({ code }) => keyCodes.has(code))
+      ? exitCodes.stopped
+      : byStatus[status],
+  );
   return codes.reduce(
     (worst, code) => (gravity.indexOf(code) > gravity.indexOf(worst) ? code : worst),
     exitCodes.done,

@@ -33,17 +33,17 @@ export function plan(options: PlanOptions): Promise<void> {
       );
     }
     const plans: object[] = [];
-    const statuses: RunStatus[] = [];
+    const all: MadePlan[] = [];
     for (const name of app.contexts.keys()) {
       const made = await makePlanNow(app, name, {}, stop);
-      statuses.push(made.status);
+      all.push(made);
       plans.push(planJson(made));
       if (!options.json) print(describePlan(made));
       if (out !== undefined) await keepPlan(app, made, out, options);
     }
     const [only] = plans;
     if (options.json) printJson(plans.length === 1 && only !== undefined ? only : { plans });
-    process.exitCode = exitCodeFor(statuses);
+    process.exitCode = exitCodeFor(all);
   });
 }
 

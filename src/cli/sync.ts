@@ -37,7 +37,7 @@ export function sync(options: SyncOptions): Promise<void> {
     await pruneHistory(app, stop);
     const [only] = reports;
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
-    process.exitCode = exitCodeFor(reports.map((report) => report.status));
+    process.exitCode = exitCodeFor(reports);
   });
 }
 

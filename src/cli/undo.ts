@@ -35,7 +35,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     if (!options.yes || run.status === 'failed') {
       if (options.json) printJson(planJson(made));
       else if (actions.some(({ kind }) => !silentKinds.includes(kind))) print(howToGoOn(id, connection, out));
-      process.exitCode = exitCodeFor([made.status]);
+      process.exitCode = exitCodeFor([made]);
       return;
     }
     const lines = actions
@@ -44,7 +44,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
     if (options.json) printJson(report);
     else print(`${describeReport(report)}\n\n${whatFollows}`);
-    process.exitCode = exitCodeFor([report.status]);
+    process.exitCode = exitCodeFor([report]);
   });
 }
 

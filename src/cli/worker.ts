@@ -11,6 +11,7 @@ import { keepQueuesFilled } from './keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes } from './output.ts';
 import { runHandlers } from './run-job.ts';
+import { watchSchema } from './watch-schema.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
 
@@ -48,9 +49,11 @@ export function worker(options: CommonOptions): Promise<void> {
       workReminders(app),
       housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }),
     ];
+    const work = stack.use(new AsyncDisposableStack());
     // All at once: each may need some seconds for what is under way.
-    stack.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
-    stack.use(keepQueuesFilled(app));
+    work.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
+    work.use(keepQueuesFilled(app));
+    stack.use(watchSchema(app, () => work.disposeAsync()));
     const alerting = alertContext(app);
     if (alerting !== null) stack.use(watchAlerts(alerting));
     const { port, url } = http;

@@ -7,9 +7,10 @@ const patienceMs = 3_000;
 
 /**
  * `/healthz`: the process lives, and has not been without its database for so long that only a new start may help.
- * `/readyz`: the database, and the queue, answer. Both tell nothing else, and to everybody.
+ * `/readyz`: the database, and the queue, answer, and this version takes work. Both tell nothing else, and to everybody.
  */
-export function probes({ database, queues }: App): Hono {
+export function probes(app: App): Hono {
+  const { database, queues } = app;
   const site = new Hono();
   site.get('/healthz', (c) =>
     database.isLost ? c.text('the database has been away for too long\n', 503) : c.text('ok\n'),
@@ -18,6 +19,7 @@ export function probes({ database, queues }: App): Hono {
     const [hasDatabase, hasQueue] = await Promise.all([database.answers(), answers(queues.ping())]);
     if (!hasDatabase) return c.text('the database does not answer\n', 503);
     if (!hasQueue) return c.text('the queue does not answer\n', 503);
+    if (app.outdated !== null) return c.text('the database was set up by a newer leadsync\n', 503);
     return c.text('ready\n');
   });
   for (const path of ['/healthz', '/readyz'])

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { syncQueue } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
+import { explain } from '../errors.ts';
 import { Places } from '../places.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { heldPage } from '../store/held.ts';
@@ -43,7 +44,8 @@ export function statusPages(app: App, menu: Menu): Hono {
       using _place = await places.take();
       return await connectionFacts(context);
     });
-    return c.html(overviewPage(await Promise.all(facts), Date.now(), menu));
+    const stopped = app.outdated === null ? null : explain(app.outdated);
+    return c.html(overviewPage(await Promise.all(facts), Date.now(), stopped, menu));
   });
 
   site.get('/connections/:name', async (c) => {

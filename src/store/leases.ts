@@ -47,11 +47,14 @@ export async function acquireLease(
   let confirmedAt = performance.now();
   try {
     const { rowCount } = await session.query(
-      `insert into leases (name, token, holder, backend_pid, backend_start, expires_at)
-       select $1, $2, $3, pid, backend_start, now() + $4 * interval '1 ms' from pg_stat_activity where pid = pg_backend_pid()
-       on conflict (name) do update set token = excluded.token, holder = excluded.holder,
-         backend_pid = excluded.backend_pid, backend_start = excluded.backend_start, expires_at = excluded.expires_at
-       where not (${isAlive})`,
+      // Waits for no lock: who has the row locked, as a claim does until its transaction ends, has not given the lease up.
+      `with me as (select pid, backend_start, now() + $4 * interval '1 ms' as expires_at from pg_stat_activity where pid = pg_backend_pid()),
+         free as materialized (select name from leases where name = $1 and not (${isAlive}) for update skip locked),
+         taken as (update leases set token = $2, holder = $3, backend_pid = me.pid, backend_start = me.backend_start, expires_at = me.expires_at
+           from me where name in (select name from free) returning 1),
+         made as (insert into leases (name, token, holder, backend_pid, backend_start, expires_at)
+           select $1, $2, $3, me.* from me where not exists (select from leases where name = $1) on conflict do nothing returning 1)
+       select from taken union all select from made`,
       [name, token, `${hostname()}:${process.pid}`, leaseMs],
     );
     if (rowCount === 0) {

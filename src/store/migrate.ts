@@ -42,6 +42,25 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
   }
 }
 
+/** The database is set up for a version that this one does not know. `names`: the files that have run there. */
+function newerSchema(names: readonly string[]): LeadsyncError {
+  return new LeadsyncError(
+    'database.newer-schema',
+    `The database was set up by a newer leadsync (${names.join(', ')}). Nothing was changed.`,
+    { help: 'Run that version, or go back to this one as docs/operations.md says under "The way back".' },
+  );
+}
+
+/** Throws `database.newer-schema` when files have run since that are not in the folder. Changes nothing. */
+export async function assertKnownSchema(pool: pg.Pool, folder = ownMigrations): Promise<void> {
+  const known = readdirSync(folder);
+  const { rows } = await pool.query<{ name: string }>(
+    'select name from leadsync.migrations where name <> all($1) order by name',
+    [known],
+  );
+  if (rows.length > 0) throw newerSchema(rows.map(({ name }) => name));
+}
+
 /** At once, not in turns: each command waits for it, and so many small files take a few ms longer otherwise. */
 function readMigrations(folder: string): readonly Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
@@ -56,13 +75,7 @@ async function runPending(client: pg.PoolClient, migrations: readonly Migration[
   const unknown = [...applied.keys()].filter((name) =>
     migrations.every((migration) => migration.name !== name),
   );
-  if (unknown.length > 0) {
-    throw new LeadsyncError(
-      'database.newer-schema',
-      `The database was set up by a newer leadsync (${unknown.join(', ')}). Nothing was changed.`,
-      { help: 'Run that version again, or restore the backup of the database from before the update.' },
-    );
-  }
+  if (unknown.length > 0) throw newerSchema(unknown);
   const changed = migrations.find(
     ({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum,
   );

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -209,17 +210,23 @@ export async function forgetPlaces(
   pool: pg.Pool,
   connection: string,
   retentionDays: number,
+  stop: AbortSignal,
 ): Promise<number> {
   const old = `select id from places p where connection = $1 and not is_current
     and greatest(switched_at, seen_at) < now() - greatest($2, ${leastDays}) * interval '1 day'
     and not exists (select from runs where place = p.id and finished_at is null)`;
   const { rows } = await pool.query<{ id: string }>(old, [connection, retentionDays]);
+  let forgotten = 0;
   for (const { id } of rows) {
-    for (const table of tables)
-      await pool.query(`delete from ${table} where connection = $1`, [`${connection}#${id}`]);
+    for (const table of tables) {
+      const chosen = `select t.ctid from ${table} t where connection = $1`;
+      await deleteInBatches(pool, { table, key: 'ctid', old: chosen }, [`${connection}#${id}`], stop);
+    }
+    if (stop.aborted) break;
     await pool.query(`delete from places where id = $1 and not is_current`, [id]);
+    forgotten += 1;
   }
-  return rows.length;
+  return forgotten;
 }
 
 /** How a place that is said to be moved compares with what is remembered: pairs that were in step, and rows that show it. */

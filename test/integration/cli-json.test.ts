@@ -257,19 +257,19 @@ describe('exit codes and --json', () => {
     expect([0, 3]).toContain(after.code);
   });
 
-  test('a wrong key, a key without permission: 1, as a report', async () => {
+  test('a wrong key (4), a key without permission (1): as a report', async () => {
     await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
     const cases = [
-      { env: { LEADS_API_KEY: 'not-the-key' }, code: 'leads.unauthenticated' },
-      { before: () => workspace.sandbox.set({ permissions: [] }), code: 'leads.forbidden' },
+      { env: { LEADS_API_KEY: 'not-the-key' }, code: 'leads.unauthenticated', exit: 4 },
+      { before: () => workspace.sandbox.set({ permissions: [] }), code: 'leads.forbidden', exit: 1 },
     ];
-    for (const { env = {}, before = () => {}, code } of cases) {
+    for (const { env = {}, before = () => {}, code, exit } of cases) {
       before();
       const sync = await workspace.start(['sync', '--json'], { env }).ended;
-      expect(sync.code).toBe(1);
+      expect(sync.code).toBe(exit);
       expect(oneObject(sync)).toMatchObject({ status: 'failed', connection: 'main', problems: [{ code }] });
       const plan = await workspace.start(['plan', '--json'], { env }).ended;
-      expect(plan.code).toBe(1);
+      expect(plan.code).toBe(exit);
       expect(oneObject(plan)).toMatchObject({ actions: [], problems: [{ code }] });
     }
   });
@@ -297,7 +297,7 @@ describe('exit codes and --json', () => {
       }),
     );
     const all = await workspace.cli('sync', '--json');
-    expect(all.code).toBe(1);
+    expect(all.code).toBe(4);
     expect(oneObject(all)).toMatchObject({
       runs: [
         { connection: 'berlin', status: 'succeeded', created: { rows: 2 } },

@@ -196,16 +196,17 @@ test('a former place is forgotten 90 days after it was left, at the least', asyn
   pointTo(workspace, './other.csv');
   await workspace.sync();
   const { pool } = workspace.database;
+  const never = new AbortController().signal;
   const age = (days: number) =>
     pool.query(
       `update places set switched_at = now() - $1 * interval '1 day', seen_at = now() - $1 * interval '1 day' where not is_current`,
       [days],
     );
   await age(89);
-  expect(await forgetPlaces(pool, 'main', 30)).toBe(0);
+  expect(await forgetPlaces(pool, 'main', 30, never)).toBe(0);
   await age(91);
-  expect(await forgetPlaces(pool, 'main', 120)).toBe(0);
-  expect(await forgetPlaces(pool, 'main', 30)).toBe(1);
+  expect(await forgetPlaces(pool, 'main', 120, never)).toBe(0);
+  expect(await forgetPlaces(pool, 'main', 30, never)).toBe(1);
   expect(await keysOf(workspace)).toEqual([{ connection: 'main', count: 5 }]);
   pointTo(workspace, './leads.csv');
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: nothing, updated: nothing });

@@ -146,7 +146,7 @@ class Player {
       return [code, place, field ?? ''].filter((part) => part !== '').join(' ');
     });
     return {
-      exit: exitCodeFor([report.status]),
+      exit: exitCodeFor([report]),
       did: done.join(', ') || 'nothing',
       problems,
       putOff: report.putOff,

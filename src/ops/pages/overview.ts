@@ -7,9 +7,15 @@ import { shownStatus } from './run-words.ts';
 import { shownTime } from './shown-time.ts';
 import { counted } from './shown-value.ts';
 
-/** `/`: how each connection stands. `now`: epoch ms. */
-export function overviewPage(all: readonly ConnectionFacts[], now: number, menu: Menu): Html {
-  const body = html`<p class="lead">${summary(all)}</p>
+/** `/`: how each connection stands. `now`: epoch ms. `stopped`: why this worker takes no work any more; null: it does. */
+export function overviewPage(
+  all: readonly ConnectionFacts[],
+  now: number,
+  stopped: string | null,
+  menu: Menu,
+): Html {
+  const body = html`${stopped === null ? '' : html`<p role="alert"><strong>This worker has stopped taking work.</strong> ${stopped}</p>`}
+<p class="lead">${summary(all)}</p>
 ${asOf(now)}
 ${all.map((facts) => connectionSection(facts, now))}`;
   return layout({ title: 'Status', body, menu });
