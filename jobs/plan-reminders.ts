@@ -6,6 +6,7 @@ import { batchesOf } from '../src/reminders/batches.ts';
 import { planDigests } from '../src/reminders/plan-digests.ts';
 import { planReminders as plan } from '../src/reminders/plan-reminders.ts';
 import { forgetRead } from '../src/store/follow-ups.ts';
+import { noteSchedule } from '../src/store/schedules.ts';
 import { batchPayload, digestJobId, reminderQueue, singleJob } from './reminder-jobs.ts';
 
 /** A queue of its own, so that planning goes on while no mail can be sent. */
@@ -17,12 +18,14 @@ export const planRemindersPattern = '0 * * * *';
 /** So many jobs are added at once. */
 const jobsAtOnce = 1_000;
 
-/** Plans the reminders and digests of every connection. */
+/** Plans the reminders and digests of every connection, and notes that these are configured. */
 export async function planReminders(
   app: App,
 ): Promise<JobResult<{ readonly scheduled: number; readonly digests: number }>> {
   let [scheduled, digests] = [0, 0];
   for (const { connection } of app.contexts.values()) {
+    const { schedule: pattern, timeZone } = connection.sync;
+    await noteSchedule(app.pool, connection.name, { pattern, timeZone });
     const planned = await planConnection(app, connection);
     scheduled += planned.scheduled;
     digests += planned.digests;

@@ -1,10 +1,16 @@
 import type { App } from '../src/app.ts';
 import type { JobResult } from '../src/queue/queue.ts';
 import { followUpField } from '../src/reminders/plan-reminders.ts';
+import { forgetConnection, leftConnections } from '../src/store/forget.ts';
 import { type Pruned, prune } from '../src/store/retention.ts';
+import { reminderQueue } from './reminder-jobs.ts';
+import { syncQueue } from './sync.ts';
 
 /** A queue of its own, so that no reminder waits for it. */
 export const pruneQueue = 'housekeeping';
+
+/** What is kept of a connection is kept for so long after it left the configuration: it may come back. */
+const leftDays = 90;
 
 /** Every day, at an hour (UTC) that is none of the usual ones for a sync. */
 export const pruneHistoryPattern = '40 4 * * *';
@@ -31,5 +37,20 @@ export async function pruneHistory(
       );
     }
   }
+  await forgetLeft(app, stop);
   return { done };
+}
+
+/** Forgets connections that left the configuration long ago. */
+async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal): Promise<void> {
+  try {
+    for (const name of await leftConnections(pool, config.configured, leftDays * 24)) {
+      for (const queue of [syncQueue(name), reminderQueue(name)]) await queues.queue(queue).forget();
+      const deleted = await forgetConnection(pool, name, stop);
+      const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
+      log.info({ connection: name, leftDays, rows }, 'a connection that left the configuration was forgotten');
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'a connection that left the configuration could not be forgotten; it is tried again');
+  }
 }

@@ -11,6 +11,8 @@ export interface AlertContext {
     readonly name: string;
     readonly sync: Pick<ConnectionConfig['sync'], 'schedule' | 'timeZone'>;
   }[];
+  /** The names of all connections, also when a worker is narrowed to one of them. */
+  readonly configured: readonly string[];
   readonly pool: pg.Pool;
   readonly mailer: Mailer;
   readonly log: Logger;

@@ -9,6 +9,7 @@ import {
   takeAlertTurn,
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
+import { leftConnections } from '../store/forget.ts';
 import { getPulse } from '../store/pulses.ts';
 import type { AlertContext } from './alert-context.ts';
 import { callHeartbeats, heartbeatKind, sharedUnit, type WatchedConnection } from './call-heartbeat.ts';
@@ -19,6 +20,9 @@ import { tellAlerts } from './tell-alerts.ts';
 
 /** A scheduled sync may take so long (ms) before its success is missed. */
 const scheduleGraceMs = 2 * 3_600_000;
+
+/** A connection that nobody has configured for so long has no problems any more. */
+const leftHours = 24;
 
 /** What is over is kept for so long, ms. */
 const keptMs = 90 * 24 * 3_600_000;
@@ -56,8 +60,11 @@ async function decide(
     const pulse = heartbeat === 'each' ? pulseProblems(await getPulse(db, name), now) : [];
     await note(context, db, name, [...problemsOf(facts, successDueSince), ...pulse], now);
   }
-  if (heartbeat === 'shared')
-    await note(context, db, sharedUnit, pulseProblems(await getPulse(db, sharedUnit), now), now);
+  const shared = heartbeat === 'shared' ? pulseProblems(await getPulse(db, sharedUnit), now) : [];
+  await note(context, db, sharedUnit, shared, now);
+  // What nobody looks at any more would be there for good.
+  for (const name of await leftConnections(db, context.configured, leftHours))
+    await note(context, db, name, [], now);
   await forgetAlerts(db, now, keptMs);
   return watched;
 }

@@ -4,6 +4,6 @@ import { systemClock } from '../sync/clock.ts';
 
 /** What alerts work with; null: nobody is to be told. */
 export function alertContext({ config, pool, mailer, log }: App): AlertContext | null {
-  const { alerts, connections } = config;
-  return alerts === undefined ? null : { alerts, connections, pool, mailer, log, clock: systemClock };
+  const { alerts, connections, configured } = config;
+  return alerts === undefined ? null : { alerts, connections, configured, pool, mailer, log, clock: systemClock };
 }

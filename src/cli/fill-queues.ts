@@ -5,7 +5,6 @@ import type { App } from '../app.ts';
 import { previousRun } from '../queue/run-times.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { noteSchedule } from '../store/schedules.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
@@ -33,10 +32,6 @@ export async function fillQueues(app: App): Promise<void> {
   // Last: a schedule that is there says that the rest is, too.
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
     await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
-  }
-  for (const { connection } of app.contexts.values()) {
-    const { schedule: pattern, timeZone } = connection.sync;
-    await noteSchedule(app.pool, connection.name, { pattern, timeZone });
   }
 }
 

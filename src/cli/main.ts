@@ -5,6 +5,7 @@ import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { CheckOptions } from './check.ts';
 import type { DemoOptions } from './demo.ts';
+import type { ForgetOptions } from './forget.ts';
 import type { MatchOptions } from './match.ts';
 import type { PlanOptions } from './plan.ts';
 import type { RemindersOptions } from './reminders.ts';
@@ -143,6 +144,10 @@ command('undo', 'shows how what a run wrote would be put back; later edits are l
   .option('--yes', 'carry it out')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
   .action(async (run: string, options: UndoOptions) => (await import('./undo.ts')).undo(run, options));
+command('forget', 'lists what is kept of a connection that left the configuration; --yes deletes it')
+  .argument('<name>', 'the connection')
+  .option('--yes', 'delete it, for good')
+  .action(async (name: string, options: ForgetOptions) => (await import('./forget.ts')).forget(name, options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

@@ -126,6 +126,8 @@ export interface AlertSettings {
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. */
 export interface Config {
   readonly connections: readonly ConnectionConfig[];
+  /** The names of all, also when a command is narrowed to one of them. */
+  readonly configured: readonly string[];
   /** Absent: nobody is told. */
   readonly alerts?: AlertSettings;
   /** Absolute. State, locks and outbox live here. */

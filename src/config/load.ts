@@ -69,6 +69,7 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
   return deepFreeze({
     ...own.settings,
     connections,
+    configured: connections.map(({ name }) => name),
     ...(alerts === undefined ? {} : { alerts: buildAlerts(alerts, connections) }),
   });
 }

@@ -64,7 +64,7 @@ const schema = z
     issues.push({ code: 'custom', path: ['ADMIN_TOKEN'], message, input: ADMIN_TOKEN });
   });
 
-type ProcessSettings = Omit<Config, 'connections'>;
+type ProcessSettings = Omit<Config, 'connections' | 'configured'>;
 
 interface ProcessRead {
   /** Absent when there are mistakes. */

@@ -10,6 +10,7 @@ export type BullQueue = Pick<
   | 'getJob'
   | 'getJobCounts'
   | 'getJobScheduler'
+  | 'obliterate'
   | 'rateLimit'
   | 'removeRateLimitKey'
   | 'upsertJobScheduler'

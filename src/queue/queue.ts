@@ -43,6 +43,8 @@ export interface JobQueue {
   /** The next time a schedule is due, epoch ms; null when there is none. */
   nextRun(name: string): Promise<number | null>;
   counts(): Promise<JobCounts>;
+  /** Deletes the queue with its jobs and schedules. */
+  forget(): Promise<void>;
   /** Ends the pause in which all jobs wait (see `wholeQueue`), and lets these jobs begin that wait for their next try. */
   endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
@@ -234,6 +236,9 @@ function jobQueue(
       const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
       const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting, active, delayed, failed };
+    },
+    async forget() {
+      await ask((queue) => queue.obliterate({ force: true }));
     },
     async endPause(ids, stop) {
       await ask((queue) => queue.removeRateLimitKey());

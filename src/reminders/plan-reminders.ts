@@ -21,7 +21,7 @@ import {
   settleLate,
   type WantedForLead,
 } from '../store/reminders.ts';
-import { beginPlanning } from '../store/planning.ts';
+import { beginPlanning, notePlanned, planningBasis } from '../store/planning.ts';
 import { stageField } from './recipients.ts';
 import type { ReminderRules } from '../config/reminder-rules.ts';
 import { nextAllowed } from './send-time.ts';
@@ -41,8 +41,8 @@ const rulesVersion = 1;
 
 /**
  * Brings the reminders of a connection in line with the follow-ups that both sides agree on: schedules what is new,
- * cancels what was moved, cleared, deleted or is no longer asked for, and settles what is late. Only leads are looked at
- * of which something has changed, or all when the settings did. Any number of processes may do this at once. Returns
+ * cancels what was moved, cleared, deleted or is no longer asked for, and settles what is late. Leads are looked at
+ * when a run has ended since the last time, or when the settings changed. Any number of processes may do this at once. Returns
  * the reminders that are to be sent within two hours, soonest first; of those that are late already `sendAt` is past.
  */
 export async function planReminders(
@@ -56,11 +56,19 @@ export async function planReminders(
   }
   const { rules } = reminders;
   const hash = rulesHash(rules);
-  let after: string | null = '';
+  // Looked at first: a run that begins meanwhile is another basis.
+  const basis = await planningBasis(pool, name, hash);
+  let after: string | null = basis?.isPlanned ? null : '';
   while (after !== null) {
     const from: string = after;
     after = await transaction(pool, (client) => planBatch(client, name, rules, hash, from));
   }
+  if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.seen);
+  await transaction(pool, async (client) => {
+    const now = await beginPlanning(client, name);
+    const next = nextAllowed(now, rules);
+    await settleLate(client, name, rules.graceMs, next > now ? next : null);
+  });
   if (reminders.calendar) {
     await transaction(pool, async (client) => {
       const now = await beginPlanning(client, name);
@@ -112,7 +120,7 @@ async function planBatch(
   hash: string,
   after: string,
 ): Promise<string | null> {
-  const now = await beginPlanning(client, connection);
+  await beginPlanning(client, connection);
   const changed = await changedFollowUps(client, connection, decidingFields(rules), hash, after, batchSize);
   if (changed.length > 0) {
     const plans = changed.map((lead) => planLead(lead, rules));
@@ -128,8 +136,6 @@ async function planBatch(
       plans.map(({ plan }) => plan),
     );
   }
-  const next = nextAllowed(now, rules);
-  await settleLate(client, connection, rules.graceMs, next > now ? next : null);
   return changed.length < batchSize ? null : (changed.at(-1)?.leadId ?? null);
 }
 

@@ -6,7 +6,7 @@ export interface Schedule {
   readonly timeZone: string;
 }
 
-/** Remembers what a worker has told the queue of the connection. */
+/** Remembers what a worker has told the queue of the connection, and that it has the connection in its configuration now. */
 export async function noteSchedule(
   db: pg.Pool,
   connection: string,
@@ -14,7 +14,7 @@ export async function noteSchedule(
 ): Promise<void> {
   await db.query(
     `insert into schedules (connection, pattern, time_zone) values ($1, $2, $3)
-     on conflict (connection) do update set pattern = excluded.pattern, time_zone = excluded.time_zone`,
+     on conflict (connection) do update set pattern = excluded.pattern, time_zone = excluded.time_zone, noted_at = now()`,
     [connection, pattern, timeZone],
   );
 }

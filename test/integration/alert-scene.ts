@@ -88,6 +88,7 @@ export async function alertScene(options: SceneOptions = {}) {
     const context: AlertContext = {
       alerts,
       connections: connections.map((name) => ({ name, sync })),
+      configured: connections,
       pool: own,
       mailer,
       log: pino({ level: 'debug' }, { write: (line: string) => log.push(line) }),

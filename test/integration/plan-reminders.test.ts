@@ -3,6 +3,7 @@ import { parseOffset } from '../../src/config/duration.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { planFromRead, planReminders } from '../../src/reminders/plan-reminders.ts';
 import { forgetRead } from '../../src/store/follow-ups.ts';
+import { finishRun } from '../../src/store/runs.ts';
 import { forgetPairs, markLeadDeleted } from '../../src/store/pairs.ts';
 import { getReminders } from '../../src/store/reminders.ts';
 import { setMailState } from '../support/mail-state.ts';
@@ -13,6 +14,49 @@ import { type Scene, useScenes } from './store-scene.ts';
 const scene = useScenes();
 const anna = 'anna@example.com';
 const ben = 'ben@example.com';
+
+describe('leads are looked at', () => {
+  /** One that ends, as each sync does that moves baselines. */
+  const endRun = async (here: Scene): Promise<void> => {
+    const run = await here.run();
+    await finishRun(here.pool, run.id, 'succeeded', null);
+  };
+
+  test('when a run has ended since the last time, while one is under way, and when the settings changed: else not', async () => {
+    const here = scene();
+    await endRun(here);
+    await plan(here);
+    // No run has said so.
+    await agree(here, 'a', at(hour));
+    await plan(here);
+    expect(await states(here)).toEqual([]);
+    const open = await here.run();
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+    await agree(here, 'b', at(hour));
+    await finishRun(here.pool, open.id, 'succeeded', null);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`, `b ${anna} scheduled`]);
+    await plan(here, { to: [ben] });
+    expect(await states(here)).toContain(`b ${ben} scheduled`);
+  });
+
+  test('when a mail has shown another date meanwhile, and when reminders are configured again', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    await endRun(here);
+    await plan(here);
+    const connection = reminderConnection(here.connection);
+    await planFromRead(here.pool, connection, 'a', { nextFollowUpAt: null });
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+    await planReminders(here.pool, { name: here.connection, fields: connection.fields });
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+  });
+});
 
 describe('bringing reminders in line with the follow-ups', () => {
   test('one for each lead, time before and recipient; what is to be sent within two hours, soonest first', async () => {

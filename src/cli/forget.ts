@@ -1,0 +1,56 @@
+import { reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { syncQueue } from '../../jobs/sync.ts';
+import type { App } from '../app.ts';
+import { LeadsyncError } from '../errors.ts';
+import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
+import { acquireLease } from '../store/leases.ts';
+import { leaseName } from '../sync/leading.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { stopSignal, withApp } from './with-app.ts';
+
+export interface ForgetOptions extends CommonOptions {
+  readonly yes?: boolean;
+}
+
+/** `leadsync forget NAME`: what is kept of a connection that left the configuration; with `--yes` it is deleted. */
+export function forget(name: string, options: ForgetOptions): Promise<void> {
+  const stop = stopSignal();
+  return withApp(options, async (app) => {
+    if (app.config.configured.includes(name)) {
+      throw new LeadsyncError('usage.configured', `${name} is still configured. Nothing was deleted`, {
+        help: 'Take it out of leadsync.yaml and stop or restart every worker that has it; then forget it.',
+      });
+    }
+    const found = await countKept(app.pool, name);
+    if (found.length === 0) {
+      throw new LeadsyncError('usage.unknown-connection', `nothing is kept of a connection ${name}`, {
+        help: 'Names are as they stood in leadsync.yaml.',
+      });
+    }
+    const tables = options.yes === true ? await deleteAll(app, name, stop) : found;
+    if (options.json) return printJson({ connection: name, deleted: options.yes === true, tables });
+    for (const { table, rows } of tables) print(`${table}: ${rows} row${rows === 1 ? '' : 's'}`);
+    print(
+      options.yes === true
+        ? `${name} is forgotten. Its table and its leads were not touched.`
+        : `This is kept of ${name}; nothing was deleted. --yes deletes it, for good: why and undo know nothing of it any more, and a connection of this name begins anew.`,
+    );
+  });
+}
+
+async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<readonly KeptRows[]> {
+  // Nobody begins a run meanwhile.
+  await using sync = await acquireLease(app.pool, leaseName(name, 'sync'));
+  await using plan = await acquireLease(app.pool, leaseName(name, 'plan'));
+  if (sync === null || plan === null) {
+    throw new LeadsyncError('connection.running', `a run of ${name} is under way. Nothing was deleted`, {
+      retry: 'later',
+      help: 'Stop or restart the worker that still has this connection; then forget it again.',
+    });
+  }
+  for (const queue of [syncQueue(name), reminderQueue(name)]) await app.queues.queue(queue).forget();
+  const deleted = await forgetConnection(app.pool, name, stop);
+  stop.throwIfAborted();
+  return deleted;
+}

@@ -1,0 +1,92 @@
+import type pg from 'pg';
+import { deleteInBatches } from './delete-batches.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** The rows of a connection are found by its own keys ($1, see places.ts), or by its runs. */
+const ofKeys = 't.connection = any($1)';
+const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
+
+/** Where a table says whose its rows are. Runs, places and schedules come last: by them a connection is found again. */
+export const ownedTables: readonly (readonly [table: string, where: string])[] = [
+  ...['staged_leads', 'staged_rows', 'met_pairs', 'missed_pairs', 'scan_cursors', 'actions'].map(
+    (table) => [table, ofRuns] as const,
+  ),
+  ...[
+    ...['pairs', 'earlier_values', 'held', 'mapped_columns', 'intents', 'undone', 'lead_spellings', 'marks'],
+    ...['matches', 'history', 'approvals', 'reminders', 'digests', 'follow_ups', 'planned', 'unsettled_writes'],
+    ...['alerts', 'watched', 'pauses'],
+  ].map((table) => [table, ofKeys] as const),
+  ['pulses', 't.unit = any($1)'],
+  ...['runs', 'places', 'schedules'].map((table) => [table, ofKeys] as const),
+];
+
+/** Rows of a table. */
+export interface KeptRows {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/** What is kept of a connection, and of its former places: tables with rows alone. */
+export async function countKept(db: Queryable, connection: string): Promise<readonly KeptRows[]> {
+  const keys = await keysOf(db, connection);
+  const counts: KeptRows[] = [];
+  for (const [table, where] of ownedTables) {
+    const { rows } = await db.query<{ rows: number }>(
+      `select count(*)::int as rows from ${table} t where ${where}`,
+      [keys],
+    );
+    const count = rows[0]?.rows ?? 0;
+    if (count > 0) counts.push({ table, rows: count });
+  }
+  return counts;
+}
+
+/**
+ * Deletes all that is kept of a connection, and of its former places, bit by bit; what is left when `stop` aborts is there for
+ * the next time. The caller has made sure that nobody syncs it. Returns what was deleted, by table.
+ */
+export async function forgetConnection(
+  pool: pg.Pool,
+  connection: string,
+  stop: AbortSignal,
+): Promise<readonly KeptRows[]> {
+  const keys = await keysOf(pool, connection);
+  const deleted: KeptRows[] = [];
+  for (const [table, where] of ownedTables) {
+    const old = `select t.ctid from ${table} t where ${where}`;
+    const rows = await deleteInBatches(pool, { table, key: 'ctid', old }, [keys], stop);
+    if (rows > 0) deleted.push({ table, rows });
+  }
+  return deleted;
+}
+
+/** Its name, and under which keys its former places and its pruned runs are kept. */
+async function keysOf(db: Queryable, connection: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    `select $1::text as key union select $1 || '#pruned' union select $1 || '#' || id from places where connection = $1`,
+    [connection],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/**
+ * Connections of which something is kept, though they are not `configured` here and for so many hours no worker has had them in
+ * its configuration and none of their runs has moved.
+ */
+export async function leftConnections(
+  db: Queryable,
+  configured: readonly string[],
+  hours: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ connection: string }>(
+    `select connection from (
+       select connection, max(progress_at) as at from runs where connection not like '%#%' group by 1
+       union all select connection, noted_at from schedules
+       union all select connection, raised_at from alerts where over_at is null) signs
+     where connection <> '' and connection <> all($1)
+     group by 1 having max(at) < now() - $2 * interval '1 hour' order by 1`,
+    [configured, hours],
+  );
+  return rows.map(({ connection }) => connection);
+}
