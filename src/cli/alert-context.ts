@@ -5,5 +5,7 @@ import { systemClock } from '../sync/clock.ts';
 /** What alerts work with; null: nobody is to be told. */
 export function alertContext({ config, pool, mailer, log }: App): AlertContext | null {
   const { alerts, connections, configured } = config;
-  return alerts === undefined ? null : { alerts, connections, configured, pool, mailer, log, clock: systemClock };
+  return alerts === undefined
+    ? null
+    : { alerts, connections, configured, pool, mailer, log, clock: systemClock };
 }

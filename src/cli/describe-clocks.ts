@@ -8,7 +8,8 @@ const mostMs = 5_000;
 export function describeClocks(clocks: readonly ClockDifference[]): CheckLine {
   const parts = clocks.map((one) => `${nameOf(one)} ${describe(one.aheadMs)}`);
   const message = `compared with the database: ${parts.join(', ')}`;
-  if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs)) return { name: 'clocks', ok: true, message };
+  if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs))
+    return { name: 'clocks', ok: true, message };
   const help =
     'leadsync goes by the time of the database; still, let NTP set every clock: mails, logs and signatures carry other times';
   return { name: 'clocks', ok: true, warning: true, message: `${message}. ${help}` };

@@ -147,7 +147,9 @@ command('undo', 'shows how what a run wrote would be put back; later edits are l
 command('forget', 'lists what is kept of a connection that left the configuration; --yes deletes it')
   .argument('<name>', 'the connection')
   .option('--yes', 'delete it, for good')
-  .action(async (name: string, options: ForgetOptions) => (await import('./forget.ts')).forget(name, options));
+  .action(async (name: string, options: ForgetOptions) =>
+    (await import('./forget.ts')).forget(name, options),
+  );
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

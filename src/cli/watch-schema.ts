@@ -26,7 +26,10 @@ export function watchSchema(app: App, stopWork: () => Promise<void>): AsyncDispo
     const { code } = app.outdated;
     app.log.error({ code }, `this worker stops taking work. ${explain(app.outdated)}`);
     await stopWork();
-    app.log.warn({ code }, 'this worker takes no work any more; what was under way went back with its checkpoint');
+    app.log.warn(
+      { code },
+      'this worker takes no work any more; what was under way went back with its checkpoint',
+    );
   };
   const watching = watch();
   return {

@@ -1,7 +1,5 @@
-import type { Registry } from 'prom-client';
 import type { App } from '../app.ts';
 import { aheadMs, databaseNow, machineNow } from '../store/database-time.ts';
-import { type FigureSource, gaugesIn } from './figure-source.ts';
 
 /** How far (ms) a clock is ahead of the database's; below zero: behind. */
 export interface ClockDifference {
@@ -31,27 +29,4 @@ export async function clockDifferences({
       ([connection, ahead]) => ({ clock: 'service', connection, aheadMs: ahead - database }) as const,
     ),
   ];
-}
-
-/** What `clockDifferences` finds, as a gauge. */
-export function clockSource(
-  registry: Registry,
-  clocks: () => Promise<readonly ClockDifference[]>,
-): FigureSource {
-  const gauge = gaugesIn(registry)(
-    'clock_ahead_seconds',
-    ['clock', 'connection'],
-    "How far the clock of this worker's machine, of Redis or of a service is ahead of the database's; below 0: behind",
-  );
-  return {
-    name: 'clocks',
-    gauges: [gauge],
-    async read() {
-      const found = await clocks();
-      return () => {
-        for (const { clock, connection = '', aheadMs } of found)
-          gauge.set({ clock, connection }, aheadMs / 1_000);
-      };
-    },
-  };
 }

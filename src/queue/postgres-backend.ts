@@ -11,6 +11,7 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions } from './backend.ts';
+import { scheduleSettings } from './run-times.ts';
 
 const { Queue, Worker } = withBackend(createPostgresBackend);
 
@@ -65,7 +66,11 @@ export async function openPostgresBackend(
   } catch (error) {
     throw unavailable(error);
   }
-  const shared = { connection: tellingOutages(pool), ...(telemetry && { telemetry }) };
+  const shared = {
+    connection: tellingOutages(pool),
+    settings: scheduleSettings,
+    ...(telemetry && { telemetry }),
+  };
   return {
     openQueue(name) {
       const queue = new Queue<unknown, unknown>(name, shared);

@@ -3,6 +3,7 @@ import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
+import { scheduleSettings } from './run-times.ts';
 import {
   askingOptions,
   createRedisClient,
@@ -67,6 +68,7 @@ export async function openRedisBackend(
   const shared = {
     // All keys of a queue have to be in one slot of a cluster.
     prefix: address.kind === 'cluster' ? `{${prefix}}` : prefix,
+    settings: scheduleSettings,
     ...(telemetry && { telemetry }),
   };
   let isSilent = false;

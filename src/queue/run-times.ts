@@ -1,26 +1,67 @@
+import type { AdvancedOptions } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
+import { Temporal } from 'temporal-polyfill';
 
 const hourMs = 3_600_000;
 
-/**
- * The last time before `now` (epoch ms) at which a cron pattern, which must be one that comes, was due. Found by going
- * forward, as BullMQ does: where clocks change, cron-parser's way back misses nights, doubles them, or throws.
- */
+/** No zone puts its clocks back by more. */
+const mostRepeatedMs = 3 * hourMs;
+
+/** The last time before `now` (epoch ms) at which a cron pattern, which must be one that comes, was due. */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
   for (let reachMs = hourMs; ; reachMs *= 6) {
-    const dates = CronExpressionParser.parse(pattern, {
-      tz: timeZone,
-      currentDate: new Date(now - reachMs),
-    });
     let last: number | null = null;
-    for (let next = dates.next().getTime(); next < now; next = dates.next().getTime()) last = next;
+    for (const at of runsAfter(pattern, timeZone, now - reachMs)) {
+      if (at >= now) break;
+      last = at;
+    }
     if (last !== null) return last;
   }
 }
 
+/** For BullMQ, whose own way is cron-parser's alone. */
+export const scheduleSettings: Pick<AdvancedOptions, 'repeatStrategy'> = {
+  repeatStrategy: (now, { pattern, tz }) =>
+    pattern === undefined ? undefined : nextRun(pattern, tz ?? 'UTC', now),
+};
+
 /** The next time after `now` (epoch ms) at which a cron pattern is due. */
 export function nextRun(pattern: string, timeZone: string, now: number): number {
-  return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: new Date(now) })
-    .next()
-    .getTime();
+  for (const at of runsAfter(pattern, timeZone, now)) return at;
+  throw new Error('the schedule never comes due');
+}
+
+/**
+ * When a cron pattern is due after `from` (epoch ms), in order. What the clocks skip is due by as much later; what they show twice
+ * is due once, but for a pattern of every hour. cron-parser goes by the clock's hands alone: in zones whose clocks change by half
+ * an hour it leaves nights out, or throws.
+ */
+function* runsAfter(pattern: string, timeZone: string, from: number): Generator<number> {
+  const isHourly = pattern.trim().split(/\s+/).at(-4) === '*';
+  const hands = Temporal.Instant.fromEpochMilliseconds(Math.floor(from)).toZonedDateTimeISO(timeZone);
+  const currentDate = new Date(hands.epochMilliseconds + hands.offsetNanoseconds / 1e6 - mostRepeatedMs);
+  const dates = CronExpressionParser.parse(pattern, { tz: 'UTC', currentDate });
+  let waiting: number[] = [];
+  for (let last = from; ; ) {
+    const local = Temporal.PlainDateTime.from(new Date(dates.next().getTime()).toISOString().slice(0, -1));
+    const moments = momentsOf(local, timeZone, isHourly);
+    const reached = Math.min(...moments);
+    waiting = [...waiting, ...moments].toSorted((a, b) => a - b);
+    const due = waiting.filter((at) => at <= reached);
+    waiting = waiting.slice(due.length);
+    for (const at of due) {
+      if (at <= last) continue;
+      yield at;
+      last = at;
+    }
+  }
+}
+
+/** When (epoch ms) clocks show a time: once, or twice when both are wanted; of a time that they skip, as much later. */
+function momentsOf(local: Temporal.PlainDateTime, timeZone: string, both: boolean): readonly number[] {
+  const first = local.toZonedDateTime(timeZone);
+  const second = local.toZonedDateTime(timeZone, { disambiguation: 'later' });
+  return both && !second.equals(first)
+    ? [first.epochMilliseconds, second.epochMilliseconds]
+    : [first.epochMilliseconds];
 }

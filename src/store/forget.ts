@@ -7,18 +7,45 @@ type Queryable = pg.Pool | pg.PoolClient;
 const ofKeys = 't.connection = any($1)';
 const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 
-/** Where a table says whose its rows are. Runs, places and schedules come last: by them a connection is found again. */
+const tablesOfRuns = [
+  'staged_leads',
+  'staged_rows',
+  'met_pairs',
+  'missed_pairs',
+  'scan_cursors',
+  'actions',
+] as const;
+const tablesOfKeys = [
+  'pairs',
+  'earlier_values',
+  'held',
+  'mapped_columns',
+  'intents',
+  'undone',
+  'lead_spellings',
+  'marks',
+  'matches',
+  'history',
+  'approvals',
+  'reminders',
+  'digests',
+  'follow_ups',
+  'planned',
+  'unsettled_writes',
+  'alerts',
+  'watched',
+  'pauses',
+  // Last: by these a connection is found again when the others are not all gone yet.
+  'runs',
+  'places',
+  'schedules',
+] as const;
+
+/** The tables that hold anything of a connection, in the order in which they are emptied, and which rows are its own. */
 export const ownedTables: readonly (readonly [table: string, where: string])[] = [
-  ...['staged_leads', 'staged_rows', 'met_pairs', 'missed_pairs', 'scan_cursors', 'actions'].map(
-    (table) => [table, ofRuns] as const,
-  ),
-  ...[
-    ...['pairs', 'earlier_values', 'held', 'mapped_columns', 'intents', 'undone', 'lead_spellings', 'marks'],
-    ...['matches', 'history', 'approvals', 'reminders', 'digests', 'follow_ups', 'planned', 'unsettled_writes'],
-    ...['alerts', 'watched', 'pauses'],
-  ].map((table) => [table, ofKeys] as const),
+  ...tablesOfRuns.map((table) => [table, ofRuns] as const),
   ['pulses', 't.unit = any($1)'],
-  ...['runs', 'places', 'schedules'].map((table) => [table, ofKeys] as const),
+  ...tablesOfKeys.map((table) => [table, ofKeys] as const),
 ];
 
 /** Rows of a table. */

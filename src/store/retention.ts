@@ -128,5 +128,9 @@ async function pruneRuns(
   };
   const [history, actions] = [await ofRuns('history'), await ofRuns('actions')];
   const old = 'select t.id from runs t where connection = $1';
-  return { runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop), actions, history };
+  return {
+    runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop),
+    actions,
+    history,
+  };
 }

@@ -42,10 +42,14 @@ test('commands on a machine that is 3 hours ahead: check says so, durations and 
   const env = await machineAhead(workspace, 10_800_000);
   const json = async <T>(...args: readonly string[]): Promise<T> =>
     (await workspace.start([...args, '--json'], { env }).ended).json<T>();
-  const { checks } = await json<{ checks: readonly { name: string; ok: boolean; message: string }[] }>('check');
+  const { checks } = await json<{ checks: readonly { name: string; ok: boolean; message: string }[] }>(
+    'check',
+  );
   const clocks = checks.find(({ name }) => name === 'clocks');
   expect(clocks).toMatchObject({ ok: true, warning: true });
-  expect(clocks?.message).toMatch(/this machine 10(799|800)\.\d s ahead, the service of main 0\.\d s (ahead|behind)/);
+  expect(clocks?.message).toMatch(
+    /this machine 10(799|800)\.\d s ahead, the service of main 0\.\d s (ahead|behind)/,
+  );
   expect(await json<{ durationMs: number }>('sync')).toMatchObject({ status: 'succeeded' });
   const { rows } = await workspace.database.pool.query<{ told: number; real: number }>(
     `select (report->>'durationMs')::float8 as told, extract(epoch from finished_at - created_at)::float8 * 1000 as real

@@ -19,7 +19,9 @@ async function openUsed(): Promise<Workspace> {
     connection: { reminders: { from: 'sales@example.com', to: ['anna@example.com'] } },
   });
   const [lead] = workspace.sandbox.leads.list();
-  workspace.sandbox.leads.edit(lead?.id ?? '', { nextFollowUpAt: new Date(Date.now() + 3_600_000).toISOString() });
+  workspace.sandbox.leads.edit(lead?.id ?? '', {
+    nextFollowUpAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
   expect((await workspace.cli('sync')).code).toBe(0);
   workspace.sheet.edit((row) => row['Lead ID'] === lead?.id, { City: 'Bonn' });
   workspace.sandbox.leads.edit(lead?.id ?? '', { city: 'Ulm' });
@@ -35,7 +37,10 @@ async function openUsed(): Promise<Workspace> {
 /** Another connection stands in leadsync.yaml from now on. */
 function leave(workspace: Workspace): void {
   const file = join(workspace.folder, 'leadsync.yaml');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"main"', '"hamburg"').replace('other.csv', 'hamburg.csv'));
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace('"main"', '"hamburg"').replace('other.csv', 'hamburg.csv'),
+  );
 }
 
 async function isForgotten({ database: { pool } }: Workspace): Promise<void> {
@@ -44,7 +49,9 @@ async function isForgotten({ database: { pool } }: Workspace): Promise<void> {
     `select table_name as table from information_schema.columns where table_schema = 'leadsync' and column_name = 'connection'`,
   );
   for (const { table } of rows) {
-    const { rowCount } = await pool.query(`select from ${table} where split_part(connection, '#', 1) = 'main'`);
+    const { rowCount } = await pool.query(
+      `select from ${table} where split_part(connection, '#', 1) = 'main'`,
+    );
     expect([table, rowCount]).toEqual([table, 0]);
   }
 }
@@ -58,7 +65,9 @@ test('every table that says whose its rows are is among those that forget delete
   const owned = ownedTables.map(([table]) => table);
   // Staging of the first versions, which nothing fills any more.
   const empty = ['scanned_leads', 'scanned_rows'];
-  expect(rows.map(({ table }) => table).filter((table) => !owned.includes(table) && !empty.includes(table))).toEqual([]);
+  expect(
+    rows.map(({ table }) => table).filter((table) => !owned.includes(table) && !empty.includes(table)),
+  ).toEqual([]);
 });
 
 test('forget: refused while configured or running; lists; deletes all of it with --yes, and nothing else; it may come back', async () => {
@@ -88,7 +97,9 @@ test('forget: refused while configured or running; lists; deletes all of it with
   expect(jobs.length).toBeGreaterThan(0);
   expect((await workspace.cli('forget', 'main', '--yes')).code).toBe(0);
   await isForgotten(workspace);
-  expect((await pool.query(`select from bullmq.job where queue = $1`, [reminderQueue('main')])).rowCount).toBe(0);
+  expect(
+    (await pool.query(`select from bullmq.job where queue = $1`, [reminderQueue('main')])).rowCount,
+  ).toBe(0);
   expect(await countKept(pool, 'hamburg')).toEqual(others);
   expect(existsSync(join(workspace.folder, 'leads.csv'))).toBe(true);
   expect(await workspace.cli('forget', 'main', '--yes')).toMatchObject({ code: 2 });

@@ -70,6 +70,11 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   expect(value('last_run_status', { connection, status: 'succeeded' })).toBe(0);
   expect(value('run_open', { connection, mode: 'sync' })).toBe(0);
   expect(value('held_items', { connection })).toBe(1);
+  for (const clock of [
+    { clock: 'worker', connection: '' },
+    { clock: 'service', connection },
+  ])
+    expect(Math.abs(value('clock_ahead_seconds', clock) ?? Number.NaN), clock.clock).toBeLessThan(2);
   expect(value('last_run_put_off', { connection })).toBe(1);
   expect(value('last_run_records', { connection, side: 'leads' })).toBe(5);
   expect(value('last_run_requests', { connection, side: 'leads' })).toBe(report.requests.leads);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { syncQueue } from '../../jobs/sync.ts';
@@ -39,7 +39,9 @@ test('a worker that meets a newer schema takes no work any more and says so; com
   const asked = sandbox.log.length;
   const status = await workspace.cli('status', '--json');
   expect(status.code).toBe(1);
-  expect(status.json()).toMatchObject({ error: { code: 'database.newer-schema', help: expect.stringContaining('way back') } });
+  expect(status.json()).toMatchObject({
+    error: { code: 'database.newer-schema', help: expect.stringContaining('way back') },
+  });
   expect(await worker.kill('SIGTERM')).toMatchObject({ code: 0 });
   expect(await queue.counts()).toMatchObject({ waiting: 1, active: 0 });
   expect(sandbox.log).toHaveLength(asked);
@@ -49,5 +51,4 @@ test('the Kubernetes example stops the version before first, as the manual says'
   const read = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   expect(await read('deploy/kubernetes/deployment.yaml')).toMatch(/strategy:\s+type: Recreate\b/);
   expect(await read('docs/operations.md')).toContain('`strategy: Recreate`');
-  expect(await readdir(new URL('../../deploy/kubernetes', import.meta.url))).toContain('deployment.yaml');
 });
