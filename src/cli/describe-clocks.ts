@@ -11,7 +11,7 @@ export function describeClocks(clocks: readonly ClockDifference[]): CheckLine {
   if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs))
     return { name: 'clocks', ok: true, message };
   const help =
-    'leadsync goes by the time of the database; still, let NTP set every clock: mails, logs and signatures carry other times';
+    'leadsync goes by the time of the database; let NTP set every clock, and that one first';
   return { name: 'clocks', ok: true, warning: true, message: `${message}. ${help}` };
 }
 

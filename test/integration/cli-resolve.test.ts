@@ -174,6 +174,7 @@ describe('check', () => {
         { name: 'database and queue', ok: true },
         { name: 'main: service', ok: true },
         { name: 'main: target', ok: true },
+        { name: 'clocks', ok: true },
         { name: 'mail', ok: true },
         { name: 'alerts', ok: true, message: expect.stringContaining('nobody is told') },
       ],
@@ -181,7 +182,7 @@ describe('check', () => {
     expect(readdirSync(workspace.folder)).not.toContain('leads.csv');
     expect(workspace.sandbox.log.every(({ method }) => method === 'GET')).toBe(true);
     const people = await workspace.cli('check');
-    expect(people.stdout.split('\n').filter((line) => line.startsWith('ok '))).toHaveLength(6);
+    expect(people.stdout.split('\n').filter((line) => line.startsWith('ok '))).toHaveLength(7);
   });
 
   test('each failing line has a code and a sentence, the others are still looked at', async () => {
@@ -283,7 +284,7 @@ test('neither the key nor a password is in any output or file, at LOG_LEVEL=trac
     expect(await run(['plan', '--json'])).toBe(0);
     expect(await run(['status'])).toBe(0);
     sandbox.set({ faults: [{ kind: 'revoked', when: { every: 1 }, on: [] }] });
-    expect(await run(['sync', '--json'])).toBe(1);
+    expect(await run(['sync', '--json'])).toBe(4);
     database.port = String(portOf(smtp));
     expect(await run(['sync'], { DATABASE_URL: database.href })).toBe(1);
     expect(await run(['sync'], { DATABASE_URL: `postgres://u:${secrets.password}@127.0.0.1:99999/x` })).toBe(
