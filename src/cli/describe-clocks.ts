@@ -10,8 +10,7 @@ export function describeClocks(clocks: readonly ClockDifference[]): CheckLine {
   const message = `compared with the database: ${parts.join(', ')}`;
   if (clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= mostMs))
     return { name: 'clocks', ok: true, message };
-  const help =
-    'leadsync goes by the time of the database; let NTP set every clock, and that one first';
+  const help = 'leadsync goes by the time of the database; let NTP set every clock, and that one first';
   return { name: 'clocks', ok: true, warning: true, message: `${message}. ${help}` };
 }
 

@@ -25,6 +25,7 @@ const tablesOfKeys = [
   'lead_spellings',
   'marks',
   'matches',
+  'value_authors',
   'history',
   'approvals',
   'reminders',

@@ -6,7 +6,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** The last migration of the last release: what it and those before it made is what that release relies on. */
-const lastRelease = '030-matches.sql';
+const lastRelease = '031-value-authors.sql';
 
 const own = new URL('../../src/store/migrations/', import.meta.url);
 let database: TestDatabase;
