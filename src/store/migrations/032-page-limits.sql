@@ -1,5 +1,5 @@
 -- Services that reject the parameter `limit` with this number of leads on a page; scope: an address and a key, as of throttles.
-create table page_limits (
+create table if not exists page_limits (
   scope text primary key,
   page_size integer not null,
   learned_at timestamptz not null default now()

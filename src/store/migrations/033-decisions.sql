@@ -1,6 +1,6 @@
 -- What people have decided, and when: on what is held (choice: lead or target; field empty: the whole record) and on matches
 -- (choice: accepted or rejected), with both values as they were seen. Kept as long as the history.
-create table decisions (
+create table if not exists decisions (
   id bigint generated always as identity primary key,
   connection text not null,
   -- Empty for a row without id.
@@ -15,6 +15,6 @@ create table decisions (
   held_id bigint,
   match_id bigint
 );
-create index decisions_of_lead on decisions (connection, lead_id);
-create index decisions_of_held on decisions (held_id);
-create index decisions_of_match on decisions (match_id);
+create index if not exists decisions_of_lead on decisions (connection, lead_id);
+create index if not exists decisions_of_held on decisions (held_id);
+create index if not exists decisions_of_match on decisions (match_id);
