@@ -26,6 +26,7 @@ const tablesOfKeys = [
   'marks',
   'matches',
   'value_authors',
+  'decisions',
   'history',
   'approvals',
   'reminders',
