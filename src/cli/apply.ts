@@ -14,7 +14,7 @@ import {
   readPlanFile,
 } from './plan-file.ts';
 import { runJob } from './run-job.ts';
-import { allowed, describeReport } from './describe-report.ts';
+import { allowed, tellReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface ApplyOptions extends CommonOptions {
@@ -38,7 +38,7 @@ export function apply(file: string, options: ApplyOptions): Promise<void> {
   return withApp({ ...options, connection }, async (app) => {
     const report = await applyPlan(app, plan, lines, options.allow ?? [], stop);
     if (options.json) printJson(report);
-    else print(describeReport(report, commandOf(file, options)));
+    else print(await tellReport(app.pool, report, commandOf(file, options)));
     if (!options.json && plan.undoOf !== undefined) print(`\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });

@@ -1,3 +1,4 @@
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { showCell } from '../lead/value.ts';
 import type { SyncContext } from '../sync/context.ts';
@@ -26,13 +27,13 @@ export class IdLook {
   faults(): readonly LeadsyncError[] {
     const faults: LeadsyncError[] = [];
     if (this.#unreadable > 0) {
-      const message = `${this.#unreadable} row(s) show in the id cell what is no id and cannot be written over, such as ${this.#firstUnreadable}. They are held, and while it is so no row counts as deleted`;
+      const message = `${counted(this.#unreadable, 'row shows', 'rows show')} in the id cell what is no id and cannot be written over, such as ${this.#firstUnreadable}. Such rows are held, and while it is so no row counts as deleted`;
       const help =
         'Type each id there as plain text, or empty the cell: a row that shows what its lead shows gets its id back.';
       faults.push(new LeadsyncError('row.id-unreadable', message, { help }));
     }
     if (this.#closed > 0) {
-      const message = `no id can be written into ${this.#closed} row(s) without one, such as ${this.#firstClosed} No lead is made of them`;
+      const message = `no id can be written into ${counted(this.#closed, 'row')} without one, such as ${this.#firstClosed} No lead is made of them`;
       const help = 'Let leadsync write the id column.';
       faults.push(new LeadsyncError('row.id-closed', message, { help }));
     }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { IdLook } from './check-ids.ts';
@@ -121,8 +122,8 @@ async function describeRows(
   }
   const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
   const unreadable =
-    unread === 0 ? '' : `; ${unread} cell(s) cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${rows} rows, all mapped columns are there or will be created${dates}${unreadable}`;
+    unread === 0 ? '' : `; ${counted(unread, 'cell')} cannot be read and will be held, such as ${first}`;
+  return `${target.name}: ${counted(rows, 'row')}, all mapped columns are there or will be created${dates}${unreadable}`;
 }
 
 /** Why columns are closed to us, and what helps. */

@@ -1,6 +1,7 @@
 import { planQueue } from '../../jobs/plan-reminders.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { templateMistakes } from '../reminders/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
@@ -28,7 +29,7 @@ export interface CheckOptions extends CommonOptions {
 export async function check(options: CheckOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
   const lines: CheckLine[] = [
-    { name: 'configuration', ok: true, message: `${connections.length} connection(s)` },
+    { name: 'configuration', ok: true, message: counted(connections.length, 'connection') },
   ];
   try {
     await withApp(options, async (app) => {

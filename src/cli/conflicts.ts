@@ -3,33 +3,40 @@ import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
+import { companiesIn, nameRecord, rowName } from './name-record.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
+
+type NamedHeld = Held & { readonly company: string | null };
 
 /** `leadsync conflicts`: everything that is held, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
-    const held: Held[] = [];
+    const held: NamedHeld[] = [];
     let isDecidable = false;
     for (const connection of connections) {
       const items = await listHeld(pool, connection.name);
-      held.push(...items);
+      const companies = await companiesIn(pool, connection.name, items);
+      held.push(...items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null })));
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
     }
     if (options.json) return printJson({ conflicts: held.map(heldJson) });
     if (held.length === 0) return print('nothing is held');
     for (const item of held) print(describeHeld(item));
     if (isDecidable)
-      print('\nleadsync resolve ID --use lead|target decides one; the next sync carries it out');
+      print(
+        '\nleadsync resolve ID --use lead|target decides one, --all in place of ID every field; the next sync carries it out',
+      );
   });
 }
 
-function heldJson(item: Held): object {
+function heldJson(item: NamedHeld): object {
   return {
     id: String(item.id),
     connection: item.connection,
     code: item.code,
     message: item.message,
+    ...(item.company !== null && { company: item.company }),
     ...(item.leadId !== '' && { leadId: item.leadId }),
     ...(item.row !== null && { row: item.row }),
     ...(item.field !== '' && {
@@ -44,10 +51,8 @@ function heldJson(item: Held): object {
   };
 }
 
-function describeHeld(item: Held): string {
-  const place = [item.connection, item.row === null ? '' : `row ${item.row}`, item.leadId]
-    .filter(Boolean)
-    .join(', ');
+function describeHeld(item: NamedHeld): string {
+  const place = nameRecord(item.company, rowName(item.row), item.connection, item.leadId);
   const decided =
     item.resolution === null
       ? ''

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
@@ -21,7 +22,7 @@ import { lookAtPlan } from './plan.ts';
 import { describePlan } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { sendDueReminders } from './send-due-reminders.ts';
-import { describeReport } from './describe-report.ts';
+import { tellReport } from './describe-report.ts';
 import { stopSignal } from './with-app.ts';
 
 const connection = 'default';
@@ -82,7 +83,7 @@ export async function demo(options: DemoOptions): Promise<void> {
       if (mode === 'plan') return tell(describePlan(await lookAtPlan(app.pool, finished)));
       const report = finished.report as SyncReport;
       reports.push(report);
-      tell(describeReport(report));
+      tell(await tellReport(app.pool, report));
     };
 
     step(`1. First sync: ${target.missing}`);
@@ -115,7 +116,9 @@ export async function demo(options: DemoOptions): Promise<void> {
   await rm(join(folder, 'postgres'), { recursive: true, force: true });
   const reminders = await outbox(folder);
   const { early, throttled } = service.stats;
-  tell(`\nThe service said "wait" ${throttled} times; ${early} requests came too early.`);
+  tell(
+    `\nThe service said "wait" ${counted(throttled, 'time')}; ${counted(early, 'request')} came too early.`,
+  );
   tell('\nLook at:');
   for (const line of target.ended()) tell(`  ${line}`.trimEnd());
   tellEnd(tell, target, folder);
@@ -194,7 +197,7 @@ async function describeReminder(service: Sandbox, target: string, folder: string
     note: null,
     templates: await openTemplates(null, () => {}),
   });
-  const where = `${mails.length} mail(s), as files because no SMTP_URL is set: ${shownPath(join(folder, 'outbox'))}`;
+  const where = `${counted(mails.length, 'mail')}, as files because no SMTP_URL is set: ${shownPath(join(folder, 'outbox'))}`;
   return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
 }
 

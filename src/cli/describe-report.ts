@@ -1,9 +1,12 @@
+import type pg from 'pg';
+import { counted } from '../lead/counted.ts';
 import { waysPast } from '../merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
+import { companiesIn, type Companies } from './name-record.ts';
 import { describeProblem } from './output.ts';
 
 /** Those that text lists one by one. */
-export const problemsShown = 20;
+const problemsShown = 20;
 
 /** The command that syncs the same connection. */
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
@@ -13,36 +16,80 @@ export function allowed(codes: readonly string[]): readonly string[] {
   return codes.map((code) => `--allow ${code}`);
 }
 
-/** A report for people: what was done, what was not, and what helps. `command`: the one that made it. */
-export function describeReport(report: SyncReport, command = syncCommand(report)): string {
-  const { created, updated, deleted } = report;
+/** A report for people, with the names of the companies it tells of. `command`: the one that made it. */
+export async function tellReport(pool: pg.Pool, report: SyncReport, command?: string): Promise<string> {
+  const shown = report.problems.slice(0, problemsShown);
+  return describeReport(report, await companiesIn(pool, report.connection, shown), command);
+}
+
+/** A report for people: what was done, what was not, and what helps; nothing of what is 0. */
+export function describeReport(
+  report: SyncReport,
+  companies: Companies,
+  command = syncCommand(report),
+): string {
+  const { status, runId, held, putOff, waitedMs } = report;
+  const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
+  const written = describeWritten(report);
+  const waited = waitedMs > 0 ? `  waited   ${seconds(waitedMs)}` : '';
+  if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined)
+    return `${report.connection}: nothing to change: ${describeReceipt(report)} ${took}${waited && `,${waited.replaceAll(/ +/g, ' ')}`}`;
+  const said = describeProblems(report.problems, companies);
+  const isUntouched = status === 'stopped' && written.length === 0;
   const lines = [
-    `${report.connection}: ${report.status} (run ${report.runId}, ${(report.durationMs / 1000).toFixed(1)} s)`,
-    `  read     ${report.pulled} leads, ${report.targetRows} rows`,
-    `  created  ${created.leads} leads, ${created.rows} rows`,
-    `  updated  ${updated.leads} leads, ${updated.rows} rows`,
-    `  deleted  ${deleted.leads} leads, ${deleted.rows} rows`,
-    `  held     ${report.held}${report.held > 0 ? '   (leadsync conflicts lists them)' : ''}`,
-    `  put off  ${report.putOff}${report.putOff > 0 ? `   (${whoLooksAgain(report)} looks again)` : ''}`,
+    `${report.connection}: ${status}${isUntouched ? ', nothing was written to either side' : ''} ${took}`,
+    ...(status === 'stopped' ? said : []),
   ];
-  // A run of an older version has none.
-  if ('receipt' in report) lines.push(`  receipt  ${describeReceipt(report)}`);
+  if (report.pulled + report.targetRows > 0)
+    lines.push(`  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`);
+  lines.push(...written);
+  if (written.length === 0 && status === 'partial') lines.push('  written  nothing');
+  if (held > 0) lines.push(`  held     ${held}   (leadsync conflicts lists them)`);
+  if (putOff > 0) lines.push(`  put off  ${putOff}   (${whoLooksAgain(report)} looks again)`);
+  // A run of an older version has no receipt, one that was stopped before it compared anything an empty one.
+  if ('receipt' in report && report.receipt.records > 0) lines.push(`  receipt  ${describeReceipt(report)}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
-  if (report.waitedMs > 0) lines.push(`  waited   ${(report.waitedMs / 1000).toFixed(1)} s`);
-  for (const problem of report.problems.slice(0, problemsShown))
-    lines.push(`  ! ${describeProblem(problem)}`);
-  const more = report.problems.length - problemsShown;
-  if (more > 0) lines.push(`  ! and ${more} more (--json lists them)`);
-  const guards = report.problems.flatMap(({ code }) =>
+  if (waited !== '') lines.push(waited);
+  if (status !== 'stopped') lines.push(...said);
+  else lines.push(...howToGoOn(report, command));
+  return lines.join('\n');
+}
+
+/** Problems for people, a line each; of many the first ones. */
+export function describeProblems(problems: SyncReport['problems'], companies: Companies): readonly string[] {
+  const more = problems.length - problemsShown;
+  return [
+    ...problems
+      .slice(0, problemsShown)
+      .map((problem) => `  ! ${describeProblem(problem, companies.get(problem.leadId ?? ''))}`),
+    ...(more > 0 ? [`  ! and ${more} more (--json lists them)`] : []),
+  ];
+}
+
+/** What a run has done to each side. */
+function describeWritten({ created, updated, deleted }: SyncReport): readonly string[] {
+  return Object.entries({ created, updated, deleted }).flatMap(([deed, { leads, rows }]) => {
+    const parts = [leads > 0 && counted(leads, 'lead'), rows > 0 && counted(rows, 'row')].filter(Boolean);
+    return parts.length === 0 ? [] : [`  ${deed}  ${parts.join(', ')}`];
+  });
+}
+
+/** The ways out of a stop by the guard; one by a person has named its own. */
+function howToGoOn({ problems }: SyncReport, command: string): readonly string[] {
+  const guards = problems.flatMap(({ code }) =>
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
   );
-  if (report.status === 'stopped') {
-    // Those with several ways out have named them.
-    const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
-    lines.push('  nothing was written to either side. leadsync plan shows what would be done');
-    if (options.length > 0) lines.push(`  if that is what you want: ${[command, ...options].join(' ')}`);
-  }
-  return lines.join('\n');
+  if (guards.length === 0) return [];
+  // Those with several ways out have named them.
+  const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
+  return [
+    '  leadsync plan shows what would be done',
+    ...(options.length > 0 ? [`  if that is what you want: ${[command, ...options].join(' ')}`] : []),
+  ];
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function whoLooksAgain({ undoOf }: SyncReport): string {
@@ -52,21 +99,22 @@ function whoLooksAgain({ undoOf }: SyncReport): string {
 /** What was written was read again: how many records are as they should be. */
 function describeReceipt({ receipt, undoOf }: SyncReport): string {
   const { records, equal, held, putOff, left, unexplained } = receipt;
-  const whole = undoOf === undefined ? 'records equal on both sides' : 'writes put back';
+  const [one, several, whole] =
+    undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];
   const parts = [
-    `${equal} of ${records} ${whole}`,
+    `${equal} of ${counted(records, one, several)} ${whole}`,
     held > 0 && `${held} held`,
     putOff > 0 && `${putOff} put off`,
-    left > 0 && `${left} left as they are`,
-    unexplained > 0 && `${unexplained} do not show what was written`,
+    left > 0 && counted(left, 'left as it is', 'left as they are'),
+    unexplained > 0 && counted(unexplained, 'does not show what was written', 'do not show what was written'),
   ];
   return parts.filter(Boolean).join(', ');
 }
 
 function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {
   const parts = [
-    `${done} of ${lines} lines carried out`,
-    doneBefore > 0 && `${doneBefore} were before`,
+    `${done} of ${counted(lines, 'line')} carried out`,
+    doneBefore > 0 && `${doneBefore} ${doneBefore === 1 ? 'was' : 'were'} before`,
     stale > 0 && `${stale} refused`,
   ];
   return parts.filter(Boolean).join(', ');

@@ -1,3 +1,4 @@
+import { counted } from '../lead/counted.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cell, showCell } from '../lead/value.ts';
 import type { Rule } from '../merge/merge-field.ts';
@@ -6,18 +7,19 @@ import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import { describeAuthor, inUtc } from './describe-author.ts';
+import { nameRecord } from './name-record.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
 /** A lead's story as people read it in `leadsync why`. */
 export function describeStory(story: LeadStory): string {
   return [
-    `lead ${story.leadId} in ${story.connection}`,
+    nameRecord(story.company, story.connection, `lead ${story.leadId}`),
     ...describeRecord(story).map((line) => `  ${line}`),
     ...story.fields.flatMap((field) => describeField(field, story.mappings)),
     '',
     story.since === null
       ? 'nothing has run so far'
-      : `The history begins at ${inUtc(story.since)}; it is kept for ${story.retentionDays} days (retention).`,
+      : `The history begins at ${inUtc(story.since)}; it is kept for ${counted(story.retentionDays, 'day')} (retention).`,
   ].join('\n');
 }
 

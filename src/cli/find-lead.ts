@@ -2,7 +2,9 @@ import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
 import { idBeginning, idKey } from '../lead/lead.ts';
-import { countLeads, findLeadIds } from '../store/lead-record.ts';
+import { folded } from '../lead/value.ts';
+import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
+import { nameRecord } from './name-record.ts';
 
 /** A lead that is on record in a connection. */
 export interface FoundLead {
@@ -15,8 +17,8 @@ const shortestBeginning = 8;
 const candidatesShown = 5;
 
 /**
- * The leads of that id, or of the one id that begins so, in all connections, whatever its spelling. Throws
- * `usage.unknown-lead` and `usage.ambiguous-lead`.
+ * The leads of that id, or of the one id that begins so, in all connections, whatever its spelling; else of the one company
+ * whose name is so, or has it in it. Throws `usage.unknown-lead` and `usage.ambiguous-lead`.
  */
 export async function findLead(
   pool: pg.Pool,
@@ -35,12 +37,42 @@ export async function findLead(
   if (exact.length > 0) return exact;
   const ids = [...new Set(found.map(({ leadId }) => leadId))];
   if (ids.length === 1) return found;
-  if (ids.length === 0) throw await unknownLead(pool, connections, lead);
+  if (ids.length === 0) return findByCompany(pool, connections, lead);
   const more = ids.length > candidatesShown ? ' and others' : '';
   throw new LeadsyncError(
     'usage.ambiguous-lead',
     `several leads have an id that begins with ${short(lead)}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
     { help: 'Name more of the id.' },
+  );
+}
+
+/** Companies of one name, or nearly, that a message lists. */
+const companiesShown = 20;
+
+async function findByCompany(
+  pool: pg.Pool,
+  connections: readonly ConnectionConfig[],
+  typed: string,
+): Promise<readonly FoundLead[]> {
+  const found: (FoundLead & { readonly company: string })[] = [];
+  const wanted = folded(typed);
+  for (const connection of wanted === '' ? [] : connections)
+    for await (const { leadId, company } of namedLeads(pool, connection.name))
+      if (folded(company).includes(wanted)) found.push({ connection, leadId, company });
+  const exact = found.filter(({ company }) => folded(company) === wanted);
+  const best = exact.length > 0 ? exact : found;
+  const ids = new Set(best.map(({ leadId }) => leadId));
+  if (ids.size === 0) throw await unknownLead(pool, connections, typed);
+  if (ids.size === 1) return best;
+  const lines = best
+    .toSorted((a, b) => a.company.localeCompare(b.company, 'en'))
+    .slice(0, companiesShown)
+    .map(({ company, connection, leadId }) => nameRecord(company, connection.name, leadId));
+  const more = best.length > lines.length ? [`and ${best.length - lines.length} more`] : [];
+  throw new LeadsyncError(
+    'usage.ambiguous-lead',
+    `${ids.size} leads have a company with ${JSON.stringify(short(typed))} in its name`,
+    { help: [...lines, ...more, 'Type more of the name, or the id.'].join('\n  ') },
   );
 }
 
@@ -54,9 +86,13 @@ async function unknownLead(
     const leads = await countLeads(pool, name);
     known.push(`${leads} in ${name} (its column ${target.idColumn} holds the ids)`);
   }
-  return new LeadsyncError('usage.unknown-lead', `no lead with the id ${short(lead)} is on record`, {
-    help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters. A lead that is new is known after leadsync sync.`,
-  });
+  return new LeadsyncError(
+    'usage.unknown-lead',
+    `no lead is on record with the id ${short(lead)}, or with it in its company's name`,
+    {
+      help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters, or part of the company's name. A lead that is new is known after leadsync sync.`,
+    },
+  );
 }
 
 /** Characters of what was typed that a message repeats. */

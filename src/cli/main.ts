@@ -10,6 +10,7 @@ import type { MatchOptions } from './match.ts';
 import type { PlanOptions } from './plan.ts';
 import type { RemindersOptions } from './reminders.ts';
 import type { ResolveOptions } from './resolve.ts';
+import type { RunsOptions } from './runs.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
 import type { UndoOptions } from './undo.ts';
@@ -77,6 +78,7 @@ command('check', 'tests configuration, database, queue, credentials, permissions
   .action(async (options: CheckOptions) => (await import('./check.ts')).check(options));
 command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
+  .option('--summary', 'only how many changes of each kind and field, no lines')
   .action(async (options: PlanOptions) => (await import('./plan.ts')).plan(options));
 command('apply', 'carries out exactly the plan in a file; what is not as it was then is refused by name')
   .argument('<file>', 'a file that `leadsync plan --out` wrote')
@@ -110,7 +112,10 @@ command('status', 'shows last and next runs, throttling, held items, coming remi
 );
 command('reminders', 'lists coming, sent and failed reminders and digests')
   .addOption(
-    new Option('--preview <lead>', 'print the mail about a lead; nothing is sent').conflicts('sendTest'),
+    new Option(
+      '--preview <lead>',
+      "print the mail about a lead (its id, or part of its company's name); nothing is sent",
+    ).conflicts('sendTest'),
   )
   .option('--send-test <address>', 'send a sample mail to this address')
   .option('--cancelled', 'list those that were cancelled too, and why')
@@ -119,11 +124,14 @@ command('conflicts', 'lists what is held').action(async (options: CommonOptions)
   (await import('./conflicts.ts')).conflicts(options),
 );
 command('resolve', 'decides a held field; the next sync carries it out')
-  .argument('<id>', 'the id that `leadsync conflicts` shows')
+  .argument('[id]', 'the id that `leadsync conflicts` shows')
+  .option('--all', 'every held field on which nobody has decided')
   .addOption(
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )
-  .action(async (id: string, options: ResolveOptions) => (await import('./resolve.ts')).resolve(id, options));
+  .action(async (id: string | undefined, options: ResolveOptions) =>
+    (await import('./resolve.ts')).resolve(id, options),
+  );
 command(
   'match',
   'lists new rows and new leads that may be one, and takes what you decide; the next sync carries it out',
@@ -134,11 +142,14 @@ command(
   .option('--export <file>', 'keep the list in a CSV file')
   .action(async (options: MatchOptions) => (await import('./match.ts')).match(options));
 command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
-  .argument('<lead>', 'its id, or the beginning of it')
+  .argument('<lead>', "part of its company's name, or its id, or the beginning of it")
   .argument('[field]', 'only this field')
   .action(async (lead: string, field: string | undefined, options: CommonOptions) =>
     (await import('./why.ts')).why(lead, field, options),
   );
+command('runs', 'lists the runs, the latest first: what undo takes')
+  .option('--limit <n>', 'so many of each connection', '20')
+  .action(async (options: RunsOptions) => (await import('./runs.ts')).runs(options));
 command('undo', 'shows how what a run wrote would be put back; later edits are left alone')
   .argument('<run>', 'the number of the run')
   .option('--yes', 'carry it out')

@@ -1,9 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../config/config.ts';
+import { counted } from '../lead/counted.ts';
 import { type Cells, plainCell, sameCell, showCell } from '../lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../sync/decide-match.ts';
 import type { CommonOptions } from './main.ts';
+import { nameRecord } from './name-record.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { print, printJson } from './output.ts';
 import { userName } from './user-name.ts';
@@ -40,7 +42,7 @@ export function match(options: MatchOptions): Promise<void> {
     if (options.json)
       return printJson({ matches: matches.map(json), decided: decided.map(({ id }) => String(id)) });
     if (names.length === 0) return print('match is off: set sync.match to propose or exact');
-    if (file !== undefined) return print(`${matches.length} matches are in ${file}`);
+    if (file !== undefined) return print(`${counted(matches.length, 'match is', 'matches are')} in ${file}`);
     if (decided.length > 0)
       return print(`${decided.length} decided. Nothing has been written yet; leadsync sync carries it out.`);
     if (matches.length === 0) return print('no row and no lead that may be one: the last sync found none');
@@ -70,7 +72,10 @@ function describeMatch(one: Match, fields: ConnectionConfig['fields']): string {
       `    ${column}: ${isSame ? `both ${showCell(here)}` : `lead ${showCell(here)} | row ${showCell(there)}`}`,
     ];
   });
-  const head = `${String(id).padStart(5)}  ${connection}, row ${row ?? '?'} and lead ${leadId}: ${Math.round(score * 100)} %`;
+  const company = plainCell(lead['companyName'] ?? cells['companyName'] ?? null);
+  const likeness = `${Math.round(score * 100)} %`;
+  const place = nameRecord(company, `row ${row ?? '?'} and a lead`, likeness, connection, leadId);
+  const head = `${String(id).padStart(5)}  ${place}`;
   return [head, `    ${why} (${stateWords[state]})`, ...values].join('\n');
 }
 

@@ -3,6 +3,7 @@ import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
 import type { RunStatus } from '../store/runs.ts';
+import { rowName, shownCompany } from './name-record.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
 export const exitCodes = { done: 0, failed: 1, usage: 2, incomplete: 3, stopped: 4 } as const;
@@ -53,11 +54,15 @@ function harmless(text: string): string {
   );
 }
 
-/** A problem for people: what, where as far as the sentence does not say it already, and the code. */
-export function describeProblem({ code, message, leadId, row, field }: Problem): string {
-  const places = [leadId ?? '', row === undefined ? '' : `row ${row}`, field ?? ''];
+/** A problem for people: which company, what, where as far as the sentence does not say it already, and the code. */
+export function describeProblem(
+  { code, message, leadId, row, field }: Problem,
+  company?: string | null,
+): string {
+  const name = shownCompany(company);
+  const places = [rowName(row) ?? '', field ?? '', leadId ?? ''];
   const unsaid = places.filter((place) => place !== '' && !saysWord(message, place));
-  return `${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
+  return `${name === null ? '' : `${name}: `}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }
 
 /** Whether the text has the word as a whole: "row 12" does not say "row 1". */

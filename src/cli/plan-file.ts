@@ -3,14 +3,14 @@ import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ConnectionConfig } from '../config/config.ts';
 import { targetName } from '../config/target-name.ts';
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
-import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
-import { planJson } from './plan-output.ts';
+import { planJson, type ShownPlan } from './plan-output.ts';
 
 /** Goes up with each change of the file that an older version would misunderstand. */
 const fileVersion = 1;
@@ -31,6 +31,7 @@ const lineSchema = z.object({
     'unlink',
     'report',
   ]),
+  company: z.string().optional(),
   leadId: z.string().optional(),
   row: z.number().optional(),
   changes: z.record(z.string(), z.object({ from: cellSchema, to: cellSchema })),
@@ -62,11 +63,10 @@ type Line = z.infer<typeof lineSchema>;
  */
 export async function writePlanFile(
   path: string,
-  run: Run,
-  actions: readonly Action[],
+  { run, actions, companies }: Omit<ShownPlan, 'problems'>,
   connection: ConnectionConfig,
 ): Promise<void> {
-  const plan = planJson({ run, actions, problems: [] });
+  const plan = planJson({ run, actions, companies, problems: [] });
   const lines = plan.actions.map((line, index) => ({
     ...line,
     precondition: actions[index]?.precondition ?? '',
@@ -191,7 +191,7 @@ export function assertOnRecord(
   if (now - run.createdAt >= retentionDays * 24 * 3_600_000)
     throw refused(
       'too-old',
-      `the plan ${file.planId} is older than the ${retentionDays} days of sync.retention`,
+      `the plan ${file.planId} is older than the ${counted(retentionDays, 'day')} of sync.retention`,
     );
   const undoOf = run.undoOf === null ? undefined : String(run.undoOf);
   if (file.undoOf !== undoOf) throw changedByHand('undoOf', undoOf ?? 'none');

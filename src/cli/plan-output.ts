@@ -1,16 +1,19 @@
+import { count, counted } from '../lead/counted.ts';
 import { plainCell, showCell } from '../lead/value.ts';
 import type { Refusal } from '../merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { problemsShown } from './describe-report.ts';
-import { describeProblem } from './output.ts';
+import { describeProblems } from './describe-report.ts';
+import { type Companies, nameRecord, rowName } from './name-record.ts';
 
 /** One action of a plan to the letter of the contract (docs/architecture.md 8). */
 interface PlanLine {
   readonly id: string;
   readonly kind: Action['kind'];
+  /** What its company is called, as far as that is known. */
+  readonly company?: string;
   readonly leadId?: string;
   readonly row?: number;
   readonly changes: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
@@ -34,22 +37,48 @@ export interface PlanOutput {
 }
 
 /** A plan with what is told beside its lines. */
-interface ShownPlan {
+export interface ShownPlan {
   readonly run: Run;
   readonly actions: readonly Action[];
   readonly problems: SyncReport['problems'];
+  /** What is known of the leads in it. */
+  readonly companies: Companies;
 }
 
-export function planJson({ run, actions, problems }: ShownPlan): PlanOutput {
+/** Of one kind of action: how many there are, and in how many each field is changed or held. */
+interface KindCount {
+  readonly count: number;
+  readonly fields: Readonly<Record<string, number>>;
+}
+
+export function planJson({ run, actions, problems, companies }: ShownPlan): PlanOutput {
   return {
     planId: String(run.id),
     connection: run.connection,
     ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
-    actions: actions.map(planLine),
+    actions: actions.map((action) => planLine(action, companies)),
     guard: { ok: run.refusals.length === 0, refusals: run.refusals },
     ...(problems.length > 0 && { problems }),
     ...forecastOf(run),
   };
+}
+
+/** `plan --summary --json`: numbers in place of the lines. */
+export function summaryJson(plan: ShownPlan): object {
+  const { actions: _, ...rest } = planJson(plan);
+  return { ...rest, summary: Object.fromEntries(countKinds(plan.actions)) };
+}
+
+function countKinds(actions: readonly Action[]): ReadonlyMap<Action['kind'], KindCount> {
+  const byKind = Map.groupBy(actions, ({ kind }) => kind);
+  return new Map(
+    [...byKind].map(([kind, ofKind]) => {
+      const fields: Record<string, number> = {};
+      for (const { changes } of ofKind)
+        for (const field of Object.keys(changes)) fields[field] = (fields[field] ?? 0) + 1;
+      return [kind, { count: ofKind.length, fields }];
+    }),
+  );
 }
 
 /** Runs of an older version, and those that came to no comparison, have none. */
@@ -58,10 +87,13 @@ function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   return forecast === undefined ? {} : { forecast };
 }
 
-function planLine({ id, kind, leadId, row, changes, reason, message }: Action): PlanLine {
+function planLine(action: Action, companies: Companies): PlanLine {
+  const { id, kind, leadId, row, changes, reason, message } = action;
+  const company = companyOf(action, companies);
   return {
     id: String(id),
     kind,
+    ...(company !== null && { company }),
     ...(leadId !== null && { leadId }),
     ...(row !== null && { row }),
     changes: Object.fromEntries(
@@ -74,41 +106,27 @@ function planLine({ id, kind, leadId, row, changes, reason, message }: Action): 
   };
 }
 
-/** Each change field by field, for people. `goesOn`: it is carried out at once. */
-export function describePlan({ run, actions, problems }: ShownPlan, { goesOn = false } = {}): string {
+/** What both sides last agreed on; of a record that was never in step what the action writes, or saw. */
+function companyOf({ leadId, changes, expect }: Action, companies: Companies): string | null {
+  const { companyName: change } = changes;
+  const cell = change?.to ?? change?.from ?? expect['companyName'] ?? null;
+  return companies.get(leadId ?? '') ?? plainCell(cell);
+}
+
+/** Each change field by field, for people. `goesOn`: it is carried out at once. `summary`: numbers in place of the lines. */
+export function describePlan(plan: ShownPlan, { goesOn = false, summary = false } = {}): string {
+  const { run, actions, problems, companies } = plan;
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
-  const said = problems.slice(0, problemsShown).map((problem) => `  ! ${describeProblem(problem)}`);
-  const more = problems.length - problemsShown;
-  if (more > 0) said.push(`  ! and ${more} more (--json lists them)`);
+  const said = describeProblems(problems, companies);
   if (run.status === 'failed') {
     return [`${run.connection}: ${what} failed`, ...said, '  nothing was written'].join('\n');
   }
+  const read = `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`;
   const lines = [
-    `${run.connection}: ${what}: ${run.pulled} leads, ${run.targetRows} rows, ${actions.length} actions`,
+    `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
+    ...(summary ? describeCounts(actions) : actions.flatMap((action) => describeAction(action, companies))),
+    ...said,
   ];
-  for (const action of actions) {
-    const place = [action.row === null ? '' : `row ${action.row}`, action.leadId ?? '']
-      .filter(Boolean)
-      .join(', ');
-    // What an undo leaves alone says in a sentence why.
-    const why = action.kind === 'report' ? (action.message ?? action.reason) : action.reason;
-    const kind = action.kind === 'report' ? 'left alone' : action.kind;
-    lines.push(`  ${kind.padEnd(12)} ${place}  (${why})`);
-    // Of a record that is held as a whole no field tells why.
-    const isWhole = action.kind === 'hold' && Object.keys(action.changes).length === 0;
-    if ((isWhole || action.kind === 'link') && action.message) lines.push(`    ${action.message}`);
-    if (action.kind === 'delete-lead' || action.kind === 'remove-row') {
-      const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
-      lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);
-    }
-    for (const [field, { from, to }] of Object.entries(action.changes)) {
-      const sign = action.kind === 'hold' ? 'lead/row' : 'change';
-      lines.push(
-        `    ${sign === 'change' ? '' : 'lead '}${field}: ${showCell(from)} ${sign === 'change' ? '→' : '| row'} ${showCell(to)}`,
-      );
-    }
-  }
-  lines.push(...said);
   if (actions.length + problems.length + run.refusals.length === 0)
     lines.push(
       run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to put back`,
@@ -122,9 +140,42 @@ export function describePlan({ run, actions, problems }: ShownPlan, { goesOn = f
   return lines.join('\n');
 }
 
+const kindWord = (kind: Action['kind']): string => (kind === 'report' ? 'left alone' : kind).padEnd(12);
+
+function describeAction(action: Action, companies: Companies): readonly string[] {
+  const { kind, row, leadId, changes, reason, message } = action;
+  // What an undo leaves alone says in a sentence why.
+  const why = kind === 'report' ? (message ?? reason) : reason;
+  const name = nameRecord(companyOf(action, companies), rowName(row));
+  const lines = [`  ${[kindWord(kind), name, `(${why})`, leadId].filter(Boolean).join(' ')}`];
+  // Of a record that is held as a whole no field tells why.
+  const isWhole = kind === 'hold' && Object.keys(changes).length === 0;
+  if ((isWhole || kind === 'link') && message) lines.push(`    ${message}`);
+  if (kind === 'delete-lead' || kind === 'remove-row') {
+    const lost = Object.entries(action.expect).filter(([, cell]) => cell !== null);
+    lines.push(`    ${lost.map(([field, cell]) => `${field}: ${showCell(cell)}`).join(', ')}`);
+  }
+  for (const [field, { from, to }] of Object.entries(changes))
+    lines.push(
+      kind === 'hold'
+        ? `    ${field}: lead ${showCell(from)} | row ${showCell(to)}`
+        : `    ${field}: ${showCell(from)} → ${showCell(to)}`,
+    );
+  return lines;
+}
+
+/** A line for each kind; the fields only where they tell one action from another: what is new has them all. */
+function describeCounts(actions: readonly Action[]): readonly string[] {
+  return [...countKinds(actions)].map(([kind, { count: number, fields }]) => {
+    const parts = Object.entries(fields).map(([field, times]) => `${field} ${count(times)}`);
+    const isNew = kind === 'create-row' || kind === 'create-lead';
+    return `  ${kindWord(kind)} ${count(number).padStart(6)}${isNew || parts.length === 0 ? '' : `   ${parts.join(', ')}`}`;
+  });
+}
+
 /** In a sentence. */
 export function describeForecast({ leadRequests, waitMs, durationMs, finishAt }: Forecast): string {
-  const requests = `${leadRequests} requests to the Leads service`;
+  const requests = `${counted(leadRequests, 'request')} to the Leads service`;
   const waits = waitMs === 0 ? '' : `, ${seconds(waitMs)} of it waiting for the service's limit`;
   return `${requests}, about ${seconds(durationMs)}${waits}, until ${finishAt.slice(0, 19)}Z`;
 }

@@ -7,20 +7,22 @@ import type { Run, RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './main.ts';
+import { companiesIn, type Companies } from './name-record.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { refuseToOverwrite, writePlanFile } from './plan-file.ts';
-import { describePlan, planJson } from './plan-output.ts';
+import { describePlan, planJson, summaryJson } from './plan-output.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface PlanOptions extends CommonOptions {
   readonly out?: string;
+  readonly summary?: boolean;
 }
 
 /** `leadsync plan`: scan and diff; writes nothing. */
 export function plan(options: PlanOptions): Promise<void> {
   const stop = stopSignal();
-  const { out } = options;
+  const { out, summary = false } = options;
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
     if (out !== undefined && app.contexts.size > 1) {
@@ -37,8 +39,8 @@ export function plan(options: PlanOptions): Promise<void> {
     for (const name of app.contexts.keys()) {
       const made = await makePlanNow(app, name, {}, stop);
       all.push(made);
-      plans.push(planJson(made));
-      if (!options.json) print(describePlan(made));
+      plans.push(summary ? summaryJson(made) : planJson(made));
+      if (!options.json) print(describePlan(made, { summary }));
       if (out !== undefined) await keepPlan(app, made, out, options);
     }
     const [only] = plans;
@@ -51,6 +53,7 @@ export interface MadePlan {
   readonly run: Run;
   readonly actions: readonly Action[];
   readonly problems: readonly Problem[];
+  readonly companies: Companies;
   /** For the exit code: a plan that holds something back, could not look at a field, or finds nothing to undo is `partial`. */
   readonly status: RunStatus;
 }
@@ -72,19 +75,26 @@ export async function lookAtPlan(pool: pg.Pool, run: Run): Promise<MadePlan> {
   const ended = run.status === 'stopped' || run.status === 'failed';
   const isIdle = run.undoOf !== null && !actions.some(({ kind }) => !silentKinds.includes(kind));
   const isPartial = isIdle || !run.problems.every(isNote) || actions.some(({ kind }) => kind === 'hold');
-  return { run, actions, problems, status: ended ? run.status : isPartial ? 'partial' : 'succeeded' };
+  const companies = await companiesIn(pool, run.connection, [...actions, ...problems]);
+  return {
+    run,
+    actions,
+    problems,
+    companies,
+    status: ended ? run.status : isPartial ? 'partial' : 'succeeded',
+  };
 }
 
 /** Writes the plan into a file and says how it is carried out; of a scan that failed there is none. */
 export async function keepPlan(
   app: App,
-  { run, actions }: MadePlan,
+  { run, actions, companies }: MadePlan,
   out: string,
   { json }: CommonOptions,
 ): Promise<void> {
   const context = app.contexts.get(run.connection);
   if (run.status === 'failed' || context === undefined) return;
-  await writePlanFile(out, run, actions, context.connection);
+  await writePlanFile(out, { run, actions, companies }, context.connection);
   if (json) return;
   print(`\nThe plan is in ${out}. To carry out exactly this, or some of it:`);
   print(`  leadsync apply ${out}`);

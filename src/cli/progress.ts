@@ -1,5 +1,5 @@
 import { describeProgress } from '../ops/describe-progress.ts';
-import type { Run } from '../store/runs.ts';
+import type { OpenRun } from '../store/run-list.ts';
 
 const intervalMs = 250;
 
@@ -9,7 +9,7 @@ const intervalMs = 250;
  */
 export async function showProgress(
   connection: string,
-  look: () => Promise<Run | null>,
+  look: () => Promise<OpenRun | undefined>,
 ): Promise<AsyncDisposable> {
   if (!process.stderr.isTTY) return { async [Symbol.asyncDispose]() {} };
   const { spinner } = await import('@clack/prompts');

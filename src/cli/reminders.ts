@@ -1,13 +1,12 @@
-import type { Value } from '../lead/value.ts';
-import { oneLine } from '../reminders/shown-text.ts';
+import { counted } from '../lead/counted.ts';
 import { localTime } from '../reminders/local-time.ts';
 import { type ListedDigest, listDigests } from '../store/digests.ts';
 import { noticeKind } from '../store/calendar-notices.ts';
-import { basesOf } from '../store/pairs.ts';
 import { comingReminders, type ListedReminder, listReminders } from '../store/reminders.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { type Addressless, addressless, describeAddressless } from './addressless.ts';
 import type { CommonOptions } from './main.ts';
+import { companiesIn, shownCompany } from './name-record.ts';
 import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { sendTestMail } from './send-test-mail.ts';
@@ -22,7 +21,7 @@ export interface RemindersOptions extends CommonOptions {
 /** So many of each kind are listed. */
 const shown = 20;
 
-type Item = ListedReminder & { readonly company: Value };
+type Item = ListedReminder & { readonly company: string | null };
 
 interface Mails {
   readonly connection: string;
@@ -61,10 +60,9 @@ async function mailsOf(context: SyncContext, withCancelled: boolean): Promise<Ma
     list('failed', 'missed'),
     withCancelled ? list('cancelled') : [],
   ]);
-  const ids = [...coming, ...sent, ...failed, ...cancelled].map(({ leadId }) => leadId);
-  const bases = await basesOf(pool, name, [...new Set(ids)]);
+  const companies = await companiesIn(pool, name, [...coming, ...sent, ...failed, ...cancelled]);
   const named = (items: readonly ListedReminder[]): readonly Item[] =>
-    items.map((item) => ({ ...item, company: bases.get(item.leadId)?.['companyName'] ?? null }));
+    items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
   const { count } = await comingReminders(pool, name, 1);
   const digestStates = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed'] as const;
   return {
@@ -170,12 +168,12 @@ function about(
   const what = { moved: 'entry moved', cancel: 'entry taken back' };
   const kind = noticeKind(offsetText);
   const mail = kind === null ? `${offsetText} before` : what[kind];
-  return `${recipient}  ${company === null ? 'lead' : oneLine(company, 60)} (${leadId}), due ${time(dueAt)}, ${mail}`;
+  return `${shownCompany(company) ?? 'a lead'}, due ${time(dueAt)}, ${mail}, to ${recipient}  ${leadId}`;
 }
 
 function tried({ state, attempts, note }: Item): string {
   if (state === 'sending') return '\n      being sent; when that was cut off, it is sent once more';
-  return attempts > 0 && note !== null ? `\n      tried ${attempts} times: ${note}` : '';
+  return attempts > 0 && note !== null ? `\n      tried ${counted(attempts, 'time')}: ${note}` : '';
 }
 
 function shownTime(at: number, timeZone: string): string {

@@ -1,24 +1,122 @@
-import { decide, type Side } from '../sync/decide-held.ts';
+import type pg from 'pg';
+import type { Config } from '../config/config.ts';
+import { counted } from '../lead/counted.ts';
+import { LeadsyncError } from '../errors.ts';
+import { sameCell, showCell } from '../lead/value.ts';
+import { type Held, listHeld } from '../store/held.ts';
+import { decidableSides, decide, type Side } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
-import { print, printJson } from './output.ts';
+import { companiesIn, type Companies, nameRecord, rowName } from './name-record.ts';
+import { exitCodes, print, printJson } from './output.ts';
 import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
 
 export interface ResolveOptions extends CommonOptions {
   readonly use: Side;
+  readonly all?: boolean;
 }
 
-/** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. */
-export function resolve(id: string, { use, ...options }: ResolveOptions): Promise<void> {
-  return withStore(options, async (pool, { connections }) => {
-    const fieldsOf = (name: string) => connections.find((one) => one.name === name)?.fields;
-    const { connection, field, leadId } = await decide(pool, id, { use, by: userName() }, fieldsOf);
+/** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. `--all`: of all fields. */
+export function resolve(
+  id: string | undefined,
+  { use, all = false, ...options }: ResolveOptions,
+): Promise<void> {
+  if ((id === undefined) === !all)
+    throw new LeadsyncError('usage.invalid', 'name one id, or --all; nothing was decided', {
+      help: 'leadsync conflicts lists the ids.',
+    });
+  return withStore(options, async (pool, config) => {
+    if (id === undefined) return resolveAll(pool, config, use, options.json ?? false);
+    const { connection, field, leadId } = await decide(pool, id, { use, by: userName() }, fieldsIn(config));
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
+    const name = nameRecord((await companiesIn(pool, connection, [{ leadId }])).get(leadId), leadId);
     print(
       field === ''
-        ? `A ${use === 'lead' ? `row is written for ${leadId}` : 'lead is made of the row'} again.`
-        : `${field} of ${leadId}: the ${use}'s value is kept.`,
+        ? `${name}: the ${use === 'lead' ? 'row' : 'lead'} is made again.`
+        : `${name}: the ${whose[use]} ${field} is kept.`,
     );
     print(`Nothing has been written yet; leadsync sync --connection ${connection} carries it out.`);
   });
+}
+
+const whose: Readonly<Record<Side, string>> = { lead: "lead's", target: "row's" };
+
+const fieldsIn =
+  ({ connections }: Config) =>
+  (name: string) =>
+    connections.find((one) => one.name === name)?.fields;
+
+/** Decisions that text lists one by one. */
+const shown = 20;
+
+/**
+ * Decides every held field on which nobody has decided and whose `use` side a person may choose, as far as it is still held
+ * with the values that are listed now. A record that is held as a whole has no value of a side: it is left for `resolve ID`.
+ */
+async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolean): Promise<void> {
+  const decided: Held[] = [];
+  const left: Held[] = [];
+  const changed: Held[] = [];
+  let before = 0;
+  for (const { name, fields } of config.connections) {
+    for (const item of await listHeld(pool, name)) {
+      if (item.resolution !== null) before += 1;
+      else if (item.field === '' || !decidableSides(item, fields).includes(use)) left.push(item);
+      else ((await decideAsListed(pool, config, item, use)) ? decided : changed).push(item);
+    }
+  }
+  process.exitCode = left.length + changed.length === 0 ? exitCodes.done : exitCodes.incomplete;
+  const ids = (items: readonly Held[]): readonly string[] => items.map(({ id }) => String(id));
+  if (json) {
+    const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
+    return printJson({ use, ...numbers, applies: 'next sync' });
+  }
+  if (decided.length + before + left.length + changed.length === 0) return print('nothing is held');
+  const listed = decided.slice(0, shown);
+  for (const [connection, items] of Map.groupBy(listed, (item) => item.connection)) {
+    const companies = await companiesIn(pool, connection, items);
+    for (const item of items) print(`  ${describeDecided(item, use, companies)}`);
+  }
+  if (decided.length > shown) print(`  and ${decided.length - shown} more`);
+  print(`${counted(decided.length, 'conflict')} decided: the ${whose[use]} value is kept.`);
+  if (before > 0)
+    print(`${counted(before, 'was decided before and stays', 'were decided before and stay')} so.`);
+  if (left.length > 0)
+    print(
+      `${counted(left.length, 'item is', 'items are')} left: the ${whose[use]} value cannot be chosen there.`,
+    );
+  if (changed.length > 0)
+    print(
+      `${counted(changed.length, 'item has changed meanwhile and stays', 'items have changed meanwhile and stay')} open.`,
+    );
+  if (left.length + changed.length > 0) print('leadsync conflicts lists what is open.');
+  if (decided.length > 0) print('Nothing has been written yet; leadsync sync carries it out.');
+}
+
+/** False: it is not held any more, or not as it was listed. */
+async function decideAsListed(pool: pg.Pool, config: Config, listed: Held, use: Side): Promise<boolean> {
+  const isSeen = (now: Held): boolean =>
+    now.resolution === null &&
+    now.code === listed.code &&
+    sameCell(now.lead, listed.lead) &&
+    sameCell(now.rowValue, listed.rowValue);
+  try {
+    await decide(pool, String(listed.id), { use, by: userName() }, fieldsIn(config), isSeen);
+    return true;
+  } catch (error) {
+    if (error instanceof LeadsyncError && gone.has(error.code)) return false;
+    throw error;
+  }
+}
+
+const gone: ReadonlySet<string> = new Set(['usage.unknown-conflict', 'usage.conflict-changed']);
+
+function describeDecided(
+  { leadId, row, field, lead, rowValue }: Held,
+  use: Side,
+  companies: Companies,
+): string {
+  const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
+  const name = nameRecord(companies.get(leadId), rowName(row));
+  return `${name}: ${field} ${showCell(kept)} is kept, ${showCell(given)} given up  ${leadId}`;
 }

@@ -5,7 +5,8 @@ import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts'
 import type { JobHandler } from '../queue/work.ts';
 import { LeadsyncError } from '../errors.ts';
 import { pausedSince } from '../store/pauses.ts';
-import { getRun, openRun, type Run } from '../store/runs.ts';
+import { openSyncs } from '../store/run-list.ts';
+import { getRun, type Run } from '../store/runs.ts';
 import { showProgress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
@@ -45,7 +46,10 @@ export async function runJob(
     mostWaitMs: longestWaitMs,
   });
   const mode = name === 'plan' ? 'plan' : 'sync';
-  await using progress = await showProgress(connection, () => openRun(app.pool, connection, mode));
+  await using progress = await showProgress(connection, async () => {
+    const [open] = await openSyncs(app.pool, [connection], mode);
+    return open;
+  });
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();
   if (summary.waits !== undefined) throw waits(app, connection, summary.waits);

@@ -1,3 +1,4 @@
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { parseRate } from '../sandbox/parse-rate.ts';
@@ -37,7 +38,7 @@ export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   });
   const { requests, throttled, early, faults: faulty } = service.stats;
   process.stderr.write(
-    `${requests} requests, ${throttled} answered 429, ${early} too early, ${faulty} faults\n`,
+    `${counted(requests, 'request')}, ${throttled} answered 429, ${early} too early, ${counted(faulty, 'fault')}\n`,
   );
 }
 

@@ -1,7 +1,11 @@
+import type pg from 'pg';
+import { counted } from '../lead/counted.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
+import { companiesOf } from '../store/companies.ts';
 import type { CommonOptions } from './main.ts';
+import { nameRecord } from './name-record.ts';
 import { print, printJson } from './output.ts';
-import { describeReport } from './describe-report.ts';
+import { tellReport } from './describe-report.ts';
 import { withStore } from './with-store.ts';
 
 /** `leadsync status`: last and next runs, throttling, held items, coming reminders. */
@@ -9,14 +13,14 @@ export function status(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const all = await Promise.all(connections.map((connection) => connectionStatus(pool, connection)));
     if (options.json) return printJson({ connections: all });
-    for (const one of all) print(describe(one));
+    for (const one of all) print(await describe(pool, one));
   });
 }
 
-function describe(status: ConnectionStatus): string {
+async function describe(pool: pg.Pool, status: ConnectionStatus): Promise<string> {
   const { running, reminders } = status;
   const lines = [
-    status.lastRun === null ? `${status.connection}: no sync so far` : describeReport(status.lastRun),
+    status.lastRun === null ? `${status.connection}: no sync so far` : await tellReport(pool, status.lastRun),
   ];
   if (status.lastRunAt !== null) lines.push(`  at       ${status.lastRunAt}`);
   if (status.place !== null) lines.push(`  keeps    ${status.place}`);
@@ -34,10 +38,13 @@ function describe(status: ConnectionStatus): string {
     lines.push(
       `  waiting  until ${status.throttledUntil}, as the Leads service asked; leadsync resume ends it`,
     );
-  if (status.deletedLeads.length > 0)
-    lines.push(`  deleted  in the service, rows kept: ${status.deletedLeads.join(', ')}`);
+  if (status.deletedLeads.length > 0) {
+    const companies = await companiesOf(pool, status.connection, status.deletedLeads);
+    const names = status.deletedLeads.map((id) => nameRecord(companies.get(id), id));
+    lines.push('  deleted  in the service, rows kept:', ...names.map((name) => `           ${name}`));
+  }
   lines.push(
-    `  coming   ${reminders.coming} reminders${reminders.next[0] ? `, the next at ${reminders.next[0].dueAt}` : ''}`,
+    `  coming   ${counted(reminders.coming, 'reminder')}${reminders.next[0] ? `, the next at ${reminders.next[0].dueAt}` : ''}`,
   );
   return lines.join('\n');
 }

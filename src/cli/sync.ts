@@ -1,10 +1,11 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
+import { counted } from '../lead/counted.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 import { bringForward } from '../merge/older-copy.ts';
 import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
-import { allowed, describeReport, syncCommand } from './describe-report.ts';
+import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
 import { runJob } from './run-job.ts';
@@ -26,12 +27,11 @@ export function sync(options: SyncOptions): Promise<void> {
     for (const name of app.contexts.keys()) {
       const report = await syncNow(app, name, isUpdate ? [...allow, bringForward] : allow, stop);
       reports.push(report);
-      if (!options.json) print(describeReport(report, [syncCommand(report), ...asked].join(' ')));
+      if (!options.json) print(await tellReport(app.pool, report, [syncCommand(report), ...asked].join(' ')));
     }
     if (!options.json) {
       const due = await countDueMails(app.pool, [...app.contexts.keys()]);
-      if (due > 0)
-        print(`${due} ${due === 1 ? 'reminder is' : 'reminders are'} due: leadsync worker sends them`);
+      if (due > 0) print(`${counted(due, 'reminder is', 'reminders are')} due: leadsync worker sends them`);
     }
     // Without a worker nothing else would.
     await pruneHistory(app, stop);

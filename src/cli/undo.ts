@@ -9,7 +9,7 @@ import { exitCodeFor, print, printJson } from './output.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
 import { refuseToOverwrite } from './plan-file.ts';
 import { describePlan, planJson } from './plan-output.ts';
-import { describeReport } from './describe-report.ts';
+import { tellReport } from './describe-report.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
 export interface UndoOptions extends CommonOptions {
@@ -43,7 +43,7 @@ export function undo(id: string, options: UndoOptions): Promise<void> {
       .map((action) => ({ ...action, id: String(action.id) }));
     const report = await applyLines(app, connection, run.id, lines, { undoOf: undone.id }, stop);
     if (options.json) printJson(report);
-    else print(`${describeReport(report)}\n\n${whatFollows}`);
+    else print(`${await tellReport(app.pool, report)}\n\n${whatFollows}`);
     process.exitCode = exitCodeFor([report]);
   });
 }
@@ -61,7 +61,7 @@ async function runToUndo(app: App, id: string): Promise<Run> {
           : null;
   if (run !== null && reason === null) return run;
   throw new LeadsyncError('usage.unknown-run', `${reason ?? ''}. Nothing was changed`, {
-    help: 'leadsync why LEAD names the runs that wrote a lead; leadsync status the last one.',
+    help: 'leadsync runs lists the runs; leadsync why LEAD names those that wrote a lead.',
   });
 }
 

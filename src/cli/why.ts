@@ -37,6 +37,8 @@ export interface FieldStory {
 export interface LeadStory {
   readonly connection: string;
   readonly leadId: string;
+  /** What its company is called; null: it is not on record. */
+  readonly company: string | null;
   readonly record: LeadRecord | null;
   readonly deletions: readonly Deletion[];
   readonly joins: readonly Joined[];
@@ -84,6 +86,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   return {
     connection: name,
     leadId,
+    company: companyOf(record, writes),
     record,
     deletions: await deletionsOf(pool, name, leadId),
     joins: await joinsOf(pool, name, leadId),
@@ -106,6 +109,12 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   };
 }
 
+/** As both sides last agreed on it; of a lead that is gone as it was written last. */
+function companyOf(record: LeadRecord | null, writes: readonly FieldWrite[]): string | null {
+  const cell = writes.find(({ field }) => field === 'companyName')?.written ?? null;
+  return record?.base?.['companyName'] ?? plainCell(cell);
+}
+
 /** The stories with this field alone, named as in the service or by its heading. */
 function onlyField(stories: readonly LeadStory[], name: string): readonly LeadStory[] {
   const told = stories.flatMap((story) => {
@@ -125,6 +134,7 @@ function json(story: LeadStory): object {
   return {
     leadId: story.leadId,
     connection: story.connection,
+    ...(story.company !== null && { company: story.company }),
     knownSince: record?.firstSeenAt ?? null,
     deletedAt: record?.deletedAt ?? null,
     historySince: story.since,

@@ -1,3 +1,4 @@
+import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
 import type { MarkVerdict } from './table-mark.ts';
 
@@ -124,10 +125,10 @@ export function guard(
     const why =
       rewritten === 0
         ? ''
-        : `; ${rewritten} of them are rows that are gone and would be written again: is the table cut off or an older copy, or did they lose their ids?`;
+        : `; ${counted(rewritten, 'of them is a row that is', 'of them are rows that are')} gone and would be written again: is the table cut off or an older copy, or did they lose their ids?`;
     refuse(
       'max-changes',
-      `${changes} changes for ${knownPairs} known pairs; the limit is ${maxChanges}${why}`,
+      `${counted(changes, 'change')} for ${counted(knownPairs, 'known pair')}; the limit is ${maxChanges}${why}`,
     );
   }
   for (const [field, changed] of Object.entries(counts.byField)) {

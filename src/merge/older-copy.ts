@@ -1,3 +1,5 @@
+import { counted } from '../lead/counted.ts';
+
 /**
  * Moments count the runs of a connection in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
  * older copy was taken at one of them.
@@ -205,8 +207,4 @@ export function copyMessage(found: CopyFindings): string {
     `in ${counted(cells, 'cell')} ${shown} what was there before ${before}${lost}; ${why}: is it an older copy? Nothing was written, and nothing that is missing counts as deleted`,
     ...ways.map(([option, does]) => `${command} ${option} ${does}`),
   ].join('. ');
-}
-
-function counted(count: number, one: string, several = `${one}s`): string {
-  return `${count} ${count === 1 ? one : several}`;
 }

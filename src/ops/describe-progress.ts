@@ -1,6 +1,10 @@
+import { count, counted } from '../lead/counted.ts';
 import type { OpenRun } from '../store/run-list.ts';
 
-/** How far a run is, for people, in a few words: `3400 leads in 34 pages`. */
+/** What tells how much there is to do; not everybody who shows a run knows it. */
+type Totals = Pick<OpenRun, 'writes' | 'lastPulled'>;
+
+/** How far a run is, for people, in a few words: `3,400 leads in 34 pages, about 34 % of last time's 10,000`. */
 export function describeProgress({
   phase,
   pulled,
@@ -8,16 +12,26 @@ export function describeProgress({
   targetRows,
   pausedAt,
   writes = null,
-}: Omit<OpenRun, 'id' | 'connection' | 'writes'> & Partial<Pick<OpenRun, 'writes'>>): string {
+  lastPulled = null,
+}: Omit<OpenRun, 'id' | 'connection' | keyof Totals> & Partial<Totals>): string {
   const waiting = pausedAt === null ? '' : ', waits before it goes on';
-  const written = writes === null ? '' : `: ${writes.settled} of ${writes.all}`;
+  const leads = counted(pulled, 'lead');
+  // Nobody knows how many leads there are before the last page: only the last sync's number tells, about.
+  const estimate =
+    lastPulled === null || lastPulled === 0 || pulled > lastPulled
+      ? ''
+      : `, about ${share(pulled, lastPulled)} of last time's ${count(lastPulled)}`;
+  const written =
+    writes === null || writes.all === 0
+      ? ''
+      : `: ${count(writes.settled)} of ${count(writes.all)}, ${share(writes.settled, writes.all)}`;
   switch (phase) {
     case 'pull':
-      return `${pulled} leads in ${pages} pages${waiting}`;
+      return `${leads} in ${counted(pages, 'page')}${estimate}${waiting}`;
     case 'read':
-      return `${pulled} leads; reading the table${waiting}`;
+      return `${leads}; reading the table${waiting}`;
     case 'plan':
-      return `comparing ${pulled} leads with ${targetRows} rows${waiting}`;
+      return `comparing ${leads} with ${counted(targetRows, 'row')}${waiting}`;
     case 'push-leads':
       return `writing to the service${written}${waiting}`;
     case 'push-rows':
@@ -25,4 +39,9 @@ export function describeProgress({
     default:
       return `reading again what was written${waiting}`;
   }
+}
+
+/** In whole percent; 100 only when all is done. */
+function share(done: number, all: number): string {
+  return `${Math.floor((done / all) * 100)} %`;
 }

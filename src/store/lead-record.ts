@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Values } from '../lead/value.ts';
+import { streamRows } from './stream-rows.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -49,6 +50,19 @@ export async function findLeadIds(
     [connection, beginning, limit],
   );
   return rows.map(({ id }) => id);
+}
+
+/** All leads that are remembered with the name of their company, as both sides last agreed on it. */
+export async function* namedLeads(
+  pool: pg.Pool,
+  connection: string,
+): AsyncIterable<{ readonly leadId: string; readonly company: string }> {
+  yield* streamRows(
+    pool,
+    `select lead_id as "leadId", base->>'companyName' as company from pairs
+     where connection = $1 and base->>'companyName' is not null order by lead_id`,
+    [connection],
+  );
 }
 
 /** How many leads are remembered. */

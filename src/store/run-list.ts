@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Problem } from '../errors.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
 import { rowKinds, silentKinds } from '../merge/action.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
@@ -12,6 +13,8 @@ export interface ListedRun {
   readonly status: RunStatus;
   readonly undoOf: number | null;
   readonly isApplied: boolean;
+  /** Of its report the first problem: of a run that was stopped or failed the reason. */
+  readonly problem: Problem | null;
   readonly createdAt: number;
   readonly finishedAt: number | null;
   /** What it wrote to both sides, and what it left held; null while it has no report. */
@@ -28,6 +31,7 @@ export async function listRuns(
 ): Promise<readonly ListedRun[]> {
   const { rows } = await db.query<ListedRun>(
     `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
+       report#>'{problems,0}' as problem,
        (extract(epoch from created_at) * 1000)::float8 as "createdAt",
        (extract(epoch from finished_at) * 1000)::float8 as "finishedAt", (report->>'held')::int as held,
        (report#>>'{created,leads}')::int + (report#>>'{created,rows}')::int + (report#>>'{updated,leads}')::int
@@ -58,23 +62,31 @@ export interface OpenRun {
   readonly targetRows: number;
   /** Epoch ms; null: it does not wait. */
   readonly pausedAt: number | null;
+  /** Leads that the last whole sync read; null: there was none. */
+  readonly lastPulled: number | null;
   /** While a side is written: what is to be written to it, and how much of that is settled. */
   readonly writes: { readonly settled: number; readonly all: number } | null;
 }
 
 const leadKinds: readonly ActionKind[] = ['create-lead', 'update-lead', 'delete-lead'];
 
-/** The syncs of these connections that are not finished. */
-export async function openSyncs(db: Queryable, connections: readonly string[]): Promise<readonly OpenRun[]> {
+/** The syncs of these connections that are not finished; or their plans. */
+export async function openSyncs(
+  db: Queryable,
+  connections: readonly string[],
+  mode: RunMode = 'sync',
+): Promise<readonly OpenRun[]> {
   const { rows } = await db.query<OpenRun>(
     `select id, connection, phase, pages, pulled, target_rows as "targetRows",
        (extract(epoch from paused_at) * 1000)::float8 as "pausedAt",
+       (select l.pulled from runs l where l.connection = r.connection and l.mode = 'sync' and l.undo_of is null
+         and l.status in ('succeeded', 'partial') order by l.id desc limit 1) as "lastPulled",
        case when phase in ('push-leads', 'push-rows') then (
          select json_build_object('settled', count(*) filter (where state not in ('planned', 'proven')), 'all', count(*))
          from actions a where a.run_id = r.id and a.round = r.round
            and a.kind = any(case phase when 'push-leads' then $2::text[] else $3::text[] end)) end as writes
-     from runs r where connection = any($1) and mode = 'sync' and finished_at is null order by connection`,
-    [connections, leadKinds, rowKinds],
+     from runs r where connection = any($1) and mode = $4 and finished_at is null order by connection`,
+    [connections, leadKinds, rowKinds, mode],
   );
   return rows;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
@@ -124,6 +125,6 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], 
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {
   if (count === 0) return [];
-  const message = `${count} item(s) of a page have no usable id and were left out`;
+  const message = `${counted(count, 'item of a page has no usable id and was', 'items of a page have no usable id and were')} left out`;
   return [{ code: 'leads.item-invalid', message }];
 }

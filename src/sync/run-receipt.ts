@@ -1,3 +1,4 @@
+import { counted } from '../lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
@@ -42,8 +43,8 @@ export function receiptOf(
 export function unaccountedProblem(unaccounted: number, records: number): Problem {
   const what =
     unaccounted > 0
-      ? `${unaccounted} of ${records} records could not be accounted for`
-      : `${-unaccounted} records too many were counted of ${records}`;
+      ? `${unaccounted} of ${counted(records, 'record')} could not be accounted for`
+      : `${counted(-unaccounted, 'record')} too many ${unaccounted === -1 ? 'was' : 'were'} counted of ${records}`;
   const message = `${what}: it is not known whether both sides show the same. This is a mistake in leadsync: please report it with the log; the next run compares all of them again`;
   return { code: 'receipt.unaccounted', message };
 }

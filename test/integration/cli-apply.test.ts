@@ -45,7 +45,7 @@ class ReviewedPlan implements AsyncDisposable {
     const { run, actions } = await makePlanNow(app, connectionName, {}, never);
     const context = app.contexts.get(connectionName);
     if (context === undefined) throw new Error('the connection is not configured');
-    await writePlanFile(this.path, run, actions, context.connection);
+    await writePlanFile(this.path, { run, actions, companies: new Map() }, context.connection);
   }
 
   get lines() {

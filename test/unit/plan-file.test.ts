@@ -26,6 +26,7 @@ const action = {
   row: 2,
   changes: { stage: { from: 'new', to: 'won' } },
   reason: 'row-edited',
+  expect: {},
   precondition: 'stage:hash',
 };
 
@@ -40,7 +41,8 @@ beforeEach(async () => {
   const [first] = (await loadConfig({ env, cwd: folder })).connections;
   if (first === undefined) throw new Error('no connection');
   connection = first;
-  await writePlanFile(path, run as unknown as Run, [action as unknown as Action], connection);
+  const plan = { run: run as unknown as Run, actions: [action as unknown as Action] };
+  await writePlanFile(path, { ...plan, companies: new Map([[action.leadId, 'Acme']]) }, connection);
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -114,6 +116,7 @@ test('the plan of a scan that failed says why, not that there is nothing to do',
     run: { ...run, status: 'failed', report } as unknown as Run,
     actions: [],
     problems: report.problems,
+    companies: new Map(),
   });
   expect(text).toContain('it does not answer [leads.unreachable]');
   expect(text).not.toMatch(/0 actions|nothing to do/);
@@ -121,7 +124,8 @@ test('the plan of a scan that failed says why, not that there is nothing to do',
 
 test('a problem names the place as far as its sentence does not', () => {
   const problem = { code: 'c', message: 'row 12 is no date', leadId: 'lead-1', row: 1, field: 'stage' };
-  expect(describeProblem(problem)).toBe('row 12 is no date (lead-1, row 1, stage) [c]');
+  expect(describeProblem(problem)).toBe('row 12 is no date (row 1, stage, lead-1) [c]');
+  expect(describeProblem(problem, 'Acme')).toBe('Acme: row 12 is no date (row 1, stage, lead-1) [c]');
   expect(describeProblem({ ...problem, row: 12, message: 'row 12 of lead-1: stage' })).toBe(
     'row 12 of lead-1: stage [c]',
   );

@@ -1,7 +1,10 @@
 import { html } from 'hono/html';
+import { count, counted } from '../../lead/counted.ts';
 import { type Cell, plainCell, isUnreadable } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
+
+export { count, counted };
 
 /** Longer values are folded to so many characters; the whole is one click away, … */
 const shownLength = 160;
@@ -25,14 +28,4 @@ export function foldedText(text: string, look = 'text'): Html {
 function extent({ length }: string): string {
   if (length <= wholeLength) return `all ${count(length)} characters`;
   return `the first ${count(wholeLength)} of ${count(length)} characters`;
-}
-
-/** A number for people: `5,000`. */
-export function count(value: number): string {
-  return value.toLocaleString('en');
-}
-
-/** `1 lead`, `5,000 leads`. */
-export function counted(value: number, one: string, several = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : several}`;
 }

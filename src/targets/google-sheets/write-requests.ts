@@ -1,3 +1,4 @@
+import { counted } from '../../lead/counted.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
@@ -88,7 +89,7 @@ export class WriteRequests {
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
     return this.#inBatches(inserts, parts, send, onRefused, async (count) => {
       await this.#assertSameTab(tab, signal);
-      const [at, what] = [start + done, `${inserts.length - done} more rows`];
+      const [at, what] = [start + done, counted(inserts.length - done, 'more row')];
       const room = roomForRows(tab.sheetId, at, count, at === 1 && tab.rowCount > 1);
       await assertRoom(this.#api, this.#place.name, what, room, signal);
     });

@@ -1,3 +1,4 @@
+import { counted } from '../../lead/counted.ts';
 import { readInstant } from '../../lead/instant.ts';
 import type { Cell, Cells } from '../../lead/value.ts';
 import { locateColumns, type ColumnMapping, type Columns } from '../columns.ts';
@@ -99,7 +100,10 @@ export function readCsvRow(
   for (const [field, { index, type }] of columns.fields) {
     if (index >= record.cells.length) continue;
     if (isShifted) {
-      cells[field] = { unreadable: `${width} cells under ${header.cells.length} headings`, why: 'shifted' };
+      cells[field] = {
+        unreadable: `${width} cells under ${counted(header.cells.length, 'heading')}`,
+        why: 'shifted',
+      };
       continue;
     }
     cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));

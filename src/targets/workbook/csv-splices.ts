@@ -1,3 +1,4 @@
+import { counted } from '../../lead/counted.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
 import type { CsvRecord } from './csv-records.ts';
 import { csvCell, guarded } from './csv-text.ts';
@@ -109,7 +110,7 @@ export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): strin
     ({ index }) => index >= place.cells.length && index < last && !content.has(index),
   );
   if (!unknown) return null;
-  return `Row ${place.row} ends after ${place.cells.length} cells, before other columns that are mapped: fill it up.`;
+  return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other columns that are mapped: fill it up.`;
 }
 
 function splice(start: number, end: number, text: string): Splice {

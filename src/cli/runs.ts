@@ -1,0 +1,86 @@
+import { counted } from '../lead/counted.ts';
+import { LeadsyncError } from '../errors.ts';
+import { localTime } from '../reminders/local-time.ts';
+import { type ListedRun, listRuns } from '../store/run-list.ts';
+import type { CommonOptions } from './main.ts';
+import { describeProblem, print, printJson } from './output.ts';
+import { withStore } from './with-store.ts';
+
+export interface RunsOptions extends CommonOptions {
+  readonly limit: string;
+}
+
+/** More are not listed at once. */
+const mostListed = 1000;
+
+/** `leadsync runs`: the runs of each connection, the latest first: what `undo` takes and `why` names. */
+export function runs(options: RunsOptions): Promise<void> {
+  const limit = Number(options.limit);
+  if (!/^\d+$/.test(options.limit) || limit < 1 || limit > mostListed)
+    throw new LeadsyncError('usage.not-a-number', `--limit takes a whole number from 1 to ${mostListed}`);
+  return withStore(options, async (pool, { connections }) => {
+    const listed = [];
+    for (const { name, sync } of connections) {
+      const ofConnection = await listRuns(pool, name, null, limit);
+      listed.push(...ofConnection.map((run) => json(name, run)));
+      if (options.json) continue;
+      print(`${name} (times in ${sync.timeZone})`);
+      if (ofConnection.length === 0) print('  no run so far');
+      for (const run of ofConnection) print(describe(run, sync.timeZone));
+    }
+    if (options.json) printJson({ runs: listed });
+  });
+}
+
+/** What was asked for, in the words of the commands. */
+function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'undo' | 'apply' {
+  if (mode === 'plan') return 'plan';
+  return undoOf !== null ? 'undo' : isApplied ? 'apply' : 'sync';
+}
+
+/** Why a run ended before its end; of any other its numbers tell. */
+function reasonOf({ status, problem }: ListedRun): ListedRun['problem'] {
+  return status === 'stopped' || status === 'failed' ? problem : null;
+}
+
+function json(connection: string, run: ListedRun): object {
+  const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
+  const reason = reasonOf(run);
+  return {
+    runId: String(id),
+    connection,
+    kind: kindOf(run),
+    ...(undoOf !== null && { undoOf: String(undoOf) }),
+    status,
+    startedAt: new Date(createdAt).toISOString(),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt).toISOString(),
+    durationMs: finishedAt === null ? null : Math.round(finishedAt - createdAt),
+    changes: written,
+    held,
+    ...(reason !== null && { reason }),
+  };
+}
+
+/** A line that fits a narrow terminal, and below it why a run was stopped. */
+function describe(run: ListedRun, timeZone: string): string {
+  const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
+  const { date, time } = localTime(Math.floor(createdAt), timeZone);
+  const kind = kindOf(run);
+  const whose = undoOf === null ? '' : kind === 'plan' ? ` to undo run ${undoOf}` : ` of run ${undoOf}`;
+  const what = kind === 'sync' ? '' : `${kind}${whose}, `;
+  const parts = [
+    `${what}${status}`,
+    kind !== 'plan' && written !== null && (written > 0 ? counted(written, 'change') : 'no change'),
+    held !== null && held > 0 && `${held} held`,
+    finishedAt !== null && shownSeconds(finishedAt - createdAt),
+  ].filter(Boolean);
+  const reason = reasonOf(run);
+  return [
+    `${String(id).padStart(6)}  ${date} ${time}  ${parts.join(', ')}`,
+    ...(reason === null ? [] : [`        ${describeProblem(reason)}`]),
+  ].join('\n');
+}
+
+function shownSeconds(ms: number): string {
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}

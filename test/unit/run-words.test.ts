@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest';
+import { describePlan, summaryJson } from '../../src/cli/plan-output.ts';
+import { describeReport } from '../../src/cli/describe-report.ts';
+import { describeProgress } from '../../src/ops/describe-progress.ts';
+import type { Action } from '../../src/store/actions.ts';
+import type { Run } from '../../src/store/runs.ts';
+import { failedReport, type SyncReport } from '../../src/sync/report.ts';
+
+const report = (more: Partial<SyncReport>): SyncReport => ({
+  ...failedReport('main', { code: '', message: '' }, 1200),
+  runId: '7',
+  status: 'succeeded',
+  pulled: 3,
+  targetRows: 1,
+  problems: [],
+  receipt: { records: 3, equal: 3, held: 0, putOff: 0, left: 0, unexplained: 0 },
+  ...more,
+});
+const held = { code: 'held.code', message: 'city was edited', leadId: 'lead-1', row: 2, field: 'city' };
+const stop = { code: 'guard.max-deletes', message: '9 of 10 would be deleted' };
+const told = (more: Partial<SyncReport>): string =>
+  describeReport(report(more), new Map([['lead-1', 'Acme\nAG']]));
+
+test.each<[string, Partial<SyncReport>, string]>([
+  [
+    'a night without changes is one line',
+    { waitedMs: 3000 },
+    'main: nothing to change: 3 of 3 records equal on both sides (run 7, 1.2 s), waited 3.0 s',
+  ],
+  [
+    'nothing of what is 0, and one is no several',
+    { created: { leads: 1, rows: 0 }, updated: { leads: 2, rows: 1 } },
+    `main: succeeded (run 7, 1.2 s)
+  read     3 leads, 1 row
+  created  1 lead
+  updated  2 leads, 1 row
+  receipt  3 of 3 records equal on both sides`,
+  ],
+  [
+    'the name of the company comes first, its id last',
+    { status: 'partial', held: 1, problems: [held] },
+    `main: partial (run 7, 1.2 s)
+  read     3 leads, 1 row
+  written  nothing
+  held     1   (leadsync conflicts lists them)
+  receipt  3 of 3 records equal on both sides
+  ! Acme AG: city was edited (row 2, lead-1) [held.code]`,
+  ],
+  [
+    'a stop says why before anything else, and how to go on',
+    { status: 'stopped', problems: [stop], receipt: failedReport('', held, 0).receipt },
+    `main: stopped, nothing was written to either side (run 7, 1.2 s)
+  ! 9 of 10 would be deleted [guard.max-deletes]
+  read     3 leads, 1 row
+  leadsync plan shows what would be done
+  if that is what you want: leadsync sync --connection main --allow max-deletes`,
+  ],
+  [
+    'a stop after a part was written does not deny it',
+    { status: 'stopped', problems: [stop], updated: { leads: 1, rows: 0 } },
+    `main: stopped (run 7, 1.2 s)
+  ! 9 of 10 would be deleted [guard.max-deletes]
+  read     3 leads, 1 row
+  updated  1 lead
+  receipt  3 of 3 records equal on both sides
+  leadsync plan shows what would be done
+  if that is what you want: leadsync sync --connection main --allow max-deletes`,
+  ],
+  [
+    'a failed run does not claim that nothing was written',
+    {
+      status: 'failed',
+      problems: [{ code: 'leads.timeout', message: 'no reply' }],
+      pulled: 0,
+      targetRows: 0,
+    },
+    `main: failed (run 7, 1.2 s)
+  receipt  3 of 3 records equal on both sides
+  ! no reply [leads.timeout]`,
+  ],
+])('%s', (_, more, text) => {
+  expect(told(more)).toBe(text);
+});
+
+test('a sync that a person has paused has no number, and nothing else to go on with', () => {
+  const paused = failedReport('main', { code: 'connection.paused', message: 'main is paused' }, 0);
+  expect(describeReport(paused, new Map())).toBe(
+    'main: stopped, nothing was written to either side (0.0 s)\n  ! main is paused [connection.paused]',
+  );
+});
+
+test('a plan names the company first; its summary has numbers by kind and field, and no lines', () => {
+  const run = {
+    id: 3,
+    connection: 'main',
+    undoOf: null,
+    pulled: 1,
+    targetRows: 2,
+    refusals: [],
+    status: 'succeeded',
+  };
+  const action = (kind: Action['kind'], leadId: string | null, changes: object): Action =>
+    ({ id: 1, kind, leadId, row: 2, changes, expect: {}, reason: 'why', message: null }) as unknown as Action;
+  const edit = { stage: { from: 'new', to: 'won' } };
+  const plan = {
+    run: run as unknown as Run,
+    actions: [
+      action('update-lead', 'lead-1', edit),
+      action('update-lead', 'lead-2', { ...edit, city: { from: null, to: 'Ulm' } }),
+      action('create-lead', null, { companyName: { from: null, to: 'New AG' } }),
+    ],
+    problems: [],
+    companies: new Map([['lead-1', 'Acme']]),
+  };
+  const lines = describePlan(plan).split('\n');
+  expect(lines).toEqual([
+    'main: plan 3: 1 lead, 2 rows, 3 actions',
+    '  update-lead  Acme, row 2 (why) lead-1',
+    '    stage: "new" → "won"',
+    '  update-lead  row 2 (why) lead-2',
+    '    stage: "new" → "won"',
+    '    city: (empty) → "Ulm"',
+    '  create-lead  New AG, row 2 (why)',
+    '    companyName: (empty) → "New AG"',
+    '  nothing was written',
+  ]);
+  expect(describePlan(plan, { summary: true }).split('\n').slice(1, 3)).toEqual([
+    '  update-lead       2   stage 2, city 1',
+    '  create-lead       1',
+  ]);
+  expect(summaryJson(plan)).toEqual({
+    planId: '3',
+    connection: 'main',
+    guard: { ok: true, refusals: [] },
+    summary: {
+      'update-lead': { count: 2, fields: { stage: 2, city: 1 } },
+      'create-lead': { count: 1, fields: { companyName: 1 } },
+    },
+  });
+});
+
+test.each([
+  ['no number is known on the first sync', 'pull', 340, null, null, '340 leads in 1 page'],
+  [
+    'the last sync gives an estimate',
+    'pull',
+    340,
+    1000,
+    null,
+    "340 leads in 1 page, about 34 % of last time's 1,000",
+  ],
+  ['more than last time is no share', 'pull', 1001, 1000, null, '1,001 leads in 1 page'],
+  [
+    'what is to be written is known',
+    'push-rows',
+    5,
+    5,
+    { settled: 199, all: 200 },
+    'writing to the table: 199 of 200, 99 %',
+  ],
+  [
+    'nothing to be written has no share',
+    'push-leads',
+    5,
+    5,
+    { settled: 0, all: 0 },
+    'writing to the service',
+  ],
+] as const)('progress: %s', (_, phase, pulled, lastPulled, writes, text) => {
+  const open = { phase, pulled, pages: 1, targetRows: 1, pausedAt: null, lastPulled, writes };
+  expect(describeProgress(open)).toBe(text);
+});
