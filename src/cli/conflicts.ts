@@ -3,7 +3,7 @@ import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, nameRecord, rowName } from './name-record.ts';
+import { companiesIn, heldCompany, nameRecord, rowName } from './name-record.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
@@ -17,7 +17,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
     for (const connection of connections) {
       const items = await listHeld(pool, connection.name);
       const companies = await companiesIn(pool, connection.name, items);
-      held.push(...items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null })));
+      held.push(...items.map((item) => ({ ...item, company: heldCompany(item, companies) })));
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);
     }
     if (options.json) return printJson({ conflicts: held.map(heldJson) });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { counted } from '../lead/counted.ts';
+import { count, counted } from '../lead/counted.ts';
 import { waysPast } from '../merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { companiesIn, type Companies } from './name-record.ts';
@@ -44,8 +44,8 @@ export function describeReport(
     lines.push(`  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`);
   lines.push(...written);
   if (written.length === 0 && status === 'partial') lines.push('  written  nothing');
-  if (held > 0) lines.push(`  held     ${held}   (leadsync conflicts lists them)`);
-  if (putOff > 0) lines.push(`  put off  ${putOff}   (${whoLooksAgain(report)} looks again)`);
+  if (held > 0) lines.push(`  held     ${count(held)}   (leadsync conflicts lists them)`);
+  if (putOff > 0) lines.push(`  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`);
   // A run of an older version has no receipt, one that was stopped before it compared anything an empty one.
   if ('receipt' in report && report.receipt.records > 0) lines.push(`  receipt  ${describeReceipt(report)}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
@@ -102,9 +102,9 @@ function describeReceipt({ receipt, undoOf }: SyncReport): string {
   const [one, several, whole] =
     undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];
   const parts = [
-    `${equal} of ${counted(records, one, several)} ${whole}`,
-    held > 0 && `${held} held`,
-    putOff > 0 && `${putOff} put off`,
+    `${count(equal)} of ${counted(records, one, several)} ${whole}`,
+    held > 0 && `${count(held)} held`,
+    putOff > 0 && `${count(putOff)} put off`,
     left > 0 && counted(left, 'left as it is', 'left as they are'),
     unexplained > 0 && counted(unexplained, 'does not show what was written', 'do not show what was written'),
   ];
@@ -113,7 +113,7 @@ function describeReceipt({ receipt, undoOf }: SyncReport): string {
 
 function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {
   const parts = [
-    `${done} of ${counted(lines, 'line')} carried out`,
+    `${count(done)} of ${counted(lines, 'line')} carried out`,
     doneBefore > 0 && `${doneBefore} ${doneBefore === 1 ? 'was' : 'were'} before`,
     stale > 0 && `${stale} refused`,
   ];

@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import { plainCell } from '../lead/value.ts';
 import { companiesOf } from '../store/companies.ts';
+import type { Held } from '../store/held.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** What the companies of leads are called, by their ids. */
@@ -24,6 +26,11 @@ export function nameRecord(
 /** `row 12`; null: it has none. */
 export function rowName(row: number | null | undefined): string | null {
   return row === null || row === undefined ? null : `row ${row}`;
+}
+
+/** What the company of a held item is called; while that is what is held, the lead's name, or else the row's. */
+export function heldCompany({ leadId, field, lead, rowValue }: Held, companies: Companies): string | null {
+  return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
 }
 
 /** The names of the companies that these problems, conflicts or actions of a connection are about. */

@@ -6,7 +6,7 @@ import { sameCell, showCell } from '../lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides, decide, type Side } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';
-import { companiesIn, type Companies, nameRecord, rowName } from './name-record.ts';
+import { companiesIn, type Companies, heldCompany, nameRecord, rowName } from './name-record.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { userName } from './user-name.ts';
 import { withStore } from './with-store.ts';
@@ -111,12 +111,9 @@ async function decideAsListed(pool: pg.Pool, config: Config, listed: Held, use: 
 
 const gone: ReadonlySet<string> = new Set(['usage.unknown-conflict', 'usage.conflict-changed']);
 
-function describeDecided(
-  { leadId, row, field, lead, rowValue }: Held,
-  use: Side,
-  companies: Companies,
-): string {
+function describeDecided(item: Held, use: Side, companies: Companies): string {
+  const { leadId, row, field, lead, rowValue } = item;
   const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
-  const name = nameRecord(companies.get(leadId), rowName(row));
+  const name = nameRecord(heldCompany(item, companies), rowName(row));
   return `${name}: ${field} ${showCell(kept)} is kept, ${showCell(given)} given up  ${leadId}`;
 }

@@ -4,7 +4,7 @@ import type { OpenRun } from '../store/run-list.ts';
 /** What tells how much there is to do; not everybody who shows a run knows it. */
 type Totals = Pick<OpenRun, 'writes' | 'lastPulled'>;
 
-/** How far a run is, for people, in a few words: `3,400 leads in 34 pages, about 34 % of last time's 10,000`. */
+/** How far a run is, for people, in a few words: `3,400 leads, about 34 % of last time's 10,000`. */
 export function describeProgress({
   phase,
   pulled,
@@ -19,7 +19,7 @@ export function describeProgress({
   // Nobody knows how many leads there are before the last page: only the last sync's number tells, about.
   const estimate =
     lastPulled === null || lastPulled === 0 || pulled > lastPulled
-      ? ''
+      ? null
       : `, about ${share(pulled, lastPulled)} of last time's ${count(lastPulled)}`;
   const written =
     writes === null || writes.all === 0
@@ -27,7 +27,7 @@ export function describeProgress({
       : `: ${count(writes.settled)} of ${count(writes.all)}, ${share(writes.settled, writes.all)}`;
   switch (phase) {
     case 'pull':
-      return `${leads} in ${counted(pages, 'page')}${estimate}${waiting}`;
+      return `${leads}${estimate ?? ` in ${counted(pages, 'page')}`}${waiting}`;
     case 'read':
       return `${leads}; reading the table${waiting}`;
     case 'plan':

@@ -67,6 +67,7 @@ describe('exit codes and --json', () => {
     expect(planned.actions.find(({ leadId }) => leadId === lead?.id)).toEqual({
       id: expect.stringMatching(/^\d+$/),
       kind: 'create-row',
+      company: lead?.companyName,
       leadId: lead?.id,
       changes: expect.objectContaining({ companyName: { from: null, to: lead?.companyName } }),
       reason: expect.any(String),
@@ -162,7 +163,7 @@ describe('exit codes and --json', () => {
       problems: [told],
       receipt: { records: 8, equal: 7, left: 1 },
     });
-    expect((await workspace.cli('sync')).stdout).toContain('deleted  1 leads, 0 rows');
+    expect((await workspace.cli('sync')).stdout).toContain('deleted  1 lead\n');
   });
 
   test('plan and sync with held items: 3; conflicts lists both values; resolve settles', async () => {
@@ -318,7 +319,7 @@ test('the same report for people: where it stands and what helps, and no JSON', 
   const { code, stdout } = await workspace.cli('sync');
   expect(code).toBe(3);
   expect(stdout).toContain('main: partial');
-  expect(stdout).toContain('2 leads, 1 rows');
+  expect(stdout).toContain('2 leads, 1 row\n');
   expect(stdout).toContain('[row.orphan]');
   expect(stdout).toContain('leadsync conflicts');
   const report = (await workspace.cli('sync', '--json')).json<SyncReport>();

@@ -32,7 +32,7 @@ test('coming, sent and missed ones are listed, for people and as JSON', async ()
   await using _workspace = workspace;
   const text = await workspace.cli('reminders');
   expect(text.code).toBe(0);
-  expect(text.stdout).toMatch(/coming: 1\n.*anna@example\.com {2}Coming AG .*, 0m before/);
+  expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, 0m before, to anna@example\.com {2}\S+\n/);
   expect(text.stdout).not.toContain('cancelled');
   expect(text.stdout).toMatch(/sent, the latest first\n.*Sent AG/);
   expect(text.stdout).toMatch(/failed or missed.*\n.*Missed AG.*\n.*missed: it could not be sent in time/);
@@ -81,7 +81,7 @@ test('--cancelled lists those too, with the reason; an owner without an e-mail a
   expect((await workspace.cli('sync')).code).toBe(0);
   const { stdout } = await workspace.cli('reminders', '--cancelled');
   expect(stdout).toMatch(
-    /cancelled, the latest first\n.*Of carl.*, 0m before\n +the follow-up was moved, cleared/,
+    /cancelled, the latest first\n.*Of carl.*, 0m before, to .*\n +the follow-up was moved, cleared/,
   );
   expect(stdout).toMatch(
     /! 2 leads have no e-mail address in Owner, such as "[Dd]ora.*" in row [234]: routes and to/,

@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     sandbox.set({ maxLimit: 20, faults: [{ kind: 'slow', ms: 700, when: { every: 1 }, on: ['list'] }] });
     const running = site.workspace.sync();
     try {
-      await line.getByText(/run \d+: \d+ leads in [123] pages?/).waitFor();
+      await line.getByText(/run \d+: \d+ leads, about \d+ % of last time/).waitFor();
       expect(await page.getByRole('status').innerText()).toMatch(/^main: run \d+ has begun$/);
       await page.reload();
       expect(await line.innerText()).toMatch(/^Running now run \d+: /);

@@ -141,14 +141,7 @@ test('a plan names the company first; its summary has numbers by kind and field,
 
 test.each([
   ['no number is known on the first sync', 'pull', 340, null, null, '340 leads in 1 page'],
-  [
-    'the last sync gives an estimate',
-    'pull',
-    340,
-    1000,
-    null,
-    "340 leads in 1 page, about 34 % of last time's 1,000",
-  ],
+  ['the last sync gives an estimate', 'pull', 340, 1000, null, "340 leads, about 34 % of last time's 1,000"],
   ['more than last time is no share', 'pull', 1001, 1000, null, '1,001 leads in 1 page'],
   [
     'what is to be written is known',
