@@ -31,9 +31,12 @@ export function describeReport(
   const { status, runId, held, putOff, waitedMs } = report;
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
-  const waited = waitedMs > 0 ? `  waited   ${seconds(waitedMs)}` : '';
-  if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined)
-    return `${report.connection}: nothing to change: ${describeReceipt(report)} ${took}${waited && `,${waited.replaceAll(/ +/g, ' ')}`}`;
+  // A run of an older version has no receipt, one that was stopped before it compared anything an empty one.
+  const receipt = 'receipt' in report && report.receipt.records > 0 ? describeReceipt(report) : '';
+  if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
+    const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
+    return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;
+  }
   const said = describeProblems(report.problems, companies);
   const isUntouched = status === 'stopped' && written.length === 0;
   const lines = [
@@ -43,13 +46,13 @@ export function describeReport(
   if (report.pulled + report.targetRows > 0)
     lines.push(`  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`);
   lines.push(...written);
-  if (written.length === 0 && status === 'partial') lines.push('  written  nothing');
+  // What was put off may be a write of which nobody heard what became.
+  if (written.length + putOff === 0 && status === 'partial') lines.push('  written  nothing');
   if (held > 0) lines.push(`  held     ${count(held)}   (leadsync conflicts lists them)`);
   if (putOff > 0) lines.push(`  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`);
-  // A run of an older version has no receipt, one that was stopped before it compared anything an empty one.
-  if ('receipt' in report && report.receipt.records > 0) lines.push(`  receipt  ${describeReceipt(report)}`);
+  if (receipt !== '') lines.push(`  receipt  ${receipt}`);
   if (report.plan !== undefined) lines.push(`  plan     ${describeApplied(report.plan)}`);
-  if (waited !== '') lines.push(waited);
+  if (waitedMs > 0) lines.push(`  waited   ${seconds(waitedMs)}`);
   if (status !== 'stopped') lines.push(...said);
   else lines.push(...howToGoOn(report, command));
   return lines.join('\n');

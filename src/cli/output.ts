@@ -57,12 +57,13 @@ function harmless(text: string): string {
 /** A problem for people: which company, what, where as far as the sentence does not say it already, and the code. */
 export function describeProblem(
   { code, message, leadId, row, field }: Problem,
-  company?: string | null,
+  companyName?: string | null,
 ): string {
-  const name = shownCompany(company);
+  const company = shownCompany(companyName);
+  const name = company === null || message.includes(company) ? '' : `${company}: `;
   const places = [rowName(row) ?? '', field ?? '', leadId ?? ''];
   const unsaid = places.filter((place) => place !== '' && !saysWord(message, place));
-  return `${name === null ? '' : `${name}: `}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
+  return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }
 
 /** Whether the text has the word as a whole: "row 12" does not say "row 1". */

@@ -106,10 +106,10 @@ function planLine(action: Action, companies: Companies): PlanLine {
   };
 }
 
-/** What both sides last agreed on; of a record that was never in step what the action writes, or saw. */
+/** What both sides last agreed on; of a record that was never in step what the action saw, or writes. */
 function companyOf({ leadId, changes, expect }: Action, companies: Companies): string | null {
   const { companyName: change } = changes;
-  const cell = change?.to ?? change?.from ?? expect['companyName'] ?? null;
+  const cell = change?.from ?? change?.to ?? expect['companyName'] ?? null;
   return companies.get(leadId ?? '') ?? plainCell(cell);
 }
 

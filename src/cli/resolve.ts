@@ -27,9 +27,11 @@ export function resolve(
     });
   return withStore(options, async (pool, config) => {
     if (id === undefined) return resolveAll(pool, config, use, options.json ?? false);
-    const { connection, field, leadId } = await decide(pool, id, { use, by: userName() }, fieldsIn(config));
+    const held = await decide(pool, id, { use, by: userName() }, fieldsIn(config));
+    const { connection, field, leadId, row } = held;
     if (options.json) return printJson({ id, connection, use, applies: 'next sync' });
-    const name = nameRecord((await companiesIn(pool, connection, [{ leadId }])).get(leadId), leadId);
+    const company = heldCompany(held, await companiesIn(pool, connection, [held]));
+    const name = nameRecord(company, rowName(row), leadId) || 'The row';
     print(
       field === ''
         ? `${name}: the ${use === 'lead' ? 'row' : 'lead'} is made again.`
@@ -109,7 +111,11 @@ async function decideAsListed(pool: pg.Pool, config: Config, listed: Held, use: 
   }
 }
 
-const gone: ReadonlySet<string> = new Set(['usage.unknown-conflict', 'usage.conflict-changed']);
+const gone: ReadonlySet<string> = new Set([
+  'usage.unknown-conflict',
+  'usage.conflict-changed',
+  'usage.not-decidable',
+]);
 
 function describeDecided(item: Held, use: Side, companies: Companies): string {
   const { leadId, row, field, lead, rowValue } = item;

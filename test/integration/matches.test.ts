@@ -100,7 +100,7 @@ test('plan shows the link and why, apply carries out exactly it, why tells it, u
   const [acme] = here.sandbox.leads.list();
   const before = everything(here);
   const plan = await here.cli('plan', '--out', 'plan.json');
-  expect(plan.stdout).toMatch(/link .*\(matched\)\n {4}companyName is the same but for spelling/);
+  expect(plan.stdout).toMatch(/link .*\(matched\) \S+\n {4}companyName is the same but for spelling/);
   expect(everything(here)).toEqual(before);
   const applied = await here.cli('apply', 'plan.json', '--json');
   expect(applied.json<{ updated: object; runId: string }>()).toMatchObject({
