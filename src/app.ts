@@ -61,8 +61,13 @@ export interface App extends AsyncDisposable {
   readonly metrics: Metrics;
 }
 
-/** Runs of different connections in one process; more of them wait for their turn. */
-export const runsAtOnce = 4;
+/**
+ * Runs of different connections in one process; more of them wait for their turn. Each needs up to four database connections
+ * at once (lease, turn at the service, transaction, rows), and four are for all else.
+ */
+export function runsAtOnce(poolMax: number): number {
+  return Math.min(4, Math.max(1, Math.floor((poolMax - 4) / 4)));
+}
 
 /**
  * The only place that builds things: database, queues, clients and targets. What only some need is loaded when it is
@@ -70,7 +75,9 @@ export const runsAtOnce = 4;
  */
 export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
-  const { pool, connectionString } = stack.use(await openStore(config, tellFault(log)));
+  const { pool, connectionString } = stack.use(
+    await openStore(config, { onFault: tellFault(log), tell: (line) => log.warn(line) }),
+  );
   const database = new DatabaseWatch(
     { pool, bundled: config.databaseUrl === undefined, hasJobs: config.redisUrl === undefined },
     log,
@@ -88,7 +95,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
-  const runs = new Places(runsAtOnce);
+  const runs = new Places(runsAtOnce(config.databasePoolMax));
   const isCrowded = (): boolean => runs.isCrowded;
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
@@ -137,7 +144,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
 }
 
 /** A line for each try in vain to start the bundled Postgres again. */
-function tellFault(log: Logger): EmbeddedPostgresOptions['onFault'] {
+function tellFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> {
   return ({ code, message }, againMs) =>
     log.warn(
       { code, reason: message, againMs },

@@ -2,36 +2,51 @@ import type pg from 'pg';
 import type { Config } from './config/config.ts';
 import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
 import { openDatabase } from './store/database.ts';
+import { assertOwnSession } from './store/own-session.ts';
 import { migrate } from './store/migrate.ts';
 
-/** The database that is configured, or the embedded one, with the schema of this version. */
+/** A database with the state, open. */
 export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly connectionString: string;
 }
 
-/** `onFault`: of the embedded one. Throws what `startEmbeddedPostgres`, `openDatabase` and `migrate` do. */
-export async function openStore(
-  { databaseUrl, dataDir }: Config,
-  onFault?: EmbeddedPostgresOptions['onFault'],
+/** Where the state is. */
+type Place = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePoolMax'>;
+
+/** What the embedded server tells on its way; by default what was put right is said on stderr. */
+type Told = Pick<EmbeddedPostgresOptions, 'onFault' | 'tell'>;
+
+/**
+ * The database that is configured, or the embedded one, with the schema of this version. Throws what `openStoreAsIs` and
+ * `migrate` do.
+ */
+export async function openStore(place: Place, told?: Told): Promise<Store> {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openStoreAsIs(place, told));
+  await migrate(store.pool);
+  const owned = stack.move();
+  return { ...store, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The same with the schema as it is, or without any. Throws what `startEmbeddedPostgres`, `openDatabase` and `assertOwnSession` do. */
+export async function openStoreAsIs(
+  { databaseUrl, dataDir, databasePoolMax }: Place,
+  told: Told = { tell: (line) => void process.stderr.write(`leadsync: ${line}\n`) },
 ): Promise<Store> {
   await using stack = new AsyncDisposableStack();
-  const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, onFault, stack));
-  const pool = stack.adopt(openDatabase({ connectionString }), (opened) => opened.end());
-  await migrate(pool);
+  const connectionString = databaseUrl?.reveal() ?? (await useEmbedded(dataDir, stack, told));
+  const pool = stack.adopt(openDatabase({ connectionString, max: databasePoolMax }), (opened) =>
+    opened.end(),
+  );
+  // One that we have started has nothing before it.
+  if (databaseUrl !== undefined) await assertOwnSession(pool);
   const owned = stack.move();
   return { pool, connectionString, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function useEmbedded(
-  dataDir: string,
-  onFault: EmbeddedPostgresOptions['onFault'],
-  stack: AsyncDisposableStack,
-): Promise<string> {
+async function useEmbedded(dataDir: string, stack: AsyncDisposableStack, told: Told): Promise<string> {
   const { startEmbeddedPostgres } = await import('./store/embedded-postgres.ts');
-  const server = stack.adopt(
-    await startEmbeddedPostgres(dataDir, { ...(onFault && { onFault }) }),
-    (started) => started.close(),
-  );
+  const server = stack.adopt(await startEmbeddedPostgres(dataDir, told), (started) => started.close());
   return server.connectionString;
 }

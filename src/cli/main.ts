@@ -9,8 +9,10 @@ import type { ForgetOptions } from './forget.ts';
 import type { MatchOptions } from './match.ts';
 import type { PlanOptions } from './plan.ts';
 import type { RemindersOptions } from './reminders.ts';
+import type { ExportStateOptions } from './export-state.ts';
 import type { ResolveOptions } from './resolve.ts';
 import type { RunsOptions } from './runs.ts';
+import type { RestoreCommandOptions } from './restore.ts';
 import type { SandboxCommandOptions } from './sandbox.ts';
 import type { SyncOptions } from './sync.ts';
 import type { UndoOptions } from './undo.ts';
@@ -161,6 +163,20 @@ command('forget', 'lists what is kept of a connection that left the configuratio
   .action(async (name: string, options: ForgetOptions) =>
     (await import('./forget.ts')).forget(name, options),
   );
+command('backup', 'writes the whole state into one file; workers may go on meanwhile')
+  .argument('<file>', 'made or replaced as a whole; only you can read it')
+  .action(async (file: string, options: CommonOptions) =>
+    (await import('./backup.ts')).backup(file, options),
+  );
+command('restore', 'makes the state what a backup says; workers have to be stopped')
+  .argument('<file>', 'a file that `leadsync backup` wrote')
+  .option('--replace', 'throw away the state that is there')
+  .action(async (file: string, options: RestoreCommandOptions) =>
+    (await import('./restore.ts')).restore(file, options),
+  );
+command('export-state', 'moves the state into another Postgres; workers have to be stopped')
+  .requiredOption('--to <url>', 'its DATABASE_URL; without the password when PGPASSWORD holds it')
+  .action(async (options: ExportStateOptions) => (await import('./export-state.ts')).exportState(options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
   .option('--leads <n>', 'how many leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')

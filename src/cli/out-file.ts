@@ -31,19 +31,25 @@ export function assertCanWrite(path: string, kept = 'the plan', option = '--out'
 }
 
 /** Writes a file as a whole or not at all. Throws `plan.not-written`. */
-export async function replaceFile(
+export function replaceFile(path: string, text: string, kept?: string, option?: string): Promise<void> {
+  return replaceFileWith(path, (temporary) => writeFile(temporary, text, own), kept, option);
+}
+
+/** The same, when `write` fills the file, which it makes as `own` says. A LeadsyncError of its own is thrown as it is. */
+export async function replaceFileWith(
   path: string,
-  text: string,
+  write: (temporary: string) => Promise<void>,
   kept = 'the plan',
   option = '--out',
 ): Promise<void> {
   const temporary = temporaryFor(path);
   try {
-    await writeFile(temporary, text, own);
+    await write(temporary);
     await rename(temporary, path);
   } catch (cause) {
     // The fault itself is what is told, not that of tidying up after it.
     await rm(temporary, { force: true }).catch(() => {});
+    if (cause instanceof LeadsyncError) throw cause;
     throw new LeadsyncError(
       'plan.not-written',
       `${kept} could not be written to ${path} (${reasonOf(cause)}); a file that was there is as it was`,
@@ -53,7 +59,7 @@ export async function replaceFile(
 }
 
 /** Customers stand in it: who is to review it is given it. Nothing that is there already is written to. */
-const own = { mode: 0o600, flag: 'wx' } as const;
+export const own = { mode: 0o600, flag: 'wx' } as const;
 
 function temporaryFor(path: string): string {
   return `${path}.${randomUUID()}.tmp`;

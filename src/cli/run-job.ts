@@ -7,6 +7,7 @@ import { LeadsyncError } from '../errors.ts';
 import { pausedSince } from '../store/pauses.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
+import { describeProgress } from '../ops/describe-progress.ts';
 import { showProgress } from './progress.ts';
 
 /** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
@@ -46,9 +47,10 @@ export async function runJob(
     mostWaitMs: longestWaitMs,
   });
   const mode = name === 'plan' ? 'plan' : 'sync';
+  // From the database, so that it does not matter which process does the work.
   await using progress = await showProgress(connection, async () => {
     const [open] = await openSyncs(app.pool, [connection], mode);
-    return open;
+    return open === undefined ? null : describeProgress(open);
   });
   const summary = (await job.finished(stop)) as RunSummary;
   await progress[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { LeadsyncError } from '../errors.ts';
-import { openStore } from '../open-store.ts';
+import { openStore, openStoreAsIs, type Store } from '../open-store.ts';
 import { goByDatabaseTime } from '../store/database-time.ts';
 import type { CommonOptions } from './main.ts';
 
@@ -15,6 +15,21 @@ export async function withStore(
   await using store = await openStore(config);
   using _time = await goByDatabaseTime(store.pool);
   await run(store.pool, config);
+}
+
+/** For commands on the state of all connections at once, whatever its schema is. Throws `usage.all-connections` with `--connection`. */
+export async function withWholeState(
+  options: CommonOptions,
+  run: (store: Store, config: Config) => Promise<void>,
+): Promise<void> {
+  if (options.connection !== undefined)
+    throw new LeadsyncError(
+      'usage.all-connections',
+      'The state of all connections is one: --connection cannot be used here',
+    );
+  const config = await loadNarrowed(options);
+  await using store = await openStoreAsIs(config);
+  await run(store, config);
 }
 
 /** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection` when there is none of that name. */

@@ -134,6 +134,8 @@ export interface Config {
   readonly dataDir: string;
   /** Unset: the embedded Postgres under dataDir. */
   readonly databaseUrl?: Secret;
+  /** Connections to that Postgres at most, besides those of the jobs. */
+  readonly databasePoolMax: number;
   /** Unset: the jobs are in the Postgres above. Read by redis-address.ts. */
   readonly redisUrl?: Secret;
   /** What all keys in Redis begin with. */

@@ -17,10 +17,19 @@ import { wantsTraces } from './tracing.ts';
 /** Shorter ones (characters) can be guessed. */
 const leastToken = 16;
 const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
+/** One run, the help for two others, and what else a worker does: with fewer they would wait for each other. */
+const leastPool = 8;
 
 const schema = z
   .object({
     DATABASE_URL: postgresUrl().optional(),
+    DATABASE_POOL_MAX: text((value) =>
+      /^\d{1,3}$/.test(value) && Number(value) >= leastPool
+        ? null
+        : `must be a whole number from ${leastPool} to 999`,
+    )
+      .transform(Number)
+      .prefault('20'),
     REDIS_URL: text(redisAddressMistake)
       .transform((value) => new Secret(value))
       .optional(),
@@ -82,13 +91,24 @@ export function readProcessSettings(environment: Environment, cwd: string): Proc
   const parsed = schema.safeParse(raw);
   if (!parsed.success)
     return { mistakes: schemaMistakes(variables(raw, cwd), parsed.error.issues), smtpIsSet };
-  const { DATABASE_URL, DATA_DIR, SMTP_URL, SMTP_RATE, HOST, PORT, ADMIN_TOKEN, LOG_LEVEL } = parsed.data;
+  const {
+    DATABASE_URL,
+    DATABASE_POOL_MAX,
+    DATA_DIR,
+    SMTP_URL,
+    SMTP_RATE,
+    HOST,
+    PORT,
+    ADMIN_TOKEN,
+    LOG_LEVEL,
+  } = parsed.data;
   const { REDIS_URL, REDIS_PREFIX } = parsed.data;
   const { GOOGLE_APPLICATION_CREDENTIALS: credentials, GOOGLE_SHEETS_URL, HUBSPOT_URL } = parsed.data;
   return {
     settings: {
       dataDir: resolve(cwd, DATA_DIR),
       ...(DATABASE_URL === undefined ? {} : { databaseUrl: DATABASE_URL }),
+      databasePoolMax: DATABASE_POOL_MAX,
       ...(REDIS_URL === undefined ? {} : { redisUrl: REDIS_URL }),
       redisPrefix: REDIS_PREFIX,
       ...(SMTP_URL === undefined ? {} : { smtpUrl: SMTP_URL }),

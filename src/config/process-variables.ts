@@ -14,6 +14,12 @@ export const processVariables = [
       'Postgres for state and jobs: postgres://user:password@host/database. Without it: one is started under DATA_DIR.',
   },
   {
+    variable: 'DATABASE_POOL_MAX',
+    default: '20',
+    meaning:
+      'Connections to Postgres that each process opens for the state at most, 8 or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take 11 more, and 2 for each connection of leadsync.yaml.',
+  },
+  {
     variable: 'REDIS_URL',
     secret: true,
     meaning:

@@ -190,8 +190,11 @@ function describeOther({ here, before, known, recognised, newLeads, differing }:
   return `${here} is another place than ${before}, which was kept in step so far: ${newLeads} of its rows would become leads, ${differing} differ from their leads. ${take}; else set the target back`;
 }
 
-function explainMark({ kind, by }: Extract<MarkVerdict, { readonly by: string }>, known: number): string {
+function explainMark(verdict: Extract<MarkVerdict, { readonly by: string }>, known: number): string {
+  const { kind, by } = verdict;
   const allowed = `Once it is allowed, the ${known} known pairs are compared as at first sight, and what differs is held`;
+  if ('backedUpAt' in verdict)
+    return `the state came out of a backup of ${verdict.backedUpAt.toISOString()}, and what both sides agreed on since is not known: what looks like an edit may be an older value. ${allowed}`;
   switch (kind) {
     case 'older-state':
       return `the table was written by a newer or another copy of this state (its mark is not known here): was the state restored from a backup, or does a copy of it, for tests perhaps, sync the same table? Give the copy another table, and a database of its own. ${allowed}`;

@@ -17,7 +17,8 @@ export interface KnownMark {
 export type MarkVerdict =
   | { readonly kind: 'current' }
   | { readonly kind: 'earlier'; readonly runId: number }
-  | { readonly kind: 'older-state' | 'other-keeper' | 'other-target'; readonly by: string };
+  | { readonly kind: 'older-state' | 'other-keeper' | 'other-target'; readonly by: string }
+  | { readonly kind: 'older-state'; readonly by: string; readonly backedUpAt: Date };
 
 /** What an earlier mark says for an older copy, beside the values; null: the mark tells of none. */
 export function doubtOf(verdict: MarkVerdict): Doubt | null {
@@ -32,6 +33,8 @@ export interface KnownMarks {
   /** The last of the connection that is known to have arrived, and the oldest that is remembered. */
   readonly lastWritten: number | null;
   readonly oldest: number | null;
+  /** When the backup was made that the state came out of, since which nobody has decided on it; null: it did not. */
+  readonly backedUpAt: Date | null;
 }
 
 /** By what a mark is remembered. */
@@ -39,8 +42,19 @@ export function nonceOf({ nonce, keeper }: TableMark): string {
   return nonce ?? keeper;
 }
 
-/** Decides what a mark means (docs/marks.md). Pure. */
+/**
+ * Decides what a mark means (docs/marks.md), and whether the state is an older one, of which a mark can be silent: not every
+ * sync writes one. Pure.
+ */
 export function judgeMark(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {
+  const verdict = judgeMarkAlone(mark, connection, known);
+  const { backedUpAt } = known;
+  if (backedUpAt === null || verdict.kind === 'other-keeper' || verdict.kind === 'other-target')
+    return verdict;
+  return { kind: 'older-state', by: connection, backedUpAt };
+}
+
+function judgeMarkAlone(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {
   const { found, lastWritten, oldest, keeper } = known;
   if (mark === null) return { kind: 'current' };
   const { generation } = mark;

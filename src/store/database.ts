@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
+import { pooled, protocolViolation } from './own-session.ts';
 
 const connectTimeoutMs = 10_000;
 
@@ -21,14 +22,19 @@ export const signOfLifeMs = 15_000;
 const int8 = 20;
 
 /**
- * A pool of at most 20 connections, in which unqualified names mean the schema `leadsync`. Nothing is connected before
+ * A pool of at most `max` connections, in which unqualified names mean the schema `leadsync`. Nothing is connected before
  * the first query. int8 is read as a number where that is exact, else as text; timestamptz as Date.
  *
  * A connection that cannot be made within 10 s rejects with `database.unreachable`, and so does opening a URL that
- * cannot be understood (retry never). A statement that fails rejects with pg's own error, whose `code` is the SQLSTATE.
+ * cannot be understood (retry never); one that a pooler refuses with `config.database-pooler`. A statement that fails rejects with pg's own error, whose `code` is the SQLSTATE.
  */
-export function openDatabase(options: { readonly connectionString: string }): pg.Pool {
-  const { connectionString } = options;
+export function openDatabase({
+  connectionString,
+  max = 20,
+}: {
+  readonly connectionString: string;
+  readonly max?: number;
+}): pg.Pool {
   const place = placeOf(connectionString);
   class Client extends pg.Client {
     constructor(config?: pg.ClientConfig) {
@@ -58,7 +64,7 @@ export function openDatabase(options: { readonly connectionString: string }): pg
   const pool = new pg.Pool({
     connectionString,
     Client,
-    max: 20,
+    max,
     keepAlive: true,
     // A server that a cut cable keeps silent is given up after some minutes, not hours.
     keepAliveInitialDelayMillis: 10_000,
@@ -147,6 +153,7 @@ function placeOf(connectionString: string): string {
 function unreachable(place: string, cause: unknown): LeadsyncError {
   const code =
     cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null;
+  if (code === protocolViolation) return pooled('does not take the settings of a session', cause);
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : (code ?? 'no reason given');
   return new LeadsyncError('database.unreachable', `The database ${place} cannot be reached: ${reason}`, {
     retry: 'later',

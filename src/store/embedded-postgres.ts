@@ -6,6 +6,7 @@ import { LeadsyncError } from '../errors.ts';
 import { folderFault } from './folder-fault.ts';
 import {
   type Cluster,
+  closeToOthers,
   clusterUser,
   openCluster,
   readPidFile,
@@ -27,6 +28,8 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** Told of each try in vain to start it again, with the ms until the next one. */
   readonly onFault?: (fault: LeadsyncError, againMs: number) => void;
+  /** Is told of what was put right in the folder, a sentence each. */
+  readonly tell?: (line: string) => void;
 }
 
 /** A connection that holds the shared lock which says "this server is in use". */
@@ -71,9 +74,10 @@ async function faultOf(dataDir: string, error: unknown): Promise<LeadsyncError> 
 
 async function start(
   dataDir: string,
-  { durable = true, onFault }: EmbeddedPostgresOptions,
+  { durable = true, onFault, tell = () => {} }: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(dataDir, durable);
+  await closeToOthers(cluster, tell);
   const closing = new AbortController();
   const { signal } = closing;
   let session = await join(cluster, durable);

@@ -64,6 +64,15 @@ export async function confirmMark(db: Queryable, connection: string, nonce: stri
   ]);
 }
 
+/** When the backup was made that the baselines of a connection came out of; null: they did not, or a person has decided. */
+async function backedUpAt(db: Queryable, connection: string): Promise<Date | null> {
+  const { rows } = await db.query<{ at: Date }>(
+    'select backed_up_at as at from restored where connection = $1',
+    [connection],
+  );
+  return rows[0]?.at ?? null;
+}
+
 /** What is remembered of a mark that was found in the table of a connection. */
 export async function knownMarks(
   db: Queryable,
@@ -80,5 +89,11 @@ export async function knownMarks(
     [connection],
   );
   const { last: lastWritten = null, oldest = null } = ends[0] ?? {};
-  return { keeper: await keeperOf(db), found: rows[0] ?? null, lastWritten, oldest };
+  return {
+    keeper: await keeperOf(db),
+    found: rows[0] ?? null,
+    lastWritten,
+    oldest,
+    backedUpAt: await backedUpAt(db, connection),
+  };
 }

@@ -13,9 +13,12 @@ interface Migration {
   readonly checksum: string;
 }
 
+/** A migration that a database, or a backup, says has run. */
+export type RanMigration = Pick<Migration, 'name' | 'checksum'>;
+
 const ownMigrations = fileURLToPath(new URL('./migrations', import.meta.url));
-/** Two-part key of the advisory lock: "lead", "migr". */
-const migrateLock = [0x6c656164, 0x6d696772];
+/** Two-part key of the advisory lock that whoever changes the schema holds: "lead", "migr". */
+export const migrateLock: readonly number[] = [0x6c656164, 0x6d696772];
 
 /**
  * Brings the schema `leadsync` up to date: runs each `.sql` file of the folder that has not run yet, in the order of
@@ -31,9 +34,9 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
   const client = await pool.connect();
   let clean = false;
   try {
-    await client.query('select pg_advisory_lock($1, $2)', migrateLock);
+    await client.query('select pg_advisory_lock($1, $2)', [...migrateLock]);
     const ran = await runPending(client, migrations);
-    await client.query('select pg_advisory_unlock($1, $2)', migrateLock);
+    await client.query('select pg_advisory_unlock($1, $2)', [...migrateLock]);
     clean = true;
     return ran;
   } finally {
@@ -42,11 +45,13 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
   }
 }
 
-/** The database is set up for a version that this one does not know. `names`: the files that have run there. */
-function newerSchema(names: readonly string[]): LeadsyncError {
+const setUp = 'The database was set up';
+
+/** `names`: files that this version does not know and that have run. `made`: where, to begin a sentence with. */
+function newerSchema(names: readonly string[], made: string): LeadsyncError {
   return new LeadsyncError(
     'database.newer-schema',
-    `The database was set up by a newer leadsync (${names.join(', ')}). Nothing was changed.`,
+    `${made} by a newer leadsync (${names.join(', ')}). Nothing was changed.`,
     { help: 'Run that version, or go back to this one as docs/operations.md says under "The way back".' },
   );
 }
@@ -58,7 +63,11 @@ export async function assertKnownSchema(pool: pg.Pool, folder = ownMigrations): 
     'select name from leadsync.migrations where name <> all($1) order by name',
     [known],
   );
-  if (rows.length > 0) throw newerSchema(rows.map(({ name }) => name));
+  if (rows.length > 0)
+    throw newerSchema(
+      rows.map(({ name }) => name),
+      setUp,
+    );
 }
 
 /** At once, not in turns: each command waits for it, and so many small files take a few ms longer otherwise. */
@@ -71,24 +80,50 @@ function readMigrations(folder: string): readonly Migration[] {
 }
 
 async function runPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
-  const applied = await readLedger(client);
-  const unknown = [...applied.keys()].filter((name) =>
-    migrations.every((migration) => migration.name !== name),
-  );
-  if (unknown.length > 0) throw newerSchema(unknown);
+  const pending = pendingAfter(migrations, await readLedger(client), setUp);
+  for (const migration of pending) await run(client, migration);
+  return pending.map(({ name }) => name);
+}
+
+/**
+ * Within the caller's transaction: makes the tables as they were when exactly these had run, lets `load` fill them, and runs
+ * the migrations that came after. The schema must be empty. Throws what `migrate` does.
+ */
+export async function migrateAround(
+  client: pg.PoolClient,
+  ran: readonly RanMigration[],
+  load: () => Promise<void>,
+  folder = ownMigrations,
+): Promise<void> {
+  const migrations = readMigrations(folder);
+  const applied = new Map(ran.map(({ name, checksum }) => [name, checksum]));
+  const pending = pendingAfter(migrations, applied, 'The backup was made');
+  await readLedger(client);
+  for (const migration of migrations) if (applied.has(migration.name)) await apply(client, migration);
+  await load();
+  for (const migration of pending) await apply(client, migration);
+}
+
+/** Those that have not run yet. `made`: what they ran in, and how it came about, to begin a sentence with. */
+function pendingAfter(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+  made: string,
+): readonly Migration[] {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) throw newerSchema(unknown, made);
   const changed = migrations.find(
     ({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum,
   );
   if (changed !== undefined) {
     throw new LeadsyncError(
       'database.migration-changed',
-      `The migration ${changed.name} is not the one that this database was set up with. Nothing was changed.`,
+      `${made} with another migration ${changed.name} than this leadsync has. Nothing was changed.`,
       { help: 'Restore the file as it was released; a change of the schema goes into a new file.' },
     );
   }
-  const pending = migrations.filter(({ name }) => !applied.has(name));
-  for (const migration of pending) await run(client, migration);
-  return pending.map(({ name }) => name);
+  return migrations.filter(({ name }) => !applied.has(name));
 }
 
 /** Checksums of the files that have run, by name. Creates schema and ledger when they are missing. */
@@ -109,12 +144,18 @@ async function readLedger(client: pg.PoolClient): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-async function run(client: pg.PoolClient, { name, sql, checksum }: Migration): Promise<void> {
+async function run(client: pg.PoolClient, migration: Migration): Promise<void> {
+  await client.query('begin');
+  await apply(client, migration);
+  await client.query('commit');
+}
+
+/** Within a transaction. Throws `database.migration-failed`. */
+async function apply(client: pg.PoolClient, { name, sql, checksum }: Migration): Promise<void> {
   try {
-    await client.query('begin; set local search_path to leadsync');
+    await client.query('set local search_path to leadsync');
     await client.query(sql);
     await client.query('insert into leadsync.migrations (name, checksum) values ($1, $2)', [name, checksum]);
-    await client.query('commit');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new LeadsyncError(

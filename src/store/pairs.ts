@@ -38,6 +38,8 @@ export async function adoptScan(
   unsettled: readonly string[],
 ): Promise<number> {
   const scope = [run.id, run.connection];
+  // Where all pairs were forgotten, the planner takes the table for empty, and would read all that this adds for each of them.
+  await db.query('set local enable_seqscan = off');
   // Looked up first: an insert that meets its row costs several times as much, and in most nights all of them do.
   const inStep = await db.query(
     `insert into pairs (connection, lead_id, base, row_number)
@@ -49,6 +51,7 @@ export async function adoptScan(
      on conflict (connection, lead_id) do update set base = coalesce(pairs.base, '{}') || excluded.base, lead_deleted_at = null`,
     scope,
   );
+  await db.query('set local enable_seqscan = on');
   const others = await db.query(
     `insert into pairs (connection, lead_id, row_absences, absence_run, row_number)
      select $2, l.lead_id, case when t.lead_id is null then $4::int else 0 end, $1, t.row_number
@@ -244,6 +247,7 @@ export async function forgetPairs(
 /** Every pair is a first sight again. */
 export async function forgetAllPairs(db: Queryable, connection: string): Promise<void> {
   await db.query('delete from pairs where connection = $1', [connection]);
+  await db.query('delete from restored where connection = $1', [connection]);
 }
 
 /** The baselines of some leads. */

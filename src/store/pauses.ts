@@ -1,7 +1,10 @@
 import type pg from 'pg';
 
 /** Stops connections until somebody lets them go on; one that is stopped already keeps its date. */
-export async function pauseConnections(db: pg.Pool, connections: readonly string[]): Promise<void> {
+export async function pauseConnections(
+  db: pg.Pool | pg.PoolClient,
+  connections: readonly string[],
+): Promise<void> {
   await db.query(
     `insert into pauses (connection) select * from unnest($1::text[]) on conflict (connection) do nothing`,
     [connections],

@@ -38,6 +38,7 @@ const tables = [
   'marks',
   'matches',
   'value_authors',
+  'restored',
 ] as const;
 
 /** The days for which a former place is remembered at the least. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmod,
   constants,
   mkdir,
   mkdtemp,
@@ -9,6 +10,7 @@ import {
   realpath,
   rename,
   rm,
+  stat,
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,6 +65,21 @@ async function readCluster(folder: string): Promise<Cluster | null> {
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;
+  }
+}
+
+/** Postgres refuses a folder that others can write to or enter, as many a program leaves one that it copies back. */
+export async function closeToOthers(cluster: Cluster, tell: (line: string) => void): Promise<void> {
+  for (const [path, mode] of [
+    [serverFolder(cluster), 0o700],
+    [join(cluster.folder, 'password'), 0o600],
+  ] as const) {
+    const { mode: found } = await stat(path);
+    if ((found & 0o077) === 0) continue;
+    await chmod(path, mode);
+    tell(
+      `${path} was open to others (mode ${(found & 0o777).toString(8)}); it is closed to them now (mode ${mode.toString(8)})`,
+    );
   }
 }
 

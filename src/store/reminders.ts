@@ -52,6 +52,9 @@ export interface WantedForLead {
   }[];
 }
 
+/** Why a mail is missed that a state from before a restore may have sent. */
+export const mayBeSent = 'it was due before the state was restored from a backup: it may have been sent';
+
 const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
   offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
   attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt",
@@ -64,7 +67,7 @@ const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at
  * What is new, or comes again, and is past already is left out, unless it is the last that somebody is to get for the
  * follow-up. That one is sent now: one for a time before the due moment is late only from now on, since nobody could have
  * sent it. When the due moment, too, lies back for longer than `graceMs` it is `missed` with a note, so that the first sync
- * of an old table floods nobody.
+ * of an old table floods nobody. Missed is, too, what the first sync after a restore finds due before that: it may have been sent.
  */
 export async function replaceReminders(
   db: Queryable,
@@ -102,16 +105,18 @@ export async function replaceReminders(
   await db.query(
     `insert into reminders (connection, lead_id, due_at, offset_text, recipient, send_at, sequence, state, note)
      select $1, lead_id, due_at, offset_text, recipient,
-       case when is_new and not is_old and send_at < due_at then date_trunc('milliseconds', now())
+       case when is_new and not (is_old or may_be_sent) and send_at < due_at then date_trunc('milliseconds', now())
          -- What is late already was perhaps put off: that is not taken back.
          when put_at is not null then greatest(put_at, send_at) else send_at end, sequence,
-       case when is_new and is_old then 'missed' else 'scheduled' end,
-       case when is_new and is_old
+       case when is_new and (is_old or may_be_sent) then 'missed' else 'scheduled' end,
+       case when is_new and may_be_sent then '${mayBeSent}' when is_new and is_old
          then 'it could not be sent in time: the follow-up was overdue for longer than the time of grace when it became known' end
      from (select n.*, max(n.send_at) over (partition by n.lead_id, n.recipient) as last,
            n.send_at <= now() and coalesce(o.state = 'cancelled', true) as is_new,
            case when n.send_at <= now() and o.state = 'scheduled' then o.send_at end as put_at,
-           greatest(n.send_at, n.due_at) < now() - $8 * interval '1 ms' as is_old
+           greatest(n.send_at, n.due_at) < now() - $8 * interval '1 ms' as is_old,
+           coalesce(n.send_at <= (select restored_at from keeper where (select count(*) from runs where connection = $1
+             and mode = 'sync' and status in ('succeeded', 'partial') and finished_at > restored_at) < 2), false) as may_be_sent
          from unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::int[])
            as n (lead_id, due_at, offset_text, recipient, send_at, sequence)
            left join reminders o on o.connection = $1 and o.lead_id = n.lead_id and o.due_at = n.due_at

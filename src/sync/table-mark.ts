@@ -50,7 +50,7 @@ export function doubtsOf(verdict: MarkVerdict): Doubts {
 }
 
 /**
- * Decides what the mark says that was found in the table. A mark of others is accepted where nothing is known of the
+ * Decides what the mark says that was found in the table, and what is known of the state itself. A mark of others is accepted where nothing is known of the
  * table yet, or a person has allowed it: then what is known is forgotten first, because it is not what the sides agreed
  * on last, and all is scanned again. `again`: the run as it goes on then.
  */
@@ -59,13 +59,12 @@ export async function judgeTable(
   run: Run,
 ): Promise<{ readonly verdict: MarkVerdict; readonly run: Run; readonly again: boolean }> {
   const mark = readMark(run.mark);
-  if (mark === null) return { verdict: { kind: 'current' }, run, again: false };
   return holding(context, async (db) => {
-    const known = await knownMarks(db, run.connection, nonceOf(mark));
+    const known = await knownMarks(db, run.connection, mark && nonceOf(mark));
     const verdict = judgeMark(mark, run.connection, known);
     if (verdict.kind === 'earlier') return { verdict, run, again: false };
     if (verdict.kind === 'current') {
-      if (run.mode === 'sync') await confirmMark(db, run.connection, nonceOf(mark));
+      if (run.mode === 'sync' && mark !== null) await confirmMark(db, run.connection, nonceOf(mark));
       return { verdict, run, again: false };
     }
     const isNew = (await countKnownPairs(db, run.connection)) === 0;
@@ -74,6 +73,7 @@ export async function judgeTable(
       return { verdict, run: await nextRound(db, run.id), again: true };
     }
     if (!isNew) return { verdict, run, again: false };
+    if (mark === null) return { verdict: { kind: 'current' }, run, again: false };
     if (run.mode === 'sync') await acceptMark(db, run, nonceOf(mark));
     // Of a copy of a table of ours at a place that was never seen, what is told of that place says it. Nothing is in an empty one.
     const isTold = verdict.kind === 'other-target' || run.targetRows === 0;

@@ -150,17 +150,14 @@ export class RowChanges<Place> {
       case 'unlink':
         if (row === null) return 'done';
         if (count > 1) return this.#verdicts.duplicated;
-        return (
-          this.#notWritable(change.values) ??
-          this.#ifExpected(row, change.expect, {
-            values: change.values,
-            unlink: true,
-            again: change.again === true,
-          })
-        );
+        return this.#unlink(row, change);
       default:
         return change satisfies never;
     }
+  }
+
+  #unlink(row: PresentRow<Place>, { expect, values, again = false }: ChangeOf<'unlink'>): Verdict | 'done' {
+    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values, unlink: true, again });
   }
 
   #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {

@@ -39,6 +39,35 @@ describe('what is late', () => {
     expect(await plan(here)).toEqual([]);
   });
 
+  test('what the first sync after a restore finds due before that may have been sent: it is missed, and what follows is not', async () => {
+    const here = scene();
+    await here.pool.query('insert into keeper default values on conflict do nothing');
+    await here.pool.query(`update keeper set restored_at = now() - interval '1 minute'`);
+    const syncs = () =>
+      here.pool.query(
+        `insert into runs (connection, mode, base_url, settings_hash, status, finished_at)
+         values ($1, 'sync', 'x', 'x', 'succeeded', now())`,
+        [here.connection],
+      );
+    try {
+      await syncs();
+      await agree(here, 'a', at(-hour));
+      await agree(here, 'b', at(hour));
+      expect(await plan(here)).toMatchObject([{ leadId: 'b' }]);
+      expect((await all(here)).find(({ leadId }) => leadId === 'a')).toMatchObject({
+        state: 'missed',
+        note: expect.stringContaining('it may have been sent'),
+      });
+      await syncs();
+      await agree(here, 'c', at(-hour));
+      expect(await states(here)).toEqual([`a ${anna} missed`, `b ${anna} scheduled`]);
+      await plan(here);
+      expect(await states(here)).toContain(`c ${anna} scheduled`);
+    } finally {
+      await here.pool.query('update keeper set restored_at = null');
+    }
+  });
+
   test('of several mails of one follow-up that are late together only the last is sent', async () => {
     const here = scene();
     await agree(here, 'a', at(3 * day));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { transaction } from '../../src/store/database.ts';
 import {
   adoptScan,
   basesOf,
@@ -82,6 +83,24 @@ describe('what a scan proves by itself', () => {
     await adoptScan(here.pool, run, proof, []);
     expect(await pairsOf(here)).toEqual(once);
     expect(once).toMatchObject({ gone: [acme, 1, 1], alone: [null, 0, 1] });
+  });
+
+  test('after all pairs were forgotten and vacuumed away, none of those that come back is looked up by reading all of them', async () => {
+    const here = scene();
+    const ids = Array.from({ length: 100 }, (_, nth) => `lead ${nth}`);
+    const run = await here.scan(
+      Object.fromEntries(ids.map((id) => [id, acme])),
+      ids.map((id) => [id, acme]),
+    );
+    await here.pool.query('delete from pairs');
+    await here.pool.query('vacuum (analyze) pairs');
+    await transaction(here.pool, async (client) => {
+      expect(await adoptScan(client, run, proof, [])).toBe(ids.length);
+      const { rows } = await client.query<{ scans: number }>(
+        `select seq_scan as scans from pg_stat_xact_user_tables where relid = 'pairs'::regclass`,
+      );
+      expect(rows[0]?.scans).toBeLessThan(10);
+    });
   });
 
   test('other connections stay as they are', async () => {

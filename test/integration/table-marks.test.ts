@@ -66,13 +66,6 @@ function move(workspace: Workspace, city: string, at = 0): void {
   if (lead !== undefined) workspace.sandbox.leads.edit(lead.id, { city });
 }
 
-/** The same table and service with a state of its own: another machine, or this one after its state was lost. */
-function withState(workspace: Workspace, url: string): Workspace {
-  return Object.assign(Object.create(workspace) as Workspace, {
-    env: { ...workspace.env, DATABASE_URL: url },
-  });
-}
-
 test('the mark comes with the rows, says which run wrote them, and a run without changes writes nothing', async () => {
   await using workspace = await inStep();
   const first = await markIn(workspace);
@@ -123,7 +116,7 @@ test('a run that died between its intent, the write and its note knows both mark
 test('all state was lost: the table is taken over, once said; nothing is made twice or overwritten', async () => {
   await using workspace = await inStep();
   await using fresh = await ownState();
-  const after = withState(workspace, fresh.url);
+  const after = workspace.withState(fresh.url);
   const before = await readFile(pathOf(workspace));
   expect(await after.sync()).toMatchObject({
     status: 'partial',
@@ -141,7 +134,7 @@ test('all state was lost: the table is taken over, once said; nothing is made tw
 test('two that keep one table: the one that is overtaken stops, and takes the table over when it is allowed', async () => {
   await using workspace = await inStep();
   await using fresh = await ownState();
-  const other = withState(workspace, fresh.url);
+  const other = workspace.withState(fresh.url);
   expect((await other.sync()).problems).toMatchObject([{ code: 'target.taken-over' }]);
   move(workspace, 'Rome');
   expect(await other.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
@@ -168,7 +161,7 @@ test('two that keep one table: the one that is overtaken stops, and takes the ta
 test('a copy of the state on the same table, or an old state restored: the state that does not know the mark stops', async () => {
   await using workspace = await inStep();
   await using copy = await copied(workspace);
-  const staging = withState(workspace, copy.url);
+  const staging = workspace.withState(copy.url);
   move(workspace, 'Rome');
   expect(await staging.sync()).toMatchObject({ status: 'succeeded', updated: { rows: 1 } });
   await type(workspace, 'Oslo');
@@ -193,7 +186,7 @@ test('a state of its own that makes rows in its first sync leaves its own mark',
   await using fresh = await ownState();
   const before = await markIn(workspace);
   workspace.sandbox.leads.add({ companyName: 'Newcomer Ltd', city: 'Linz' });
-  const report = await withState(workspace, fresh.url).sync();
+  const report = await workspace.withState(fresh.url).sync();
   expect(report).toMatchObject({ created: { rows: 1 }, problems: [{ code: 'target.taken-over' }] });
   const after = await markIn(workspace);
   expect(after?.nonce).not.toBe(before?.nonce);

@@ -114,6 +114,13 @@ export class Workspace implements AsyncDisposable {
     );
   }
 
+  /** The same table and service with a state of its own: another machine, or this one after its state was lost. Not to be disposed. */
+  withState(databaseUrl: string): Workspace {
+    return Object.assign(Object.create(this) as Workspace, {
+      env: { ...this.env, DATABASE_URL: databaseUrl },
+    });
+  }
+
   /** Everything in this process, as a command builds it. */
   async openApp(): Promise<App> {
     return openApp(await loadConfig({ env: this.env, cwd: this.folder }), pino({ level: 'silent' }));

@@ -72,6 +72,7 @@ describe('the environment alone', () => {
       dataDir: join(cwd, 'data'),
       http: { host: '127.0.0.1', port: 3000 },
       logLevel: 'info',
+      databasePoolMax: 20,
       redisPrefix: 'leadsync',
     });
     expect(config.connections[0]?.leads.apiKey.reveal()).toBe('top-secret');
@@ -200,6 +201,7 @@ describe('mistakes in the environment', () => {
     ['SMTP_URL', 'http://mail', '[secret]', 'smtp://'],
     ['SMTP_URL', 'smtp://u:100%zz-geheim@mail', '[secret]', '%25'],
     ['SMTP_RATE', '0', '"0"', 'above 0'],
+    ['DATABASE_POOL_MAX', '7', '"7"', 'from 8 to 999'],
     ['SMTP_RATE', 'fast', '"fast"', 'mails a second'],
     ['SCHEDULE', '0 2 * *', '"0 2 * *"', 'five fields'],
     ['TZ_NAME', 'Europe/Berln', '"Europe/Berln"', 'did you mean "Europe/Berlin"?'],

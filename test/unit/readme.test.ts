@@ -35,12 +35,12 @@ describe('README.md and docs', () => {
 
   test('has each command of `leadsync --help`, and no other', async () => {
     const { stdout } = await promisify(execFile)(join(root, 'bin/leadsync.js'), ['--help']);
-    const offered = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].flatMap(([, name]) => name ?? []);
+    const offered = [...stdout.matchAll(/^ {2}([a-z-]+) (?:\[|<)/gm)].flatMap(([, name]) => name ?? []);
     const told = offered.filter((name) => name !== 'help').toSorted();
     expect(told.length).toBeGreaterThan(0);
     const table = commands.split('| exit code')[0] ?? '';
-    expect(firstWords(table, /^\| `([a-z]+)/gm)).toEqual(told);
-    const used = firstWords([...texts.values()].join('\n'), /npx leadsync ([a-z]+)/g);
+    expect(firstWords(table, /^\| `([a-z-]+)/gm)).toEqual(told);
+    const used = firstWords([...texts.values()].join('\n'), /npx leadsync ([a-z-]+)/g);
     expect(used.filter((name) => !told.includes(name))).toEqual([]);
   });
 

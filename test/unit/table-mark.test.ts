@@ -3,11 +3,13 @@ import { markText, readMark } from '../../src/lead/table-mark.ts';
 import { doubtOf, judgeMark, type KnownMarks } from '../../src/merge/table-mark.ts';
 
 const mine = { keeper: 'k', connection: 'main', generation: 7, nonce: 'n7' };
+const backedUpAt = new Date('2026-11-20T02:00:00Z');
 const known = (changes: Partial<KnownMarks> = {}): KnownMarks => ({
   keeper: 'k',
   found: null,
   lastWritten: 7,
   oldest: 3,
+  backedUpAt: null,
   ...changes,
 });
 const found = (runId: number, connection = 'main') => ({ connection, runId, nonce: 'n', written: true });
@@ -61,6 +63,24 @@ test.each([
     'of another keeper alone, again since we wrote',
     { keeper: 'x', connection: 'main' },
     known({ found: found(6) }),
+    { kind: 'other-keeper', by: 'main' },
+  ],
+  [
+    'none, of a state that came out of a backup',
+    null,
+    known({ backedUpAt }),
+    { kind: 'older-state', by: 'main', backedUpAt },
+  ],
+  [
+    'the last one, of a state that came out of a backup: not every sync writes one',
+    mine,
+    known({ backedUpAt, found: found(7) }),
+    { kind: 'older-state', by: 'main', backedUpAt },
+  ],
+  [
+    'of another keeper, found by a state that came out of a backup',
+    { ...mine, keeper: 'x' },
+    known({ backedUpAt }),
     { kind: 'other-keeper', by: 'main' },
   ],
 ] as const)('%s', (_, mark, what, verdict) => {

@@ -1,0 +1,67 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { isDatabaseOutage } from '../database-outage.ts';
+import { LeadsyncError } from '../errors.ts';
+import { broken } from '../store/read-dump.ts';
+import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
+
+const kept = ['the backup', 'leadsync backup FILE'] as const;
+
+/** Throws `usage.plan-out` when there can be no such file; see `assertCanWrite`. */
+export function assertCanKeepBackup(path: string): void {
+  assertCanWrite(path, ...kept);
+}
+
+/** Writes a dump into a file, compressed: whole and on the disk, or not at all. Throws what the dump does, and `plan.not-written`. */
+export async function writeBackupFile(
+  path: string,
+  dump: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const write = async (temporary: string): Promise<void> => {
+    const file = createWriteStream(temporary, { ...own, flags: own.flag, flush: true });
+    await pipeline(dump, createGzip(), file, { signal }).catch((error: unknown) => {
+      if (signal.aborted) throw new LeadsyncError('process.stopped', 'Stopped: no backup was written');
+      if (!isDatabaseOutage(error)) throw error;
+      const message = 'The database broke off: no backup was written';
+      throw new LeadsyncError('database.unavailable', message, { retry: 'later', cause: error });
+    });
+  };
+  await replaceFileWith(path, write, ...kept);
+}
+
+/**
+ * The dump in a backup file. Throws `usage.backup-missing` when it cannot be read, `usage.backup-broken` when it is none or
+ * not whole. `onRead` is told the share of the file that was read.
+ */
+export async function* readBackupFile(
+  path: string,
+  onRead: (share: number) => void,
+): AsyncGenerator<Buffer, void> {
+  const file = createReadStream(path);
+  const gunzip = createGunzip();
+  const reading = pipeline(file, gunzip);
+  // Told where it is read below.
+  reading.catch(() => {});
+  try {
+    const { size } = await stat(path);
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      onRead(file.bytesRead / Math.max(1, size));
+      yield chunk;
+    }
+    await reading;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (code.startsWith('Z_'))
+      throw broken(code === 'Z_BUF_ERROR' ? 'it ends too early' : 'it is damaged, or something else', cause);
+    if (cause instanceof LeadsyncError || code === '') throw cause;
+    throw new LeadsyncError('usage.backup-missing', `${path} cannot be read (${code}). Nothing was changed`, {
+      help: 'Name a file that leadsync backup has written.',
+      cause,
+    });
+  } finally {
+    file.destroy();
+  }
+}

@@ -1,0 +1,49 @@
+import { Secret } from '../config/secret.ts';
+import { openStoreAsIs } from '../open-store.ts';
+import { transaction } from '../store/database.ts';
+import { assertState, dumpState } from '../store/dump.ts';
+import { pauseConnections } from '../store/pauses.ts';
+import { assertUnused, restoreState } from '../store/restore.ts';
+import { version } from '../version.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { showDumpProgress } from './progress.ts';
+import { withWholeState } from './with-store.ts';
+
+export interface ExportStateOptions extends CommonOptions {
+  readonly to: string;
+}
+
+/** `leadsync export-state`: the state moves to another database, in which the next sync goes on as if nothing had happened. */
+export function exportState(options: ExportStateOptions): Promise<void> {
+  return withWholeState(options, async ({ pool }, config) => {
+    await using other = await openStoreAsIs({ ...config, databaseUrl: new Secret(options.to) });
+    await using progress = await showDumpProgress('export');
+    const rows = await transaction(pool, async (client) => {
+      await assertState(client);
+      await assertUnused(client);
+      // Nobody begins a run here while the state is on its way.
+      await client.query('lock table leadsync.leases in share mode');
+      const moved = await restoreState(
+        other.pool,
+        dumpState(pool, version, () => {}),
+        {
+          replace: false,
+          isMove: true,
+          onProgress: progress.tell,
+        },
+      );
+      // Two states that keep one table would undo each other's work.
+      await pauseConnections(
+        client,
+        config.connections.map(({ name }) => name),
+      );
+      return moved.rows;
+    });
+    await progress[Symbol.asyncDispose]();
+    if (options.json) return printJson({ exported: { rows } });
+    print(
+      `The state is in the other database: ${rows['pairs'] ?? 0} leads. Set DATABASE_URL to it for every worker and command from now on; the next sync goes on there. The state that was left is paused.`,
+    );
+  });
+}

@@ -1,0 +1,38 @@
+import { restoreState } from '../store/restore.ts';
+import { readBackupFile } from './backup-file.ts';
+import type { CommonOptions } from './main.ts';
+import { print, printJson } from './output.ts';
+import { showDumpProgress } from './progress.ts';
+import { withWholeState } from './with-store.ts';
+
+export interface RestoreCommandOptions extends CommonOptions {
+  readonly replace?: boolean;
+}
+
+/** `leadsync restore FILE`: the state as a backup has it. */
+export function restore(file: string, options: RestoreCommandOptions): Promise<void> {
+  return withWholeState(options, async ({ pool }) => {
+    const began = performance.now();
+    await using progress = await showDumpProgress('restore');
+    const { header, rows, doubted } = await restoreState(pool, readBackupFile(file, progress.tellShare), {
+      replace: options.replace === true,
+      isMove: false,
+      onProgress: progress.tell,
+    });
+    await progress[Symbol.asyncDispose]();
+    const durationMs = Math.round(performance.now() - began);
+    if (options.json) return printJson({ restored: { at: header.at, rows, doubted, durationMs } });
+    print(
+      `The state is that of ${header.at}: ${rows['pairs'] ?? 0} leads (${(durationMs / 1000).toFixed(1)} s).`,
+    );
+    if (doubted.length > 0)
+      print(
+        [
+          'What was agreed on since is not known, so the next sync writes nothing and stops (older-state), for every connection.',
+          '  leadsync plan                            shows what it finds',
+          '  leadsync sync --allow older-state        compares all as at first sight: what differs is held, nothing is overwritten or made twice',
+          'Mails that were due before now are not sent, as they may have been: leadsync reminders lists them as missed.',
+        ].join('\n'),
+      );
+  });
+}

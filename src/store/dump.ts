@@ -1,0 +1,125 @@
+import { to as copyTo } from 'pg-copy-streams';
+import type pg from 'pg';
+import { LeadsyncError } from '../errors.ts';
+import type { RanMigration } from './migrate.ts';
+
+/** The first line of a backup. `leadsync`: the version that wrote it. `sequences`: the last number that each table has given out. */
+export interface DumpHeader {
+  readonly format: typeof dumpFormat;
+  readonly leadsync: string;
+  /** ISO instant, by the clock of the database. */
+  readonly at: string;
+  readonly migrations: readonly RanMigration[];
+  readonly sequences: Readonly<Record<string, number>>;
+}
+
+export const dumpFormat = 'leadsync-backup-1';
+
+/** Says of which table what is under way is, and how many bytes of it have passed. */
+export type OnDumpProgress = (table: string, bytes: number) => void;
+
+/** Who works now, what a scan under way has staged, and the ledger, which the header holds. */
+const leftOut = [
+  'leases',
+  'service_turns',
+  'scan_cursors',
+  'staged_leads',
+  'staged_rows',
+  'met_pairs',
+  'missed_pairs',
+  'migrations',
+];
+
+/** What COPY writes, and reads, in the same form on every server. */
+export const copySettings = `set local search_path to leadsync; set local datestyle to 'ISO, YMD'; set local timezone to 'UTC';
+  set local intervalstyle to 'postgres'; set local extra_float_digits to 3; set local client_encoding to 'UTF8'`;
+
+/** After the rows of a table, on a line of its own: COPY writes none that looks so. */
+export const endOfRows = '\\.';
+
+/**
+ * The whole state as it is at one moment, while others go on: a header; of each table a line that names it, its rows as COPY
+ * writes them, and `endOfRows`; and at the end how many rows each has. Lines but those of rows are JSON. Nothing is kept in
+ * memory. Throws `database.no-state` when there is none.
+ */
+export async function* dumpState(
+  pool: pg.Pool,
+  leadsync: string,
+  onProgress: OnDumpProgress,
+): AsyncGenerator<Buffer, void> {
+  const client = await pool.connect();
+  let isComplete = false;
+  try {
+    await client.query(`begin isolation level repeatable read read only; ${copySettings}`);
+    yield line(await readHeader(client, leadsync));
+    const counts: Record<string, number> = {};
+    for (const { name, columns } of await listTables(client)) {
+      yield line({ table: name, columns });
+      const rows = client.query(copyTo(`copy ${name} (${columns.join(', ')}) to stdout`));
+      let bytes = 0;
+      for await (const chunk of rows as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        onProgress(name, bytes);
+        yield chunk;
+      }
+      yield Buffer.from(`${endOfRows}\n`);
+      counts[name] = rows.rowCount;
+    }
+    yield line({ rows: counts });
+    await client.query('rollback');
+    isComplete = true;
+  } finally {
+    // Who stops in the middle of a table leaves a connection that nobody can use any more.
+    client.release(!isComplete);
+  }
+}
+
+/** Throws `database.no-state` when there is none. */
+export async function assertState(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select to_regclass('leadsync.runs') is not null as found`,
+  );
+  if (rows[0]?.found === true) return;
+  throw new LeadsyncError('database.no-state', 'There is no state of leadsync in this database.', {
+    help: 'Check that DATABASE_URL or DATA_DIR is the one that the worker has.',
+  });
+}
+
+async function readHeader(client: pg.PoolClient, leadsync: string): Promise<DumpHeader> {
+  await assertState(client);
+  const { rows: migrations } = await client.query<RanMigration>(
+    'select name, checksum from migrations order by name',
+  );
+  const { rows } = await client.query<{ at: Date }>('select now() as at');
+  const at = (rows[0]?.at ?? new Date()).toISOString();
+  return { format: dumpFormat, leadsync, at, migrations, sequences: await lastNumbers(client) };
+}
+
+/** The last number that each table of the state has given out; none of a table that never did, or when there is no state. */
+export async function lastNumbers(client: pg.PoolClient): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await client.query<{ name: string; last: number | null }>(
+    `select c.relname as name, pg_sequence_last_value(pg_get_serial_sequence(format('leadsync.%I', c.relname), a.attname)) as last
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''
+     where c.relnamespace = to_regnamespace('leadsync') and c.relkind = 'r'`,
+  );
+  return Object.fromEntries(rows.flatMap(({ name, last }) => (last === null ? [] : [[name, last]])));
+}
+
+/** Those that others point to come first. */
+async function listTables(
+  client: pg.PoolClient,
+): Promise<readonly { readonly name: string; readonly columns: readonly string[] }[]> {
+  const { rows } = await client.query<{ name: string; columns: string[] }>(
+    `select c.relname as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     where c.relnamespace = 'leadsync'::regnamespace and c.relkind = 'r' and c.relname <> all($1)
+     group by c.oid, c.relname
+     order by exists (select from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'), c.relname`,
+    [leftOut],
+  );
+  return rows;
+}
+
+function line(value: object): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}

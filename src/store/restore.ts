@@ -1,0 +1,231 @@
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import pg from 'pg';
+import { isDatabaseOutage } from '../database-outage.ts';
+import { LeadsyncError } from '../errors.ts';
+import { transaction } from './database.ts';
+import { copySettings, type DumpHeader, lastNumbers, type OnDumpProgress } from './dump.ts';
+import { isAlive } from './leases.ts';
+import { migrateAround, migrateLock } from './migrate.ts';
+import { connectionOf } from './places.ts';
+import { broken, DumpReader } from './read-dump.ts';
+import { mayBeSent } from './reminders.ts';
+
+export interface RestoreOptions {
+  /** Whether a state that is there is thrown away. */
+  readonly replace: boolean;
+  /** Whether the state itself moves here, so that nothing has happened since; else it is the state of some earlier moment. */
+  readonly isMove: boolean;
+  readonly onProgress: OnDumpProgress;
+  /** Where the files of the migrations are, when not in their own folder. */
+  readonly migrations?: string;
+}
+
+export interface Restored {
+  readonly header: DumpHeader;
+  /** How many rows each table has got. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Connections whose next sync stops. */
+  readonly doubted: readonly string[];
+}
+
+/**
+ * After a restore, numbers begin so far after the last that is known: jobs in Redis, mails and logs may name runs and
+ * reminders that this state has never heard of.
+ */
+const numberGap = 100_000;
+
+/** Ms for which others may keep us from a table before it is given up. */
+const lockTimeoutMs = 10_000;
+
+/**
+ * Makes the state what a backup says, with the schema of this version, in one transaction: all of it or nothing. An earlier
+ * state is in doubt: no sync of it goes on before a person has allowed it (`judgeTable`), and mails that were due before now
+ * are not sent, because they may have left already. A run that was under way is given up by the next one.
+ *
+ * Throws `usage.state-not-empty`, `database.in-use`, what `DumpReader` and `migrate` throw, `database.disk-full`, and
+ * `database.restore-failed`; nothing has changed then.
+ */
+export async function restoreState(
+  pool: pg.Pool,
+  source: AsyncIterable<Buffer>,
+  options: RestoreOptions,
+): Promise<Restored> {
+  const { replace, isMove, onProgress, migrations } = options;
+  const reader = new DumpReader(source);
+  try {
+    const header = await reader.header();
+    return await transaction(pool, async (client) => {
+      await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+      await client.query('select pg_advisory_xact_lock($1, $2)', [...migrateLock]);
+      await assertUnused(client);
+      if (!replace) await assertEmpty(client);
+      const before = await lastNumbers(client);
+      await dropAll(client);
+      let rows: Readonly<Record<string, number>> = {};
+      const load = async (): Promise<void> => {
+        rows = await loadTables(client, reader, onProgress);
+      };
+      await migrateAround(client, header.migrations, load, migrations);
+      await client.query(`update runs set settings_hash = '' where finished_at is null`);
+      await setNumbers(client, header.sequences, isMove ? null : before);
+      return { header, rows, doubted: isMove ? [] : await castDoubt(client, header.at) };
+    });
+  } catch (error) {
+    throw asFault(error);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Throws `database.in-use` when another process of leadsync has this database open. */
+export async function assertUnused(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ sessions: number; hasLeases: boolean }>(
+    `select count(*)::int as sessions, to_regclass('leadsync.leases') is not null as "hasLeases" from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and application_name in ('leadsync', 'leadsync-queue')`,
+  );
+  const { sessions = 0, hasLeases = false } = rows[0] ?? {};
+  const held = hasLeases ? await client.query(`select from leadsync.leases where ${isAlive}`) : null;
+  if (sessions + (held?.rowCount ?? 0) === 0) return;
+  throw new LeadsyncError(
+    'database.in-use',
+    'A worker or a command of leadsync uses this database at this moment. Nothing was changed',
+    { retry: 'later', help: 'Stop every worker, and try again.' },
+  );
+}
+
+async function assertEmpty(client: pg.PoolClient): Promise<void> {
+  const { rows: tables } = await client.query<{ there: boolean }>(
+    `select to_regclass('leadsync.runs') is not null as there`,
+  );
+  if (tables[0]?.there !== true) return;
+  const { rows } = await client.query<{ is: boolean }>(
+    `select exists (select from leadsync.runs) or exists (select from leadsync.pairs) as is`,
+  );
+  if (rows[0]?.is !== true) return;
+  throw new LeadsyncError(
+    'usage.state-not-empty',
+    'There is a state in this database already, with runs of its own. Nothing was changed',
+    { help: 'Keep it with leadsync backup FILE, and then throw it away with --replace.' },
+  );
+}
+
+/** The schema itself stays: the right to make it may be somebody else's. */
+async function dropAll(client: pg.PoolClient): Promise<void> {
+  await client.query(`do $$
+    declare what text;
+    begin
+      for what in select relname from pg_class where relnamespace = to_regnamespace('leadsync') and relkind = 'r'
+      loop execute format('drop table leadsync.%I cascade', what); end loop;
+      for what in select oid::regprocedure from pg_proc where pronamespace = to_regnamespace('leadsync')
+      loop execute 'drop function ' || what || ' cascade'; end loop;
+    end $$`);
+}
+
+async function loadTables(
+  client: pg.PoolClient,
+  reader: DumpReader,
+  onProgress: OnDumpProgress,
+): Promise<Readonly<Record<string, number>>> {
+  await client.query(copySettings);
+  const counts: Record<string, number> = {};
+  for (;;) {
+    const part = await reader.next();
+    if ('table' in part) {
+      const { table, columns, rows } = part;
+      const copy = client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`));
+      await pipeline(
+        counted(rows, (bytes) => onProgress(table, bytes)),
+        copy,
+      );
+      await client.query(`analyze ${table}`);
+      counts[table] = copy.rowCount;
+      continue;
+    }
+    const isWhole = Object.entries(part.rows).every(([table, rows]) => counts[table] === rows);
+    if (!isWhole) throw broken('rows are missing in it');
+    return counts;
+  }
+}
+
+async function* counted(rows: AsyncIterable<Buffer>, tell: (bytes: number) => void): AsyncIterable<Buffer> {
+  let bytes = 0;
+  for await (const chunk of rows) {
+    bytes += chunk.length;
+    tell(bytes);
+    yield chunk;
+  }
+}
+
+/** `replaced`: what the state that was here had given out; null: the numbers go on as they were. */
+async function setNumbers(
+  client: pg.PoolClient,
+  last: Readonly<Record<string, number>>,
+  replaced: Readonly<Record<string, number>> | null,
+): Promise<void> {
+  const { rows: tables } = await client.query<{ table: string; column: string }>(
+    `select c.relname as "table", a.attname as "column" from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'leadsync'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`,
+  );
+  for (const { table, column } of tables) {
+    const from = Math.max(last[table] ?? 0, replaced?.[table] ?? 0) + (replaced === null ? 0 : numberGap);
+    if (from > 0)
+      await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [
+        `leadsync.${table}`,
+        column,
+        from,
+      ]);
+  }
+}
+
+async function castDoubt(client: pg.PoolClient, backedUpAt: string): Promise<readonly string[]> {
+  await client.query(
+    `insert into restored (connection, backed_up_at) select distinct connection, $1::timestamptz from pairs
+     where base is not null and lead_deleted_at is null
+     on conflict (connection) do nothing`,
+    [backedUpAt],
+  );
+  await client.query('insert into keeper default values on conflict do nothing');
+  await client.query('update keeper set restored_at = now()');
+  for (const table of ['reminders', 'digests'])
+    await client.query(
+      `update ${table} set state = 'missed', updated_at = now(),
+         note = '${mayBeSent}'
+       where state in ('scheduled', 'sending') and send_at <= now()`,
+    );
+  const { rows } = await client.query<{ connection: string }>('select connection from restored order by 1');
+  return [...new Set(rows.map(({ connection }) => connectionOf(connection)))];
+}
+
+/** Not in the words of the database, which may quote what stands in a row. */
+function asFault(cause: unknown): unknown {
+  if (cause instanceof LeadsyncError) return cause;
+  const sqlState = cause instanceof pg.DatabaseError ? (cause.code ?? '') : null;
+  if (sqlState === '53100')
+    return new LeadsyncError('database.disk-full', 'The disk of the database is full. Nothing was changed', {
+      retry: 'later',
+      help: 'Make room there, and try again.',
+      cause,
+    });
+  if (sqlState === '55P03')
+    return new LeadsyncError(
+      'database.in-use',
+      'Another session has a table of the state locked. Nothing was changed',
+      { retry: 'later', help: 'End the other sessions on this database, and try again.', cause },
+    );
+  if (isDatabaseOutage(cause))
+    return new LeadsyncError('database.unavailable', 'The database broke off. Nothing was changed', {
+      retry: 'later',
+      help: 'Try again when it is back.',
+      cause,
+    });
+  if (sqlState === null) return cause;
+  return new LeadsyncError(
+    'database.restore-failed',
+    `The database does not take the backup (SQLSTATE ${sqlState}). Nothing was changed`,
+    {
+      help: 'Its user must own the tables in the schema leadsync, or be allowed to make that schema. Else try another backup.',
+      cause,
+    },
+  );
+}
