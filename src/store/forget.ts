@@ -24,6 +24,7 @@ const tablesOfKeys = [
   'undone',
   'lead_spellings',
   'marks',
+  'restored',
   'matches',
   'value_authors',
   'decisions',

@@ -30,8 +30,8 @@ export interface RowWrite<Place> {
   readonly leadId: string | null;
   readonly values: Values;
   readonly status: string | null;
-  /** The id is emptied; `again`: for a new lead. */
   readonly unlink: boolean;
+  /** The id is emptied for a new lead. */
   readonly again: boolean;
   readonly remove: boolean;
 }
@@ -189,8 +189,7 @@ export class RowChanges<Place> {
     if (!this.#rules.hasStatus) return 'done';
     const known = leadId === null ? null : this.#knownRow(leadId);
     const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
-    const first = found === null || found === undefined ? [] : [found];
-    const rows = copies === true ? (known?.copies ?? []) : first;
+    const rows = copies === true ? (known?.copies ?? []) : [found ?? []].flat();
     const verdicts = rows.map((row) =>
       sameCell(row.status, text) ? 'done' : this.#write(row, { status: text }),
     );
