@@ -107,7 +107,8 @@ export function hideTab(person: SheetsPerson, table: SheetsTable, random: Random
       person.deleteTab(tab);
       return {
         told: 'the tab is deleted',
-        codes: ['guard.target-gone'],
+        // A tab to which the connection was switched before has its record, and is taken for this one with another name.
+        codes: ['guard.target-gone', 'target.tab-renamed'],
         isMadeAnew,
         back: () => {
           restore(true);

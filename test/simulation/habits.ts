@@ -89,6 +89,8 @@ export class Habits {
         ? await OlderState.make(this.#world, this.#people, this.#database, kept, last)
         : await Copy.make(habit, this.#world, this.#people, random, since);
     if (this.#copy !== null) this.#note(`day: ${habit} ${this.#copy.told}`);
+    // What it lacks is made again under other ids, which nothing of an earlier evening knows.
+    if (this.#copy !== null && habit === 'restored-service') this.#kept = [];
     if (this.#copy instanceof OlderState) {
       this.#hadOlderState = true;
       // What came after it the state does not know any more.

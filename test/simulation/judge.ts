@@ -156,10 +156,9 @@ function isHeldRow(
   { row, number }: { row: Readonly<Record<string, string>>; number: number },
   held: readonly HeldRow[],
 ) {
-  return (
-    (row['Lead ID'] ?? '') === '' &&
-    held.some((item) => item.row === number || item.code.startsWith('create.'))
-  );
+  const isOrphan = held.some((item) => item.row === number && item.code === 'row.orphan');
+  const isHeld = held.some((item) => item.row === number || item.code.startsWith('create.'));
+  return isOrphan || ((row['Lead ID'] ?? '') === '' && isHeld);
 }
 
 /** Companies whose create is in doubt and stays so: a scan with a filter does not tell that a lead was not made. */

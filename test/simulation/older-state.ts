@@ -1,5 +1,6 @@
 import type { Outcome } from './copy.ts';
 import { tokensIn, tokensOfState } from './judge.ts';
+import { entityOf } from './tokens.ts';
 import type { Kept } from './kept.ts';
 import type { People } from './people.ts';
 import type { SimDatabase } from './sim-database.ts';
@@ -33,6 +34,15 @@ export class OlderState {
     last: Kept,
   ): Promise<OlderState | null> {
     if (before.putBackState === null) return null;
+    // Of a lead that this state does not know nobody can tell that a row without its id is the one that was made of it.
+    const [headings = [], ...records] = (await table.grid()) ?? [];
+    const isLoose = (record: readonly string[]): boolean =>
+      record[headings.indexOf('Lead ID')] === '' &&
+      entityOf(record[headings.indexOf('Company')] ?? '') !== null;
+    if (records.some(isLoose)) return null;
+    const known = new Set(before.leads.map(({ id }) => id));
+    for (const { id, companyName } of sandbox.leads.list())
+      if (!known.has(id)) people.doubled.add(entityOf(companyName) ?? '');
     const typed = await tokensOfState(database.pool, 'main');
     await before.putBackState();
     const left = new Set([
@@ -41,15 +51,15 @@ export class OlderState {
       ...tokensIn((await table.grid()) ?? []),
     ]);
     for (const token of typed) if (!left.has(token)) people.replaced.add(token);
-    const { rows } = await database.pool.query<{ known: boolean; pairs: boolean }>(
-      `select exists (select from marks where nonce = $1) as known,
+    const { rows } = await database.pool.query<{ isKnown: boolean; pairs: boolean }>(
+      `select exists (select from marks where nonce = $1) as "isKnown",
          exists (select from pairs where connection = 'main' and base is not null and lead_deleted_at is null) as pairs`,
       [last.mark],
     );
-    const [{ known, pairs } = { known: true, pairs: false }] = rows;
+    const [{ isKnown, pairs } = { isKnown: true, pairs: false }] = rows;
     // A workbook that people have saved since may have lost it.
     const keepsMark = online !== null && online.config.type === 'google-sheets';
-    return new OlderState(before, people, keepsMark && last.mark !== null && !known && pairs);
+    return new OlderState(before, people, keepsMark && last.mark !== null && !isKnown && pairs);
   }
 
   begins(): void {}
