@@ -48,9 +48,15 @@ async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal)
       for (const queue of [syncQueue(name), reminderQueue(name)]) await queues.queue(queue).forget();
       const deleted = await forgetConnection(pool, name, stop);
       const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
-      log.info({ connection: name, leftDays, rows }, 'a connection that left the configuration was forgotten');
+      log.info(
+        { connection: name, leftDays, rows },
+        'a connection that left the configuration was forgotten',
+      );
     }
   } catch (error) {
-    log.warn({ err: error }, 'a connection that left the configuration could not be forgotten; it is tried again');
+    log.warn(
+      { err: error },
+      'a connection that left the configuration could not be forgotten; it is tried again',
+    );
   }
 }
