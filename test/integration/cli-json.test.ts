@@ -278,7 +278,7 @@ describe('exit codes and --json', () => {
   test('stopped by SIGTERM while the service is down: 1, as a report', async () => {
     await using workspace = await Workspace.open();
     await workspace.sandbox.close();
-    const sync = workspace.start(['sync', '--json']);
+    const sync = workspace.start(['sync', '--json'], { env: { LOG_LEVEL: 'debug' } });
     await until('it has tried', () => sync.stderr.includes('leads.unreachable'));
     const stopped = await sync.kill('SIGTERM');
     expect(stopped.code).toBe(1);

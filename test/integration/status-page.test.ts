@@ -47,7 +47,7 @@ describe('what is shown', () => {
       '1 record missing, not proven deleted yet',
       '1 row kept whose leads are deleted',
       'of 61 records equal on both sides, 32 held',
-      'not scheduled: leadsync worker keeps the schedule',
+      '<dt>Next run</dt><dd><time ',
       '<time datetime="2026-'.slice(0, 16),
     ])
       expect(body).toContain(said);
