@@ -161,11 +161,11 @@ describe('after 429', () => {
         json(response, 429, {}, value === undefined ? {} : { 'retry-after': value }),
       );
       const logged: string[] = [];
-      await using leads = client(server, { log: (level) => logged.push(level) });
+      await using leads = client(server, { log: (_level, _fields, message) => logged.push(message) });
       const { retryAfterMs } = await rateLimited(leads.list(firstPage, never));
       expect(retryAfterMs).toBeGreaterThan(600);
       expect(retryAfterMs).toBeLessThanOrEqual(1_100);
-      expect(logged).toContain('warn');
+      expect(logged).toContain('429 without a usable Retry-After: backing off');
     },
   );
 });
