@@ -198,7 +198,8 @@ function jobQueue(
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
-        ...(requestedAt !== undefined && { timestamp: requestedAt }),
+        // Also of one that is added again, which is the same request.
+        timestamp: requestedAt ?? Date.now(),
         ...delay,
         removeOnComplete: keepJobs,
         removeOnFail: keepJobs,

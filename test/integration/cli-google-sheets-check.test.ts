@@ -14,7 +14,7 @@ test('names zone, dates that nobody understands, missing and protected columns',
   expect(await scene.checked('target')).toMatchObject({
     ok: true,
     message: expect.stringMatching(
-      /Leads: 3 rows, .*, dates in Europe\/Berlin; 1 cell\(s\) cannot be read .*Next follow-up: next Tuesday$/,
+      /Leads: 3 rows, .*, dates in Europe\/Berlin; 1 cell cannot be read .*Next follow-up: next Tuesday$/,
     ),
   });
   sheets.person.protect('Leads', 'F:F');
@@ -71,7 +71,7 @@ test('says how many rows have an id that cannot be read, which, and what to do',
   expect(ids).toMatchObject({
     ok: false,
     code: 'row.id-unreadable',
-    message: expect.stringMatching(/2 row\(s\).*such as row 3: .*NA\(\)/),
+    message: expect.stringMatching(/2 rows.*such as row 3: .*NA\(\)/),
     help: expect.stringMatching(/as plain text, or empty/),
   });
   expect((await scene.cli('check')).code).toBe(1);
@@ -87,6 +87,6 @@ test('says how many new rows can get no id, and why', async () => {
   expect(await scene.checked('ids')).toMatchObject({
     ok: false,
     code: 'row.id-closed',
-    message: expect.stringMatching(/1 row\(s\) without one.*row 6: The cell A6 is protected\./),
+    message: expect.stringMatching(/1 row without one.*row 6: The cell A6 is protected\./),
   });
 });

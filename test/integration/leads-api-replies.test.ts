@@ -99,7 +99,7 @@ describe.each(each)('a reply to %s', (_name, call) => {
       const timer = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(timer));
     });
-    await using leads = client(server, { timeouts: { totalMs: 150 } });
+    await using leads = client(server, { timeouts: { totalMs: 1_000 } });
     expect(await apiError(call(leads))).toMatchObject({ code: 'leads.unavailable', status: 200 });
   });
 

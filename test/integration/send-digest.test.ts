@@ -77,6 +77,8 @@ test('1,200 are overdue: those of today are shown all the same, and each count i
     values: { companyName: `Old ${n} AG`, nextFollowUpAt: fromNow(-2 * day - n * 60_000) },
   }));
   await moveBase(scene.pool, connectionName, old);
+  // As if a run had done it.
+  await scene.pool.query('delete from planned');
   await scene.plan();
   expect(await scene.sendDigest()).toEqual({ state: 'sent' });
   const text = body(server.mails[0]?.source ?? '');

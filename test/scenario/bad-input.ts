@@ -401,7 +401,9 @@ export const faultScenarios: readonly Scenario[] = (
       { row: 'bolt', set: { Stage: 'won' } },
       { addRow: ' | Echo | Ulm | new | ' },
       { service },
-      { sync: { exit: 1, plan: [], did: 'nothing', problems: [code] } },
+      {
+        sync: { exit: code === 'leads.unauthenticated' ? 4 : 1, plan: [], did: 'nothing', problems: [code] },
+      },
       {
         service: {
           apiKey: 'sandbox-key-1fkasq',
