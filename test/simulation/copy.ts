@@ -232,9 +232,9 @@ export function isTwoWay({ connection }: World, name?: string): boolean {
 }
 
 /** Nobody can say what is to become of a company that people have deleted, or made two of. */
-function isGone({ deletedRows, deletedLeads, doubled }: People, key: string): boolean {
+function isGone({ deletedRows, deletedLeads, doubled, joined }: People, key: string): boolean {
   const entity = key.split('.')[0] ?? '';
-  return deletedRows.has(entity) || deletedLeads.has(entity) || doubled.has(entity);
+  return [deletedRows, deletedLeads, doubled, joined].some((some) => some.has(entity));
 }
 
 function isCommon(value: string): boolean {

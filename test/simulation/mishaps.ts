@@ -23,6 +23,8 @@ export interface Book {
   /** Companies that somebody made one with another, by which. */
   readonly joined: Map<string, string>;
   readonly edits: readonly Edit[];
+  /** What both sides showed in the evening, by company and field. */
+  readonly settled: ReadonlyMap<string, string>;
   note(name: string, field: Field, value: string): void;
   forget(text: string): void;
 }
@@ -143,7 +145,10 @@ export class Mishaps {
         for (const each of several) {
           const lost = this.#cell(each, headings, 'Lead ID');
           // A row without id that has another name, and perhaps another place, is a new row to everybody.
-          if (lost.some(({ entity }) => this.#isEdited(entity, 'Company'))) return null;
+          const name = each[headings.indexOf('Company')];
+          const isRenamed = (entity: string): boolean =>
+            this.#isEdited(entity, 'Company') || this.#book.settled.get(`${entity}.companyName`) !== name;
+          if (lost.some(({ entity }) => isRenamed(entity))) return null;
           if (mishap === 'clear-and-edit' && !this.#book.retype(each, headings)) return null;
           this.#loses(lost);
           each[id] = '';

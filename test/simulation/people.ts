@@ -46,6 +46,7 @@ export class People {
       retype: (record, headings) =>
         this.#retype(record, headings, fieldNames[1 + this.#random.below(fieldNames.length - 1)]) !== null,
       edits: this.edits,
+      settled: this.settled,
       night: () => this.night,
       joined: this.joined,
       note: (name, field, value) => this.#note('sheet', name, field, value),
