@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { deleteInBatches } from './delete-batches.ts';
+import { tablesOfPlaces } from './places.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -16,17 +17,7 @@ const tablesOfRuns = [
   'actions',
 ] as const;
 const tablesOfKeys = [
-  'pairs',
-  'earlier_values',
-  'held',
-  'mapped_columns',
-  'intents',
-  'undone',
-  'lead_spellings',
-  'marks',
-  'restored',
-  'matches',
-  'value_authors',
+  ...tablesOfPlaces,
   'decisions',
   'history',
   'approvals',

@@ -27,7 +27,7 @@ interface FoundPlace {
 }
 
 /** What belongs to a service and one place, by a key in its column `connection`. */
-const tables = [
+export const tablesOfPlaces = [
   'pairs',
   'earlier_values',
   'held',
@@ -170,7 +170,7 @@ async function swapPlaces(
   entered: string,
   left: string,
 ): Promise<void> {
-  for (const table of tables) {
+  for (const table of tablesOfPlaces) {
     const change = `update ${table} set connection = $2 where connection = $1`;
     await db.query(change, [connection, `${connection}#${left}`]);
     await db.query(change, [`${connection}#${entered}`, connection]);
@@ -219,7 +219,7 @@ export async function forgetPlaces(
   const { rows } = await pool.query<{ id: string }>(old, [connection, retentionDays]);
   let forgotten = 0;
   for (const { id } of rows) {
-    for (const table of tables) {
+    for (const table of tablesOfPlaces) {
       const chosen = `select t.ctid from ${table} t where connection = $1`;
       await deleteInBatches(pool, { table, key: 'ctid', old: chosen }, [`${connection}#${id}`], stop);
     }
