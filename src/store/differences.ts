@@ -105,7 +105,7 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
     pool,
     // Of rows that are alike the further ones are held by a number of their own: see `holdPlanned`.
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id as "unreadableId",
-       r.id_closed as "idClosed", r.apart as "isApart", r.cells, merged.leads as "mergedOf",
+       r.id_closed as "idClosed", r.apart and released.cells is null as "isApart", r.cells, merged.leads as "mergedOf",
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
        own.id is not null as "isWanted"
      from (
@@ -115,6 +115,11 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
      left join (
        select (merged->>'row')::bigint as place, array_agg(lead_id order by lead_id) as leads from missed_pairs
        where run_id = $1 and merged is not null and not lead group by 1) merged on merged.place = r.row_number
+     -- They gave up their ids so that leads are made of them, wherever they stand.
+     left join (
+       select distinct expect::jsonb as cells from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
+         and run_id in (select id from runs where connection = $2 and mode = 'sync' order by id desc limit 2)) released
+       on r.apart and released.cells = r.cells::jsonb
      left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.field = ''
        and h.code = 'lead.create-refused'
      left join held own on own.connection = $2 and own.row_key = r.own_key and own.lead_id = '' and own.field = ''

@@ -251,3 +251,31 @@ test('a field that went there and back by edits of leads is no older copy where 
     if (status === 'stopped') expect(problems[0]?.code).toBe('guard.older-service');
   }
 }, 60_000);
+
+test('leads that an older service lacks are made again of rows below an empty row, too', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 4 } });
+  const { leads } = workspace.sandbox;
+  await workspace.sync();
+  const before = leads.list();
+  for (const { id } of before.slice(0, 3)) leads.edit(id, { city: 'Rome' });
+  const fresh = ['Ahorn AG', 'Birke AG'].map((companyName) => leads.add({ companyName, stage: 'new' }));
+  await workspace.sync();
+  const [head = [], ...rows] = workspace.sheet.grid();
+  workspace.sheet.write([head, ...rows.slice(0, 4), head.map(() => ''), ...rows.slice(4)]);
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', held: 0 });
+
+  for (const { id } of fresh) leads.remove(id);
+  for (const { id, city } of before.slice(0, 3)) leads.edit(id, { city });
+  expect(await workspace.sync()).toMatchObject({ status: 'stopped' });
+  for (let count = 0; count < 2; count++) await workspace.sync({ allow: ['older-copy:update'] });
+  expect(
+    leads
+      .list()
+      .map(({ companyName }) => companyName)
+      .toSorted(),
+  ).toEqual([...before, ...fresh].map(({ companyName }) => companyName).toSorted());
+  const ids = new Set(leads.list().map(({ id }) => id));
+  const filled = workspace.sheet.rows().filter((row) => row['Company'] !== '');
+  expect(filled.every((row) => ids.has(row['Lead ID'] ?? ''))).toBe(true);
+  expect(leads.list().filter(({ city }) => city === 'Rome')).toHaveLength(3);
+});
