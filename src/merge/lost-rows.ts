@@ -21,8 +21,8 @@ export interface LostLead {
   readonly base: Values;
   /** As the scan shows it, else as in the baseline. */
   readonly lead: Cells;
-  /** The baseline, and what is held of its row. Absent: nothing is. */
-  readonly row?: Cells;
+  /** The baseline, and what is held of its row. Null or absent: nothing is. */
+  readonly row?: Cells | null;
   /** The scan shows the lead. */
   readonly isListed: boolean;
   /** Its row was there in the scan before. */
@@ -73,8 +73,8 @@ export function lostMarks(
 }
 
 /** What the row of a lead may have shown before anybody edited it today. */
-function recordsOf({ base, lead, row = base }: LostLead): readonly Cells[] {
-  return [base, lead, row];
+function recordsOf({ base, lead, row }: LostLead): readonly Cells[] {
+  return row ? [base, lead, row] : [base, lead];
 }
 
 /**

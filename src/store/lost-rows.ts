@@ -44,8 +44,8 @@ export async function* goneLeads(pool: pg.Pool, run: RunRef): AsyncIterable<Lost
   yield* streamRows<LostLead>(
     pool,
     `select g.lead_id as "leadId", g.base, coalesce(l.cells, g.base) as lead, g.listed as "isListed", g.place,
-       g.absences <= 0 as "isFresh", g.base || coalesce((select jsonb_object_agg(h.field, h.row_value) from held h
-         where h.connection = $2 and h.lead_id = g.lead_id and h.row_value is not null), '{}') as row
+       g.absences <= 0 as "isFresh", g.base || (select jsonb_object_agg(h.field, h.row_value) from held h
+         where h.connection = $2 and h.lead_id = g.lead_id and h.row_value is not null) as row
      from (select p.lead_id, p.base, not m.lead as listed, p.row_number as place,
              p.row_absences - (p.absence_run is not distinct from $1)::int as absences ${goneRows}) g
      left join staged_leads l on l.run_id = $1 and l.lead_id = g.lead_id order by g.lead_id`,

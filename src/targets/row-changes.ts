@@ -30,9 +30,8 @@ export interface RowWrite<Place> {
   readonly leadId: string | null;
   readonly values: Values;
   readonly status: string | null;
-  readonly unlink: boolean;
-  /** The id is emptied for a new lead. */
-  readonly again: boolean;
+  /** The id is emptied; `again`: for a new lead. */
+  readonly unlink: 'alone' | 'again' | null;
   readonly remove: boolean;
 }
 
@@ -157,7 +156,8 @@ export class RowChanges<Place> {
   }
 
   #unlink(row: PresentRow<Place>, { expect, values, again = false }: ChangeOf<'unlink'>): Verdict | 'done' {
-    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values, unlink: true, again });
+    const unlink = again ? 'again' : 'alone';
+    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values, unlink });
   }
 
   #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
@@ -189,7 +189,8 @@ export class RowChanges<Place> {
     if (!this.#rules.hasStatus) return 'done';
     const known = leadId === null ? null : this.#knownRow(leadId);
     const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
-    const rows = copies === true ? (known?.copies ?? []) : [found ?? []].flat();
+    const first = found ? [found] : [];
+    const rows = copies === true ? (known?.copies ?? []) : first;
     const verdicts = rows.map((row) =>
       sameCell(row.status, text) ? 'done' : this.#write(row, { status: text }),
     );
@@ -211,8 +212,7 @@ export class RowChanges<Place> {
       leadId: write.leadId ?? before?.leadId ?? null,
       values: { ...before?.values, ...Object.fromEntries(differing) },
       status: write.status ?? before?.status ?? null,
-      unlink: write.unlink ?? before?.unlink ?? false,
-      again: write.again ?? before?.again ?? false,
+      unlink: write.unlink ?? before?.unlink ?? null,
       remove: write.remove ?? before?.remove ?? false,
     };
     const reason = this.#rules.notWritable?.(whole) ?? null;

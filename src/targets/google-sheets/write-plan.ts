@@ -76,7 +76,7 @@ function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
   if (cells.size === 0) return [];
   const shown = idText(look.grid, write.place, look.columns.id);
   // A row that lost its id and kept the rest would be taken for a new one.
-  const isWhole = write.remove || write.unlink || write.leadId !== null;
+  const isWhole = write.remove || write.unlink !== null || write.leadId !== null;
   return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
@@ -89,7 +89,7 @@ function cellsOf(write: RowWrite<number>, look: Look): Map<number, GridCell> {
     for (const column of ownedColumns(columns)) if (old(column) !== null) cells.set(column, null);
     return cells;
   }
-  if (write.unlink) cells.set(columns.id, null);
+  if (write.unlink !== null) cells.set(columns.id, null);
   if (write.leadId !== null) cells.set(columns.id, write.leadId);
   if (write.status !== null && columns.status !== null) cells.set(columns.status, emptied(write.status));
   for (const [field, value] of Object.entries(write.values)) {

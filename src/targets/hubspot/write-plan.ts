@@ -84,8 +84,8 @@ function changedProperties(write: RowWrite<ShownCompany>, table: CompanyTable): 
   return {
     ...propertiesOf(write.values, table),
     ...(write.leadId !== null && { [table.idProperty]: write.leadId }),
-    ...(write.unlink && { [table.idProperty]: '' }),
-    ...(write.again && table.properties.has(optInProperty) && { [optInProperty]: 'true' }),
+    ...(write.unlink !== null && { [table.idProperty]: '' }),
+    ...(write.unlink === 'again' && table.properties.has(optInProperty) && { [optInProperty]: 'true' }),
     ...(write.status !== null && table.statusProperty !== null && { [table.statusProperty]: write.status }),
   };
 }

@@ -49,10 +49,10 @@ export async function store(
 }
 
 function cellsOf(row: Partial<RowWrite<Place>>, { columns }: Table): Cells {
-  const { leadId = null, values = {}, status = null, remove = false, unlink = false } = row;
+  const { leadId = null, values = {}, status = null, remove = false, unlink = null } = row;
   const cells = new Map<number, Value>();
   if (remove) for (const index of ownedColumns(columns)) cells.set(index, null);
-  if (unlink) cells.set(columns.id, null);
+  if (unlink !== null) cells.set(columns.id, null);
   if (leadId !== null) cells.set(columns.id, leadId.trim());
   if (status !== null && columns.status !== null) cells.set(columns.status, status);
   for (const [field, { index }] of columns.fields)

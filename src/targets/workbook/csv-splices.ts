@@ -32,7 +32,7 @@ export function csvSplices(
     takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
   const lines = decisions.appends.map((row) =>
-    newLine(cellsToWrite({ ...row, unlink: false, again: false, remove: false }, columns), end.width, style),
+    newLine(cellsToWrite({ ...row, unlink: null, remove: false }, columns), end.width, style),
   );
   if (lines.length === 0) return splices;
   const { last } = end;
@@ -60,7 +60,7 @@ export function newLine(cells: ReadonlyMap<number, string>, width: number, style
 function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): Map<number, string> {
   const cells = new Map<number, string>();
   if (write.remove) return new Map([...ownedColumns(columns)].map((index) => [index, '']));
-  if (write.unlink) cells.set(columns.id, '');
+  if (write.unlink !== null) cells.set(columns.id, '');
   if (write.leadId !== null) cells.set(columns.id, write.leadId);
   if (write.status !== null && columns.status !== null) cells.set(columns.status, write.status);
   for (const [field, value] of Object.entries(write.values)) {
@@ -103,7 +103,7 @@ export function paddedTo(
  */
 export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
   const { place } = write;
-  if (write.leadId !== null || write.remove || write.unlink) return null;
+  if (write.leadId !== null || write.remove || write.unlink !== null) return null;
   const content = cellsToWrite(write, columns);
   const last = Math.max(...[...content].filter(([, text]) => text !== '').map(([index]) => index));
   const unknown = [...columns.fields.values()].some(

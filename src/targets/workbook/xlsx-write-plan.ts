@@ -139,7 +139,7 @@ function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): R
     for (const column of ownedColumns(columns)) content.set(column, { value: null, type: 'text' });
     return content;
   }
-  if (write.unlink) content.set(columns.id, { value: null, type: 'text' });
+  if (write.unlink !== null) content.set(columns.id, { value: null, type: 'text' });
   if (write.leadId !== null) content.set(columns.id, { value: write.leadId, type: 'text' });
   if (write.status !== null && columns.status !== null) {
     content.set(columns.status, { value: write.status, type: 'text' });
@@ -185,7 +185,7 @@ function appendedRows(
         { help: 'Move old rows to another sheet.' },
       );
     }
-    const content = contentOf({ ...newRow, unlink: false, again: false, remove: false }, columns);
+    const content = contentOf({ ...newRow, unlink: null, remove: false }, columns);
     const { row, place } = next.value;
     rows.push(row);
     if (place !== null) {
