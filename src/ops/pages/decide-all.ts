@@ -4,7 +4,8 @@ import { decidableSides, type Side } from '../../sync/decide-held.ts';
 import { headingOf, seenConflict, type ShownConflict, sideWords } from './conflict-list.ts';
 import type { ConflictsPage } from './conflicts.ts';
 import { type Html, layout, type Menu } from './layout.ts';
-import { counted, foldedText, shownValue } from './shown-value.ts';
+import { counted } from '../../lead/counted.ts';
+import { foldedText, shownValue } from './shown-value.ts';
 
 /**
  * Those of a list that may be decided for this side at once: fields on which nobody has decided. A whole record is no

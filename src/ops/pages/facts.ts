@@ -7,7 +7,7 @@ import type { Html } from './layout.ts';
 import { problemList } from './problem-list.ts';
 import { receiptWords, writtenWords } from './run-words.ts';
 import { shownAge, shownDuration, shownTime } from './shown-time.ts';
-import { count, counted } from './shown-value.ts';
+import { count, counted } from '../../lead/counted.ts';
 
 type Fact = readonly [name: string, told: Html | string | null];
 

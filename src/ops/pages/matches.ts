@@ -6,7 +6,8 @@ import { pages } from './conflicts.ts';
 import { decidedBy, seenHash } from './decided.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
-import { counted, foldedText, shownValue } from './shown-value.ts';
+import { counted } from '../../lead/counted.ts';
+import { foldedText, shownValue } from './shown-value.ts';
 
 /** A match with the mapping of its connection. */
 interface ShownMatch {

@@ -13,7 +13,8 @@ import { asOf } from './overview.ts';
 import { problemList } from './problem-list.ts';
 import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts';
 import { shownDuration, shownTime } from './shown-time.ts';
-import { count, counted, foldedText, shownValue } from './shown-value.ts';
+import { count, counted } from '../../lead/counted.ts';
+import { foldedText, shownValue } from './shown-value.ts';
 
 export interface RunPage {
   readonly run: Run;

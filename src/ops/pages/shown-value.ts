@@ -1,10 +1,8 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../lead/counted.ts';
+import { count } from '../../lead/counted.ts';
 import { type Cell, plainCell, isUnreadable } from '../../lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
-
-export { count, counted };
 
 /** Longer values are folded to so many characters; the whole is one click away, … */
 const shownLength = 160;
