@@ -22,6 +22,7 @@ const columns = `id, connection, identity, address, is_current as "isCurrent",
 /** A place as a target tells it. */
 interface FoundPlace {
   readonly id: string;
+  readonly idWhileMissing?: string;
   readonly address: string;
   readonly isThere: boolean;
 }
@@ -98,11 +99,19 @@ export async function findPlace(
   return rows[0] ?? null;
 }
 
-/** The place as it is remembered; a new one is taken note of. */
+/**
+ * The place as it is remembered; a new one is taken note of. One that was noted while it was missing is the same once it
+ * is there: who made it may have been killed before `renamePlace`.
+ */
 export async function seePlace(db: Queryable, connection: string, place: FoundPlace): Promise<KnownPlace> {
-  const { id, address, isThere } = place;
+  const { id, idWhileMissing = id, address, isThere } = place;
   const known = isThere ? null : await findPlace(db, connection, place);
   if (known !== null) return known;
+  const missing =
+    idWhileMissing === id
+      ? null
+      : await findPlace(db, connection, { id: idWhileMissing, address, isThere: true });
+  if (missing !== null) await renamePlace(db, missing.id, place);
   const { rows } = await db.query<KnownPlace>(
     `insert into places (connection, identity, address) values ($1, $2, $3)
      on conflict (connection, identity) do update set address = excluded.address, seen_at = now() returning ${columns}`,

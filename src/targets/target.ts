@@ -166,6 +166,8 @@ export type RowOutcome =
 export interface Place {
   /** What tells it from all others, in one spelling, and cannot be typed: begins with its kind. */
   readonly id: string;
+  /** What tells it from others while it is missing, where that is something else than once it was made. */
+  readonly idWhileMissing?: string;
   /** As people call it; two places may have one after the other. */
   readonly address: string;
   /** Whether there is a file, tab or table; of one that is missing only the address tells which it was. */

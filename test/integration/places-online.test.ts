@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { startSheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
 import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
 import { type HubSpotSandbox, startHubSpotSandbox } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
-import { Workspace } from '../support/workspace.ts';
+import { advanceRun } from '../../src/sync/run.ts';
+import { LeadsyncError } from '../../src/errors.ts';
+import { connectionName, Workspace } from '../support/workspace.ts';
 import { fields, idOf, nothing, switchAndBack, type Where } from './places-scene.ts';
 
 async function sheetsScene(): Promise<{
@@ -47,6 +49,29 @@ async function sheetsScene(): Promise<{
 test('Google Sheets: another tab and back', async () => {
   await using scene = await sheetsScene();
   await switchAndBack(scene.workspace, scene.at('Leads'), scene.at('Other'));
+});
+
+test('Google Sheets: a tab that was made by a run that ended before it noted which one is the same place', async () => {
+  await using scene = await sheetsScene();
+  const { workspace } = scene;
+  scene.point('Leads');
+  {
+    await using app = await workspace.openApp();
+    const context = app.contexts.get(connectionName);
+    if (context === undefined) throw new Error('the connection is not configured');
+    const { target } = context;
+    const whileMissing = await target.place?.(new AbortController().signal);
+    const replies = [Promise.resolve(whileMissing)];
+    const cutOff = new LeadsyncError('target.unreachable', 'cut off', { retry: 'now' });
+    Object.assign(target, { place: () => replies.pop() ?? Promise.reject(cutOff) });
+    const request = { mode: 'sync', allow: [], patience: 3 } as const;
+    expect(await advanceRun(context, request, new AbortController().signal)).toMatchObject({
+      kind: 'again',
+      why: 'fault',
+    });
+  }
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { rows: 8 }, problems: [] });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: nothing, problems: [] });
 });
 
 test('Google Sheets: a copied tab that takes the name of the one that is kept stops the run', async () => {

@@ -15,8 +15,10 @@ export async function tabPlace(
 ): Promise<Place> {
   const { sheets = [] } = await api.describe([], sheetsFields, signal);
   const sheetId = sheets.find((sheet) => isTab(sheet, tab))?.properties?.sheetId ?? null;
-  const part = sheetId === null ? `tab ${tab}` : String(sheetId);
-  return { id: `google-sheets:${spreadsheetId}/${part}`, address, isThere: sheetId !== null };
+  const start = `google-sheets:${spreadsheetId}/`;
+  const idWhileMissing = `${start}tab ${tab}`;
+  const isThere = sheetId !== null;
+  return { id: isThere ? `${start}${sheetId}` : idWhileMissing, idWhileMissing, address, isThere };
 }
 
 /** Whether a tab is not there any more. Of another spreadsheet that can only be told by one that may see it: it counts as there. */
