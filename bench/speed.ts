@@ -15,7 +15,7 @@ const tell = (line: string): void =>
 
 const parts = [
   leastGoal(mergesASecond(times), 1_000_000),
-  differenceGoal(await startOfStatus(3 * times), 150),
+  differenceGoal(await startOfStatus(3 * times), 130),
   ratioGoal(await queueOverhead(leads, 2 * times), 1.03),
   ratioGoal(await planOf(most, times), 1.5),
 ];

@@ -17,6 +17,8 @@ export interface Cost {
   readonly databaseCpuMs: number;
   /** Resident, at most. */
   readonly peakMb: number;
+  /** What Postgres wrote to its log meanwhile. */
+  readonly walBytes: number;
   readonly stdout: string;
 }
 
@@ -41,7 +43,7 @@ export async function runNode(
 export async function measure(
   program: readonly string[],
   { cwd, env, postgresPid }: Surroundings & { readonly postgresPid: number },
-): Promise<Cost> {
+): Promise<Omit<Cost, 'walBytes'>> {
   const file = join(cwd, 'usage.json');
   const before = await cpuOfTree(postgresPid);
   const surroundings = { cwd, env: { ...env, BENCH_USAGE: file } };

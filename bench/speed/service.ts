@@ -3,12 +3,12 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 
 /**
  * The service in a process of its own: `node service.ts LEADS`. Tells its address, then does what its parent says:
- * changes a lead of every hundred, or answers each page so many ms later.
+ * changes a lead of every hundred, or answers each page so many ms later. A page has 100 leads, whatever is asked for.
  */
 export type Order = { readonly edit: string } | { readonly latencyMs: number } | { readonly tell: 'stats' };
 
 const [leads] = process.argv.slice(2).map(Number);
-const sandbox = await startSandbox({ leads: leads ?? 0 });
+const sandbox = await startSandbox({ leads: leads ?? 0, maxLimit: 100 });
 process.on('message', (order: Order) => {
   if ('edit' in order) {
     const all = sandbox.leads.list();

@@ -65,13 +65,12 @@ export class Stage implements AsyncDisposable {
   async clear(): Promise<void> {
     this.#databases += 1;
     this.#database = `bench${this.#databases}`;
-    const admin = new pg.Client({ connectionString: this.#connectionString });
-    await admin.connect();
-    await admin.query(`create database ${this.#database}`);
-    if (this.#databases > 1) await admin.query(`drop database bench${this.#databases - 1} with (force)`);
+    await using admin = await this.#connect();
+    await admin.client.query(`create database ${this.#database}`);
+    if (this.#databases > 1)
+      await admin.client.query(`drop database bench${this.#databases - 1} with (force)`);
     // What the last one left to write is not to be paid for by the next.
-    await admin.query('checkpoint');
-    await admin.end();
+    await admin.client.query('checkpoint');
     await rm(this.#table, { force: true });
     await rm(join(this.folder, 'script.csv'), { force: true });
   }
@@ -148,9 +147,25 @@ export class Stage implements AsyncDisposable {
     return wallMs;
   }
 
-  #measure(program: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Cost> {
+  async #measure(program: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Cost> {
     const env = this.#environment(more);
-    return measure(program, { cwd: this.folder, env, postgresPid: this.#postgresPid });
+    const before = await this.#walBytes();
+    const cost = await measure(program, { cwd: this.folder, env, postgresPid: this.#postgresPid });
+    return { ...cost, walBytes: (await this.#walBytes()) - before };
+  }
+
+  async #walBytes(): Promise<number> {
+    await using admin = await this.#connect();
+    const { rows } = await admin.client.query<{ bytes: string }>(
+      `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text as bytes`,
+    );
+    return Number(rows[0]?.bytes);
+  }
+
+  async #connect(): Promise<{ readonly client: pg.Client } & AsyncDisposable> {
+    const client = new pg.Client({ connectionString: this.#connectionString });
+    await client.connect();
+    return { client, [Symbol.asyncDispose]: () => client.end() };
   }
 
   #environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
