@@ -23,9 +23,9 @@ import type { Templates } from './reminders/templates.ts';
 import { openStore } from './open-store.ts';
 import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
-import { createServiceTurn, serviceScope } from './store/service-turn.ts';
-import { createThrottle } from './store/throttles.ts';
+import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
+import type { Throttle } from './sync/leads-port.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
 import type { Target } from './targets/target.ts';
@@ -63,7 +63,7 @@ export interface App extends AsyncDisposable {
 
 /**
  * Runs of different connections in one process; more of them wait for their turn. Each needs up to four database connections
- * at once (lease, turn at the service, transaction, rows), and four are for all else.
+ * at once (lease, look before a request, transaction, rows), and four are for all else.
  */
 export function runsAtOnce(poolMax: number): number {
   return Math.min(4, Math.max(1, Math.floor((poolMax - 4) / 4)));
@@ -95,6 +95,8 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
+  // Connections with one key share it, so that a 429 of one stops the others at once.
+  const throttles = new Map<string, Throttle>();
   const runs = new Places(runsAtOnce(config.databasePoolMax));
   const isCrowded = (): boolean => runs.isCrowded;
   const account = once(async () => {
@@ -103,9 +105,13 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   });
   for (const connection of config.connections) {
     const target = await openTarget(connection, config, account, activity, pool, stack);
+    const { baseUrl, apiKey } = connection.leads;
+    const scope = serviceScope(baseUrl, apiKey.reveal());
+    const throttle = throttles.get(scope) ?? createThrottle(pool, baseUrl, apiKey.reveal(), steadyClock);
+    throttles.set(scope, throttle);
     contexts.set(
       connection.name,
-      openConnection(connection, target, pool, log, telemetry, activity, isCrowded, stack),
+      openConnection(connection, target, throttle, pool, log, telemetry, activity, isCrowded, stack),
     );
     templates.set(
       connection.name,
@@ -207,6 +213,7 @@ async function openTarget(
 function openConnection(
   connection: ConnectionConfig,
   target: Target,
+  throttle: Throttle,
   pool: pg.Pool,
   log: Logger,
   { inSpan }: Telemetry,
@@ -215,7 +222,6 @@ function openConnection(
   stack: AsyncDisposableStack,
 ): SyncContext {
   const { baseUrl, apiKey, query } = connection.leads;
-  const throttle = createThrottle(pool, baseUrl, apiKey.reveal(), steadyClock);
   const child = log.child({ connection: connection.name });
   const leads = stack.use(
     createLeadsClient({
@@ -225,7 +231,6 @@ function openConnection(
       throttle,
       clock: steadyClock,
       isCrowded,
-      turn: createServiceTurn(pool, baseUrl, apiKey.reveal()),
       log: (level, fields, message) => child[level](fields, message),
       onReply: (ending) => activity.replied('leads', connection.name, ending),
       onServiceClock: (aheadMs) => activity.serviceAheadMs.set(connection.name, aheadMs),

@@ -9,7 +9,7 @@ import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Outlook, ServiceTurn, Throttle } from '../sync/leads-port.ts';
+import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { parseHttpDate } from '../retry-after.ts';
 import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
@@ -25,8 +25,6 @@ export interface LeadsHttpOptions {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly throttle: Throttle;
-  /** Taken for each request to a service that limits them; absent: no other process uses the key. */
-  readonly turn?: ServiceTurn;
   /**
    * Whether others wait for whoever asks to be done: then what may be put off throws for waits that it would sleep else.
    * Default: nobody.
@@ -77,12 +75,6 @@ export interface Answer {
 
 const machineClock: Clock = { now: () => Date.now(), random: () => Math.random() };
 
-/** What is left (ms) of a wait for the pace that is not worth giving back the turn for. */
-const longestInTurnMs = 20;
-
-/** A request may leave for so long (ms) after it was looked whether it may: a process that was paused looks again. */
-const freshMs = 500;
-
 /** After so many looks that came too late it is the database that is slow. */
 const mostLooks = 5;
 
@@ -99,7 +91,6 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #pause: Pause;
   readonly #onReply: OnReply | undefined;
   readonly #onServiceClock: LeadsHttpOptions['onServiceClock'];
-  readonly #turn: ServiceTurn | undefined;
   readonly #turns = new Turns();
   readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
   #requests = 0;
@@ -124,7 +115,6 @@ export class LeadsHttp implements AsyncDisposable {
       bodyBytes,
     };
     this.#pause = new Pause(options.throttle, this.#clock, options.isCrowded ?? (() => false));
-    this.#turn = options.turn;
     this.#sleep = options.sleep ?? sleepByTimer;
     this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
   }
@@ -163,7 +153,7 @@ export class LeadsHttp implements AsyncDisposable {
     if (this.#client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await using _turn = await this.#mayAsk(call, signal);
+    await this.#mayAsk(call, signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
@@ -181,6 +171,7 @@ export class LeadsHttp implements AsyncDisposable {
     this.#tellClock(head);
     // Before the body is read: other processes must know of a pause at once.
     const limited = await this.#pause.note(head, signal);
+    if (limited === null) this.#pause.lookAhead();
     const encoding = head.headers['content-encoding'];
     const text = await decodeBody(
       await exchange.body,
@@ -213,47 +204,28 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#pause.error(said.code);
   }
 
-  /**
-   * Waits for the pace, and throws when that would take long for what may be put off, or no request may leave now. Returns
-   * the turn that it waited for, if one is needed. Others may ask while it waits: whoever has the turn then looks again.
-   */
-  async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<AsyncDisposable> {
-    for (let late = 0; late < mostLooks; ) {
+  /** Waits for its turn by the pace; throws when that would take long for what may be put off, or no request may leave now. */
+  async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { waitMs, isFresh: isTurnFresh } = await this.#pause.take(mayPutOff);
+    let isFresh = isTurnFresh;
+    if (waitMs > 0) {
+      await this.#sleep(waitMs, signal);
+      this.#pacedMs += waitMs;
+      // Another process may have been told to wait meanwhile.
+      isFresh = () => false;
+    }
+    for (let looks = 0; looks < mostLooks; looks++) {
       signal.throwIfAborted();
-      let look = await this.#look(mayPutOff);
-      await this.#rest(look.waitMs, signal);
-      await using stack = new AsyncDisposableStack();
-      if (look.limitedLately && this.#turn !== undefined) {
-        stack.use(await this.#turn(signal));
-        look = await this.#look(mayPutOff);
-        if (look.waitMs > longestInTurnMs) continue;
-        await this.#rest(look.waitMs, signal);
-      }
+      if (!isFresh()) ({ isFresh } = await this.#pause.check());
       await onLeaving?.();
-      if (look.isFresh()) {
-        this.#pause.leave();
-        return stack.move();
-      }
-      late += 1;
+      if (isFresh()) return;
     }
     throw new LeadsyncError(
       'database.slow',
       'No request was sent: the database took too long, again and again, to tell whether the Leads service may be asked.',
       { retry: 'later', help: 'See whether Postgres, or this machine, has more to do than it can.' },
     );
-  }
-
-  async #look(mayPutOff: boolean) {
-    // The process may be held still at any moment, also while it waits for the answer.
-    const from = performance.now();
-    const found = await this.#pause.check(mayPutOff);
-    return { ...found, isFresh: () => performance.now() - from - found.waitMs <= freshMs };
-  }
-
-  async #rest(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms <= 0) return;
-    await this.#sleep(ms, signal);
-    this.#pacedMs += ms;
   }
 
   #tellClock({ headers: { date } }: ReplyHead): void {

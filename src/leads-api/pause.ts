@@ -1,26 +1,19 @@
 import type { Clock } from '../sync/clock.ts';
-import type { Outlook, Throttle } from '../sync/leads-port.ts';
+import type { Outlook, Throttle, Throttled } from '../sync/leads-port.ts';
 import { untilAborted } from '../turns.ts';
 import { backoffMs, longestWaitMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import {
-  answered,
-  type Burst,
-  firstPace,
-  longer,
-  type Pace,
-  rateOf,
-  readPace,
-  refused,
-  sent,
-} from './pace.ts';
+import { type Pace, readPace, refused, sent } from './pace.ts';
 
 /** Added to every wait: what clocks and timers may differ by, so that no request is early. */
 const marginMs = 100;
 
 /** For so long (ms) after its last pause a service counts as one that limits requests. */
 const latelyMs = 24 * 3_600_000;
+
+/** A request may leave for so long (ms) after it was looked whether it may: a process that was paused looks again. */
+const freshMs = 500;
 
 /**
  * What would have to wait longer (ms) for the pace is put off: whoever asks comes back later, and holds nothing
@@ -34,15 +27,21 @@ const longestCrowdedSleepMs = 50;
 
 /** What is known before a request. */
 interface Permission {
-  /** The service has limited this key lately: it may do so at any time, and one process at a time should ask. */
-  readonly limitedLately: boolean;
   /** Ms until the pace lets the request leave. */
   readonly waitMs: number;
+  /** Whether it may still leave by what was seen; else it is looked again. */
+  readonly isFresh: () => boolean;
+}
+
+/** A look at the throttle that has begun. */
+interface Look {
+  readonly found: Promise<Throttled>;
+  readonly isFresh: () => boolean;
 }
 
 /**
  * Obeys 429 (API reference, sections 7 and 8), and keeps to the pace that was learned from it, through the throttle that all
- * processes with this key share. For each request: `check`, `leave`, `note`.
+ * processes with this key share. For each request: `take`, `check` after a wait, `note`; then `lookAhead`.
  */
 export class Pause {
   readonly #throttle: Throttle;
@@ -53,12 +52,11 @@ export class Pause {
   /** What was asked for last. */
   #askedUntil = 0;
   #consecutive = 0;
-  /** As it was found by the last check. */
+  /** With the turn that was taken last. */
   #pace: Pace | null = null;
   #aheadMs = 0;
-  /** While there is no pace. */
-  #burst: Burst | null = null;
-  #lastAt = 0;
+  /** For the next request. */
+  #ahead: Look | null = null;
 
   /** `isCrowded`: whether others wait for whoever asks to be done. */
   constructor(throttle: Throttle, clock: Clock, isCrowded: () => boolean) {
@@ -67,38 +65,69 @@ export class Pause {
     this.#isCrowded = isCrowded;
   }
 
-  /** Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`. */
-  async check(mayPutOff: boolean): Promise<Permission> {
-    const { remaining, limitedLately, pace, aheadMs } = await this.#look();
-    if (remaining > 0) {
-      throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
+  /**
+   * Takes the next turn of the pace, which no other process has then. Throws `leads.rate-limited` when no request may
+   * leave yet. `mayPutOff`: see `longestSleepMs`.
+   */
+  async take(mayPutOff: boolean): Promise<Permission> {
+    for (;;) {
+      const { stored, pace, isFresh } = await this.#permitted();
+      this.#pace = pace;
+      if (pace === null) return { waitMs: 0, isFresh };
+      const now = this.#sharedTime();
+      const waitMs = Math.max(0, pace.nextAt - now);
+      if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
+        throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
+      this.#pace = sent(pace, now + waitMs);
+      if (await this.#throttle.movePace(stored, this.#pace)) return { waitMs, isFresh };
     }
-    this.#aheadMs = aheadMs;
-    this.#pace = pace;
-    const waitMs = this.#pace === null ? 0 : Math.max(0, this.#pace.nextAt - this.#sharedTime());
-    if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
-      throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
-    return { limitedLately, waitMs };
+  }
+
+  /** For a request that has its turn. Throws as `take` when no request may leave any more. */
+  async check(): Promise<Permission> {
+    const { isFresh } = await this.#permitted();
+    return { waitMs: 0, isFresh };
+  }
+
+  /** Begins the look that the next request needs; one that fails is made again then. */
+  lookAhead(): void {
+    const look = this.#beginLook();
+    this.#ahead = look;
+    look.found.catch(() => {
+      if (this.#ahead === look) this.#ahead = null;
+    });
   }
 
   /** As `LeadsPort` says. */
   async outlook(): Promise<Outlook> {
     const { remaining, pace } = await this.#look();
-    return { pauseMs: Math.max(0, remaining), perSecond: pace && rateOf(pace) };
+    return { pauseMs: Math.max(0, remaining), perSecond: pace && pace.rate };
   }
 
-  /** `remaining`: ms of the pause, below zero when it is over. */
+  async #permitted() {
+    const look = await this.#look();
+    if (look.remaining > 0)
+      throw rateLimited(look.remaining, 'No request was sent: the Leads service asked to wait', {});
+    return look;
+  }
+
+  #beginLook(): Look {
+    // The process may be held still at any moment, also while it waits for the answer.
+    const from = performance.now();
+    const { pauses } = this.#throttle;
+    const isFresh = (): boolean => pauses === this.#throttle.pauses && performance.now() - from <= freshMs;
+    return { found: this.#throttle.look(), isFresh };
+  }
+
+  /** `remaining`: ms of the pause, below zero when it is over. `stored`: the pace as the throttle has it. */
   async #look() {
-    const { notBefore, pace, aheadMs } = await this.#throttle.look();
+    const { found, isFresh } = this.#ahead?.isFresh() ? this.#ahead : this.#beginLook();
+    this.#ahead = null;
+    const { notBefore, pace: stored, aheadMs } = await found;
+    this.#aheadMs = aheadMs;
     const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
-    const limitedLately = remaining > -latelyMs;
-    const read = limitedLately ? readPace(pace, this.#clock.now() - aheadMs) : null;
-    return { remaining, limitedLately, pace: read, aheadMs };
-  }
-
-  /** A request leaves now. */
-  leave(): void {
-    this.#pace &&= sent(this.#pace, this.#sharedTime());
+    const pace = remaining > -latelyMs ? readPace(stored, this.#sharedTime()) : null;
+    return { remaining, stored, pace, isFresh };
   }
 
   /**
@@ -113,7 +142,6 @@ export class Pause {
   ): Promise<{ readonly asked: boolean; readonly longest: boolean } | null> {
     const limited = head.status === 429;
     this.#consecutive = limited ? this.#consecutive + 1 : 0;
-    if (!limited) await this.#keepPace(head.receivedAt);
     if (!limited && head.status !== 503) return null;
     const date = head.headers['date'];
     const asked = retryAfterMs(
@@ -122,6 +150,7 @@ export class Pause {
       head.receivedAt,
     );
     if (!limited && asked === null) return null;
+    const isFirst = head.receivedAt >= this.#askedUntil;
     this.#until =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
     this.#askedUntil = this.#until;
@@ -129,10 +158,10 @@ export class Pause {
       await this.#share(this.#until, signal);
       return null;
     }
-    const waitMs = this.#until - head.receivedAt;
-    const now = head.receivedAt - this.#aheadMs;
-    const pace = this.#pace === null ? firstPace(this.#burst, now, waitMs) : refused(this.#pace, now, waitMs);
-    this.#burst = null;
+    // What was under way with the request that was refused first says nothing more of the rate.
+    const pace = isFirst
+      ? refused(this.#pace, head.receivedAt - this.#aheadMs, this.#until - head.receivedAt)
+      : null;
     await this.#share(this.#until, signal, pace);
     return { asked: asked !== null, longest: asked === longestWaitMs };
   }
@@ -142,17 +171,6 @@ export class Pause {
     const noted = pace === null ? this.#throttle.pauseUntil(until) : this.#throttle.pauseUntil(until, pace);
     await untilAborted(noted, signal);
     if (this.#until === until) this.#until = 0;
-  }
-
-  async #keepPace(receivedAt: number): Promise<void> {
-    if (this.#pace === null) {
-      const now = receivedAt - this.#aheadMs;
-      this.#burst = longer(this.#burst, this.#lastAt, now);
-      this.#lastAt = now;
-      return;
-    }
-    // The reply counts more than the pace, which is only older then.
-    await this.#throttle.keepPace(answered(this.#pace)).catch(() => {});
   }
 
   /** Epoch ms, as all processes have it. */

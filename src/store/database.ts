@@ -4,10 +4,7 @@ import { pooled, protocolViolation } from './own-session.ts';
 
 const connectTimeoutMs = 10_000;
 
-/**
- * A session that does nothing is kept for so long (ms): longer than any request to a service, since the turn to ask it
- * ends with the session that took it (see service-turn.ts).
- */
+/** A session that does nothing is kept for so long (ms): longer than any request to a service. */
 const idleMs = 120_000;
 
 /**

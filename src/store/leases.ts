@@ -6,12 +6,9 @@ import { LeadsyncError } from '../errors.ts';
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;
 
-/** Of a row of this table: the database session that wrote it is there. */
-export const isSessionThere = (table: 'leases' | 'service_turns'): string => `exists (
-  select from pg_stat_activity a where a.pid = ${table}.backend_pid and a.backend_start = ${table}.backend_start)`;
-
 /** Of a row of `leases`: it was renewed in time and its holder's session is there. */
-export const isAlive = `leases.expires_at > now() and ${isSessionThere('leases')}`;
+export const isAlive = `leases.expires_at > now() and exists (
+  select from pg_stat_activity a where a.pid = leases.backend_pid and a.backend_start = leases.backend_start)`;
 
 /** The right to work on one connection in one mode. At most one process has it. */
 export interface Lease extends AsyncDisposable {

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../sync/clock.ts';
 import type { Throttle } from '../sync/leads-port.ts';
-import { serviceScope } from './service-turn.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
@@ -23,7 +23,11 @@ export function createThrottle(
   clock: Pick<Clock, 'now'>,
 ): Throttle {
   const scope = serviceScope(baseUrl, apiKey);
+  let pauses = 0;
   return {
+    get pauses() {
+      return pauses;
+    },
     async look() {
       const { rows } = await pool.query<{ now: number; remaining: number | null; pace: unknown }>(
         `select (extract(epoch from now()) * 1000)::float8 as now, pace,
@@ -36,6 +40,7 @@ export function createThrottle(
       return { notBefore: remaining === null ? 0 : here + remaining, pace, aheadMs: here - now };
     },
     async pauseUntil(epochMs, pace) {
+      pauses += 1;
       const store = () =>
         pool.query(
           `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
@@ -45,14 +50,20 @@ export function createThrottle(
         );
       await storeWhenBack(store, () => clock.now() < epochMs);
     },
-    async keepPace(pace) {
-      // Not worth waiting for the disk: it comes with each reply.
-      await pool.query(
-        `update throttles set pace = $2 from set_config('synchronous_commit', 'off', true) where scope = $1`,
-        [scope, JSON.stringify(pace)],
+    async movePace(from, to) {
+      // Not worth waiting for the disk: it comes with each request.
+      const { rowCount } = await pool.query(
+        `update throttles set pace = $3 from set_config('synchronous_commit', 'off', true) where scope = $1 and pace = $2`,
+        [scope, JSON.stringify(from), JSON.stringify(to)],
       );
+      return rowCount === 1;
     },
   };
+}
+
+/** What a service may limit, as far as is known: a key at an address (API reference, section 8). Not reversible. */
+export function serviceScope(baseUrl: string, apiKey: string): string {
+  return hash('sha256', `${baseUrl}\n${apiKey}`);
 }
 
 /** Ends the wait that a service asked for. Returns until when it would have lasted; null: there was none. */

@@ -7,7 +7,7 @@ import type { Policy } from '../merge/policy.ts';
 import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run } from '../store/runs.ts';
-import { serviceScope } from '../store/service-turn.ts';
+import { serviceScope } from '../store/throttles.ts';
 import type { Target } from '../targets/target.ts';
 import type { LeadsPort } from './leads-port.ts';
 import type { ScanBounds } from './scan-bounds.ts';

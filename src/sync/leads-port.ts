@@ -69,14 +69,11 @@ export interface Outlook {
   readonly perSecond: number | null;
 }
 
-/** Waits until no other process asks the service with the same key; to be disposed of with the reply. */
-export type ServiceTurn = (signal: AbortSignal) => Promise<AsyncDisposable>;
-
 /** What all processes that use one key know of the service's limit. */
 export interface Throttled {
   /** Epoch ms before which no request may leave; 0 when there is none. */
   readonly notBefore: number;
-  /** What was kept last of the pace, as it was given; null: nothing. */
+  /** The pace as it was kept last; null: none. */
   readonly pace: unknown;
   /** By how many ms the caller's clock is ahead of the time that the processes share, which the pace goes by. */
   readonly aheadMs: number;
@@ -84,12 +81,17 @@ export interface Throttled {
 
 /** Keeps when the next request may leave, shared by all processes that use one key. */
 export interface Throttle {
+  /** How many pauses this object was told of: a look that began before the last of them says nothing. */
+  readonly pauses: number;
   look(): Promise<Throttled>;
   /**
    * Moves the moment forward, never back. With a pace (plain JSON): keeps that, too. While the database is away it is
    * tried again until that moment; then what went wrong is thrown.
    */
   pauseUntil(epochMs: number, pace?: unknown): Promise<void>;
-  /** Keeps a pace, after a pause; the last one may be lost when the database crashes. */
-  keepPace(pace: unknown): Promise<void>;
+  /**
+   * Keeps the pace `to` in place of `from`, as it was found; the last one may be lost when the database crashes. False:
+   * another process was first.
+   */
+  movePace(from: unknown, to: unknown): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeForecast, type PlanOutput } from '../../src/cli/plan-output.ts';
-import { firstPace } from '../../src/leads-api/pace.ts';
+import { refused } from '../../src/leads-api/pace.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
@@ -67,9 +67,9 @@ test('a service that limits requests makes it wait, and the plan says how long',
   const now = steadyClock.now();
   // A request in ten seconds, but the next one at once.
   const pace = {
-    ...firstPace({ since: now, accepted: 1 }, now, 0),
-    limit: 0.1,
-    calmMs: 3_600_000,
+    ...refused(null, now, 0),
+    rate: 0.1,
+    step: 1e-9,
     nextAt: 0,
   };
   await throttle.pauseUntil(now, pace);

@@ -1,13 +1,4 @@
-import {
-  answered,
-  type Burst,
-  firstPace,
-  longer,
-  type Pace,
-  readPace,
-  refused,
-  sent,
-} from '../../src/leads-api/pace.ts';
+import { type Pace, readPace, refused, sent } from '../../src/leads-api/pace.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { type RateLimit, RateMeter } from '../../src/sandbox/rate-limit.ts';
 
@@ -30,6 +21,7 @@ export interface PlayedPace {
   readonly share: number;
   /** Requests that left before an announced time. */
   readonly early: number;
+  readonly answers: number;
 }
 
 /** Seconds to wait, 0: answered. Asked once for each request, with the moment at which it is there (ms from the start). */
@@ -58,14 +50,14 @@ export function playPace(limitAt: (ms: number) => RateLimit, totalMs: number): P
   const { answers, refusals, early } = play(service, totalMs, 8, true);
   let allowed = 0;
   for (let ms = 0; ms < totalMs; ms += 100) allowed += limitAt(ms).perSecond / 10;
-  return { ratio: answers / allowed, share: refusals / (answers + refusals), early };
+  return { ratio: answers / allowed, share: refusals / (answers + refusals), early, answers };
 }
 
 /** `ratio`: answered requests over those of a client that only waits when it is told to. */
 export function playRateless(open: () => Service, totalMs: number, latencyMs: number): PlayedPace {
   const { answers, refusals, early } = play(open(), totalMs, latencyMs, true);
   const unpaced = play(open(), totalMs, latencyMs, false);
-  return { ratio: answers / unpaced.answers, share: refusals / (answers + refusals), early };
+  return { ratio: answers / unpaced.answers, share: refusals / (answers + refusals), early, answers };
 }
 
 /**
@@ -74,31 +66,24 @@ export function playRateless(open: () => Service, totalMs: number, latencyMs: nu
  */
 function play(service: Service, totalMs: number, latencyMs: number, isPaced: boolean) {
   let pace: Pace | null = null;
-  let burst: Burst | null = null;
-  let [lastAt, notBefore, early, answers, refusals] = [0, 0, 0, 0, 0];
+  let [notBefore, early, answers, refusals] = [0, 0, 0, 0];
   for (let now = 0; now < totalMs; ) {
     if (pace !== null) {
       now = Math.max(now, pace.nextAt);
-      pace = sent(pace, now);
+      pace = stored(sent(pace, now), now);
     }
     if (now < notBefore) early += 1;
     const seconds = service(now + latencyMs / 2);
     now += latencyMs;
     if (seconds === 0) {
       answers += 1;
-      if (pace === null) {
-        burst = longer(burst, lastAt, now);
-        lastAt = now;
-      } else pace = stored(answered(pace), now);
-    } else {
-      refusals += 1;
-      const waitMs = seconds * 1000 + marginMs;
-      notBefore = now + waitMs;
-      if (isPaced)
-        pace = stored(pace === null ? firstPace(burst, now, waitMs) : refused(pace, now, waitMs), now);
-      burst = null;
-      if (pace === null) now = notBefore;
+      continue;
     }
+    refusals += 1;
+    const waitMs = seconds * 1000 + marginMs;
+    notBefore = now + waitMs;
+    pace = isPaced ? stored(refused(pace, now, waitMs), now) : null;
+    if (pace === null) now = notBefore;
   }
   return { answers, refusals, early };
 }

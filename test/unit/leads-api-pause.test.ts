@@ -40,7 +40,7 @@ test('a wait counts from the moment the headers were here, with a margin', async
     longest: false,
   });
   expect(throttle.until).toBe(receivedAt + 3_100);
-  await expect(pause.check(true)).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
+  await expect(pause.take(true)).rejects.toMatchObject({ code: 'leads.rate-limited', status: null });
 });
 
 test.each([
@@ -70,78 +70,139 @@ describe('the pace', () => {
     receivedAt,
   });
 
-  /** A pause that has just learned a pace of about two requests a second, by a clock that the test moves. */
+  /** A pause that has just learned a pace of some five requests a second, by a clock that the test moves. */
   async function learned() {
     const clock = { ms: 1_000_000, isCrowded: false, now: () => clock.ms, random: () => 0 };
     const throttle = new MemoryThrottle();
     const pause = new Pause(throttle, clock, () => clock.isCrowded);
-    await pause.check(true);
-    pause.leave();
+    await pause.take(true);
     await pause.note(head(429, clock.ms), never);
     clock.ms += 1_100;
     return { clock, throttle, pause };
   }
 
-  test('lets a request leave after the pause, and the next one only after a gap', async () => {
-    const { clock, pause } = await learned();
-    expect(await pause.check(true)).toEqual({ limitedLately: true, waitMs: 0 });
-    pause.leave();
-    await pause.note(head(200, clock.ms), never);
-    const { waitMs } = await pause.check(true);
-    expect(waitMs).toBeGreaterThan(450);
-    expect(waitMs).toBeLessThan(700);
-    clock.ms += waitMs;
-    expect(await pause.check(true)).toMatchObject({ waitMs: 0 });
+  test('lets a request leave after the pause, and the next ones a gap after each other, of all processes', async () => {
+    const { clock, throttle, pause } = await learned();
+    const other = new Pause(throttle, clock, calm);
+    const waits = [await pause.take(true), await other.take(true), await pause.take(true)];
+    expect(waits.map(({ waitMs }) => Math.round(waitMs / 10) * 10)).toEqual([0, 200, 400]);
   });
 
-  test('is not learned from a 503, nor forgotten for one', async () => {
+  test('who finds that another process took the turn takes the next one', async () => {
+    const { clock, throttle, pause } = await learned();
+    const look = throttle.look.bind(throttle);
+    let looks = 0;
+    throttle.look = async () => {
+      const found = await look();
+      if (++looks === 1) await new Pause(throttle, clock, calm).take(true);
+      return found;
+    };
+    expect((await pause.take(true)).waitMs).toBeGreaterThan(150);
+    expect(looks).toBe(3);
+  });
+
+  test('is not learned from a 503, nor forgotten for one, nor slower for what was under way with a 429', async () => {
     const busy: ReplyHead = { status: 503, headers: { 'retry-after': '1' }, receivedAt: 1_000_000 };
     const fresh = new MemoryThrottle();
     await new Pause(fresh, systemClock, calm).note(busy, never);
     expect(fresh.pace).toBeNull();
-    const { throttle, pause } = await learned();
-    const { limit } = throttle.pace as Pace;
-    await pause.check(true);
+    const { clock, throttle, pause } = await learned();
+    await pause.take(true);
+    const { rate } = throttle.pace as Pace;
     await pause.note(busy, never);
-    expect(throttle.pace).toMatchObject({ limit });
+    expect(throttle.pace).toMatchObject({ rate });
+    clock.ms += 10_000;
+    await pause.note(head(429, clock.ms), never);
+    const slower = throttle.pace as Pace;
+    expect(slower.rate).toBeLessThan(rate);
+    await pause.note(head(429, clock.ms + 50), never);
+    expect(throttle.pace).toEqual(slower);
   });
 
   test('a long wait for it is put off, so that nobody is held, unless it is for a write', async () => {
     const { clock, throttle, pause } = await learned();
     throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 2_500 };
-    await expect(pause.check(true)).rejects.toMatchObject({
+    await expect(pause.take(true)).rejects.toMatchObject({
       code: 'leads.rate-limited',
       retry: 'later',
       retryAfterMs: 2_500,
     });
-    expect(await pause.check(false)).toMatchObject({ waitMs: 2_500 });
+    expect(await pause.take(false)).toMatchObject({ waitMs: 2_500 });
   });
 
   test('hardly any wait is slept while others wait for whoever asks', async () => {
     const { clock, throttle, pause } = await learned();
-    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 100 };
-    expect(await pause.check(true)).toMatchObject({ waitMs: 100 });
+    const pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 100 };
+    throttle.pace = pace;
+    expect(await pause.take(true)).toMatchObject({ waitMs: 100 });
     clock.isCrowded = true;
-    await expect(pause.check(true)).rejects.toMatchObject({ retryAfterMs: 100 });
-    expect(await pause.check(false)).toMatchObject({ waitMs: 100 });
+    throttle.pace = pace;
+    await expect(pause.take(true)).rejects.toMatchObject({ retryAfterMs: 100 });
+    expect(await pause.take(false)).toMatchObject({ waitMs: 100 });
   });
 
   test('that was learned more than a day ago is none, and so is what no one understands', async () => {
     const { clock, throttle, pause } = await learned();
-    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
-    expect(await pause.check(true)).toMatchObject({ waitMs: 1_000 });
-    throttle.pace = { rate: 5 };
-    expect(await pause.check(true)).toEqual({ limitedLately: true, waitMs: 0 });
+    const pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
+    throttle.pace = pace;
+    expect(await pause.take(true)).toMatchObject({ waitMs: 1_000 });
+    throttle.pace = { limit: 5 };
+    expect(await pause.take(true)).toMatchObject({ waitMs: 0 });
     clock.ms += 24 * 3_600_000;
-    throttle.pace = { ...(throttle.pace as Pace), nextAt: clock.ms + 1_000 };
-    expect(await pause.check(true)).toEqual({ limitedLately: false, waitMs: 0 });
+    throttle.pace = { ...pace, nextAt: clock.ms + 1_000 };
+    expect(await pause.take(true)).toMatchObject({ waitMs: 0 });
+  });
+});
+
+describe('a look ahead', () => {
+  /** `looks`: how often it was looked so far. */
+  function looking() {
+    const clock = { ms: 1_000_000, now: () => clock.ms, random: () => 0 };
+    const throttle = new MemoryThrottle();
+    const look = throttle.look.bind(throttle);
+    const scene = { clock, throttle, looks: 0, pause: new Pause(throttle, clock, calm) };
+    throttle.look = () => {
+      scene.looks += 1;
+      return look();
+    };
+    return scene;
+  }
+
+  test('serves one request', async () => {
+    const scene = looking();
+    scene.pause.lookAhead();
+    await scene.pause.take(true);
+    expect(scene.looks).toBe(1);
+    await scene.pause.take(true);
+    expect(scene.looks).toBe(2);
   });
 
-  test('a reply is not lost when the pace cannot be kept', async () => {
-    const { clock, throttle, pause } = await learned();
-    throttle.keepPace = () => Promise.reject(new Error('the database is away'));
-    await pause.check(true);
-    pause.leave();
-    expect(await pause.note(head(200, clock.ms), never)).toBeNull();
+  test('that is half a second old does not count, also in a process that was held still', async () => {
+    const scene = looking();
+    scene.pause.lookAhead();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 510);
+    scene.throttle.until = scene.clock.ms + 5_000;
+    await expect(scene.pause.take(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
+  });
+
+  test('does not count when a 429 was received since, by any connection of this process', async () => {
+    const scene = looking();
+    scene.pause.lookAhead();
+    const permission = await new Pause(scene.throttle, scene.clock, calm).take(true);
+    expect(permission.isFresh()).toBe(true);
+    await scene.throttle.pauseUntil(scene.clock.ms + 5_000);
+    expect(permission.isFresh()).toBe(false);
+    await expect(scene.pause.take(true)).rejects.toMatchObject({ code: 'leads.rate-limited' });
+  });
+
+  test('that fails is made again', async () => {
+    const scene = looking();
+    let isAway = true;
+    const look = scene.throttle.look.bind(scene.throttle);
+    scene.throttle.look = () => (isAway ? Promise.reject(new Error('the database is away')) : look());
+    scene.pause.lookAhead();
+    await new Promise(setImmediate);
+    isAway = false;
+    expect(await scene.pause.take(true)).toMatchObject({ waitMs: 0 });
   });
 });
