@@ -7,6 +7,7 @@ import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
 import type { OnReply } from './http/exchange.ts';
 import { createLeadsClient } from './leads-api/leads-client.ts';
+import { retryReads } from './leads-api/retry-reads.ts';
 import { Activity } from './ops/activity.ts';
 import { DatabaseWatch } from './ops/database-watch.ts';
 import { clockDifferences } from './ops/clock-differences.ts';
@@ -236,7 +237,7 @@ function openConnection(
       onServiceClock: (aheadMs) => activity.serviceAheadMs.set(connection.name, aheadMs),
     }),
   );
-  return { connection, pool, leads, target, log: child, clock: systemClock, inSpan };
+  return { connection, pool, leads: retryReads(leads), target, log: child, clock: systemClock, inSpan };
 }
 
 /** A mailer whose mails are counted: as sent, or by the code of what went wrong. */

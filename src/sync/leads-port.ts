@@ -15,8 +15,8 @@ export interface ListRequest {
 }
 
 /**
- * What a sync asks of the Leads service. Each call is at most one attempt: nothing is retried here. Faults are thrown
- * as LeadsyncError:
+ * What a sync asks of the Leads service. Each call is at most one attempt, but for reads that `retryReads` tries again.
+ * Faults are thrown as LeadsyncError:
  *
  * | code | retry | when |
  * |---|---|---|

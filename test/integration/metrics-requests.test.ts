@@ -79,5 +79,5 @@ test('a request that nobody took is counted as unreachable', async () => {
   await using workspace = await Workspace.open({ connection: { leads: { baseUrl } } });
   await using app = await workspace.openApp();
   await trySync(app);
-  expect(counted(app, 'leads')).toEqual({ unreachable: 1 });
+  expect(counted(app, 'leads')).toEqual({ unreachable: 3 });
 });

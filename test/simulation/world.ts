@@ -6,6 +6,7 @@ import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { retryReads } from '../../src/leads-api/retry-reads.ts';
 import { planReminders } from '../../src/reminders/plan-reminders.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Random } from '../../src/sandbox/random.ts';
@@ -185,7 +186,7 @@ export class World implements AsyncDisposable {
     const context = {
       connection: this.connection,
       pool,
-      leads: life.leads(leads),
+      leads: retryReads(life.leads(leads), 0),
       target: life.target(this.#target(life)),
       log,
       clock,
