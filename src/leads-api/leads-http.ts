@@ -206,20 +206,17 @@ export class LeadsHttp implements AsyncDisposable {
 
   /** Waits for its turn by the pace; throws when that would take long for what may be put off, or no request may leave now. */
   async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { waitMs, isFresh: isTurnFresh } = await this.#pause.take(mayPutOff);
-    let isFresh = isTurnFresh;
-    if (waitMs > 0) {
-      await this.#sleep(waitMs, signal);
-      this.#pacedMs += waitMs;
-      // Another process may have been told to wait meanwhile.
-      isFresh = () => false;
-    }
-    for (let looks = 0; looks < mostLooks; looks++) {
+    for (let late = 0; late < mostLooks; ) {
       signal.throwIfAborted();
-      if (!isFresh()) ({ isFresh } = await this.#pause.check());
+      const { waitMs, isFresh } = await this.#pause.take(mayPutOff);
+      if (waitMs > 0) {
+        await this.#sleep(waitMs, signal);
+        this.#pacedMs += waitMs;
+        continue;
+      }
       await onLeaving?.();
       if (isFresh()) return;
+      late += 1;
     }
     throw new LeadsyncError(
       'database.slow',

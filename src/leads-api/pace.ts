@@ -28,12 +28,12 @@ const first = { rate: 5, step: 0.1 };
 const leastStep = { of: 0.004, ofRate: 0.002 };
 
 /** What a 429 leaves of the rate, and what one leaves that comes so soon (ms) after the pause of another one. */
-const left = { usually: 0.9, soon: 0.5, soonMs: 5_000 };
+const left = { usually: 0.9, soon: 0.5, soonMs: 2_000 };
 
 /** A longer wait (ms) is the end of a quota of an hour or a day: to spread that evenly would only make it slow. */
 const longestWaitMs = 90_000;
 
-/** A request takes its turn. The next one is due a gap later, after an idle time, too. */
+/** A request leaves. The next one is due a gap later. */
 export function sent(pace: Pace, now: number): Pace {
   const gap = 1000 / pace.rate;
   // Only a rate that was tried says that a higher one may be.
@@ -41,7 +41,7 @@ export function sent(pace: Pace, now: number): Pace {
   return {
     ...pace,
     rate: Math.min(1000, pace.rate + (isTried ? pace.step : 0)),
-    nextAt: Math.max(pace.nextAt, now - gap / 2) + gap,
+    nextAt: now + gap,
   };
 }
 

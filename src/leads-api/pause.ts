@@ -41,7 +41,7 @@ interface Look {
 
 /**
  * Obeys 429 (API reference, sections 7 and 8), and keeps to the pace that was learned from it, through the throttle that all
- * processes with this key share. For each request: `take`, `check` after a wait, `note`; then `lookAhead`.
+ * processes with this key share. For each request: `take`, `note`; then `lookAhead`.
  */
 export class Pause {
   readonly #throttle: Throttle;
@@ -66,27 +66,22 @@ export class Pause {
   }
 
   /**
-   * Takes the next turn of the pace, which no other process has then. Throws `leads.rate-limited` when no request may
-   * leave yet. `mayPutOff`: see `longestSleepMs`.
+   * Takes the turn to send a request, which no other process has then; `waitMs` above zero: it comes so much later, and is
+   * to be asked for again. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`.
    */
   async take(mayPutOff: boolean): Promise<Permission> {
     for (;;) {
-      const { stored, pace, isFresh } = await this.#permitted();
-      this.#pace = pace;
-      if (pace === null) return { waitMs: 0, isFresh };
+      const { remaining, stored, pace, isFresh } = await this.#look();
+      if (remaining > 0)
+        throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
       const now = this.#sharedTime();
-      const waitMs = Math.max(0, pace.nextAt - now);
+      const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
       if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
         throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
-      this.#pace = sent(pace, now + waitMs);
-      if (await this.#throttle.movePace(stored, this.#pace)) return { waitMs, isFresh };
+      if (waitMs > 0) return { waitMs, isFresh };
+      this.#pace = pace && sent(pace, now);
+      if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { waitMs, isFresh };
     }
-  }
-
-  /** For a request that has its turn. Throws as `take` when no request may leave any more. */
-  async check(): Promise<Permission> {
-    const { isFresh } = await this.#permitted();
-    return { waitMs: 0, isFresh };
   }
 
   /** Begins the look that the next request needs; one that fails is made again then. */
@@ -102,13 +97,6 @@ export class Pause {
   async outlook(): Promise<Outlook> {
     const { remaining, pace } = await this.#look();
     return { pauseMs: Math.max(0, remaining), perSecond: pace && pace.rate };
-  }
-
-  async #permitted() {
-    const look = await this.#look();
-    if (look.remaining > 0)
-      throw rateLimited(look.remaining, 'No request was sent: the Leads service asked to wait', {});
-    return look;
   }
 
   #beginLook(): Look {

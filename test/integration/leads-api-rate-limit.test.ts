@@ -237,7 +237,8 @@ test('who makes a lead is told just before the request leaves, and not when it i
   });
   const throttle = new MemoryThrottle();
   throttle.until = Date.now() - 1;
-  throttle.pace = refused(null, Date.now(), 60_000);
+  const due = refused(null, Date.now(), 60_000);
+  throttle.pace = due;
   const cut = new AbortController();
   await using leads = client(server, {
     throttle,
@@ -245,6 +246,7 @@ test('who makes a lead is told just before the request leaves, and not when it i
       order.push('wait');
       if (order.length === 1) cut.abort();
       signal.throwIfAborted();
+      throttle.pace = { ...due, nextAt: Date.now() };
       return Promise.resolve();
     },
   });

@@ -139,8 +139,8 @@ async function notRecorded(`,
   {
     name: 'Retry-After: not obeyed',
     file: 'src/leads-api/pause.ts',
-    from: `    if (look.remaining > 0)`,
-    to: `    if (look.remaining > 1e12)`,
+    from: `      if (remaining > 0)`,
+    to: `      if (remaining > 1e12)`,
   },
   {
     name: 'reminders: not cancelled',
