@@ -16,8 +16,9 @@ export const connectionSettings = [
   },
   {
     path: 'connections.NAME.leads.pageSize',
-    default: '100',
-    meaning: 'Leads asked for on one page, 1 to 1000.',
+    default: 'auto',
+    meaning:
+      'Leads asked for on one page: 1 to 1000, or auto (1000). A service that rejects so many is asked for 500, 200, 100, and then for as many as it likes; one whose page is too large or takes longer than ten seconds for half. What it takes is remembered for 30 days.',
   },
   {
     path: 'connections.NAME.leads.query.PARAMETER',

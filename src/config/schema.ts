@@ -50,10 +50,17 @@ function count(least: number, most: number) {
 /** One look takes up to four requests, and has to end. */
 const perMinute = count(6, 6000);
 
+/** Leads asked for on a page at most. */
+const mostOnPage = 1000;
+
 const leads = z.strictObject({
   baseUrl: text(baseUrlMistake).transform(normalizeLeadsUrl),
   apiKey: secretToken('the key of the Leads service'),
-  pageSize: count(1, 1000).prefault(100),
+  pageSize: z
+    .union([z.literal('auto').transform(() => mostOnPage), count(1, mostOnPage)], {
+      error: `must be auto, or a whole number from 1 to ${mostOnPage}`,
+    })
+    .prefault('auto'),
   query: z
     .record(
       z.string().refine((name) => name !== 'limit' && name !== 'cursor', 'is set by paging itself'),

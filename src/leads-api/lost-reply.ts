@@ -25,7 +25,7 @@ export function lostReply(fault: HttpFault, origin: string): LeadsApiError {
       return new LeadsApiError(
         'leads.too-large',
         `The Leads service sent ${reason} for one reply; the rest was not read.`,
-        { status, help: 'Is the base URL right? For a list, a smaller pageSize helps.' },
+        { status, help: 'Is the base URL right?' },
       );
     default:
       return kind satisfies never;

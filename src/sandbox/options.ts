@@ -33,8 +33,8 @@ export interface SandboxBehaviour {
   readonly defaultLimit: number;
   /** A larger `limit` gives this many. */
   readonly maxLimit: number;
-  /** A page request that carries `limit` is answered 400. */
-  readonly rejectLimit: boolean;
+  /** A page request that carries `limit`, or one above `maxLimit`, is answered 400. */
+  readonly rejectLimit: boolean | 'above-max';
   /** `random-per-request` draws a new order for each page, so that pages of one scan do not fit together. */
   readonly order: 'created' | 'random' | 'random-per-request';
   /** Every page also repeats this many of the last items of the page before it; it still holds at most `limit`. */

@@ -95,14 +95,16 @@ export function invalidCursor(options: SandboxBehaviour): Reply {
 
 function list(call: Call, { table, options, random, clock }: Service): Reply {
   const limitText = call.query.get('limit');
-  if (limitText !== null && (options.rejectLimit || !/^[1-9]\d{0,8}$/.test(limitText))) {
+  const { rejectLimit, maxLimit } = options;
+  const isRejected = rejectLimit === true || (rejectLimit === 'above-max' && Number(limitText) > maxLimit);
+  if (limitText !== null && (isRejected || !/^[1-9]\d{0,8}$/.test(limitText))) {
     return errorReply(options, 400, 'request.invalid', `limit cannot be ${JSON.stringify(limitText)}.`);
   }
   const cursor = call.query.get('cursor');
   const place = cursor === null ? 0 : readCursor(cursor, clock.now());
   if (place === null) return invalidCursor(options);
 
-  const limit = Math.min(limitText === null ? options.defaultLimit : Number(limitText), options.maxLimit);
+  const limit = Math.min(limitText === null ? options.defaultLimit : Number(limitText), maxLimit);
   const page = takePage(table, { place, limit, matches: filterFor(call.query) }, options, random);
   if (call.moving && page.next !== null) {
     moveLead(table.places(options.order === 'created' ? 'created' : 'shuffled'), page.next, random);

@@ -25,7 +25,8 @@ export interface Run {
   readonly undoOf: number | null;
   readonly cursor: string | null;
   readonly scanStartedAt: number;
-  readonly sendLimit: boolean;
+  /** Leads that its scan asks for on a page; 0: without `limit`; null: as the settings say. */
+  readonly pageSize: number | null;
   readonly scanTorn: boolean;
   readonly scanRestarted: boolean;
   readonly pages: number;
@@ -62,7 +63,7 @@ export interface Run {
 
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
-  ${epochMs('scan_started_at')} as "scanStartedAt", send_limit as "sendLimit", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
+  ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
@@ -81,7 +82,7 @@ export interface RunPatch {
   readonly phase?: Phase;
   readonly round?: number;
   readonly cursor?: string | null;
-  readonly sendLimit?: boolean;
+  readonly pageSize?: number;
   readonly scanTorn?: boolean;
   readonly scanRestarted?: boolean;
   readonly pages?: number;
@@ -108,7 +109,7 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   phase: 'phase',
   round: 'round',
   cursor: 'cursor',
-  sendLimit: 'send_limit',
+  pageSize: 'page_size',
   scanTorn: 'scan_torn',
   scanRestarted: 'scan_restarted',
   pages: 'pages',
@@ -144,12 +145,11 @@ export async function insertRun(
     allow: readonly string[];
     approval?: string | null;
     undoOf?: number | null;
-    /** Default: true. */
-    sendLimit?: boolean;
+    pageSize?: number;
   },
 ): Promise<Run> {
   const { rows } = await db.query<Run>(
-    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, send_limit)
+    `insert into runs (connection, mode, base_url, settings_hash, allow, approval, undo_of, page_size)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
     [
       run.connection,
@@ -159,7 +159,7 @@ export async function insertRun(
       run.allow,
       run.approval ?? null,
       run.undoOf ?? null,
-      run.sendLimit ?? true,
+      run.pageSize ?? null,
     ],
   );
   return expectOne(rows, 'run');

@@ -26,7 +26,7 @@ export interface Work {
 
 /** What is forecast of; `now` is epoch ms. */
 interface Basis {
-  readonly run: Pick<Run, 'undoOf' | 'pages' | 'refusals'>;
+  readonly run: Pick<Run, 'undoOf' | 'pages' | 'pageSize' | 'pulled' | 'refusals'>;
   readonly work: Work;
   readonly actions: readonly Pick<ActionCount, 'kind' | 'count'>[];
   readonly outlook: Outlook;
@@ -55,7 +55,8 @@ export async function forecastSync(
  * takes what one of the plan took, or the gap of the pace, whichever is longer. What the guard refuses is not sent.
  */
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
-  const scan = run.pages;
+  // It may have learned on the way that the service takes fewer leads on a page.
+  const scan = Math.max(run.pages, run.pageSize ? Math.ceil(run.pulled / run.pageSize) : 0);
   const pushes = (run.refusals.length > 0 ? [] : actions).reduce(
     (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
     0,

@@ -1,9 +1,10 @@
+import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
 import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { rememberRejectedLimit } from '../store/page-limits.ts';
+import { rememberPageSize } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
 import { countCursors, stageLeads, useCursors } from '../store/staging.ts';
 import { holding, scopeOf, type StepContext } from './context.ts';
@@ -11,8 +12,15 @@ import type { LeadPage } from './leads-port.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
-/** Pages that are stored together; as many are asked for meanwhile. */
+/** Leads that are stored together, of at most eight pages; as many are asked for meanwhile. */
+const leadsTogether = 800;
 const pagesTogether = 8;
+
+/** How many leads a page is asked for when a service rejects more; then it is asked without `limit`. */
+const pageSizes = [500, 200, 100];
+
+/** A page that takes longer (ms) is too large, unless it has no more leads than this. */
+const slowPage = { ms: 10_000, leads: 100 };
 
 /**
  * Pages through all leads and stages what moved; the next page is asked for while the last ones are stored. What is stored is a
@@ -24,7 +32,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadMet(context.pool, run.id, 'lead');
     try {
-      for await (const pages of readAhead(pagesOf(context, current), pagesTogether)) {
+      for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
         current = await storePages(context, current, pages, met);
       }
     } catch (error) {
@@ -34,28 +42,86 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
   return current;
 }
 
-/** The pages from the run's cursor on; the last one may have a cursor that an earlier one had, which is not asked again. */
-async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<LeadPage, void> {
-  const limit = run.sendLimit ? context.connection.leads.pageSize : null;
-  const asked = new Set<string | null>();
-  let { cursor } = run;
-  do {
-    asked.add(cursor);
-    context.stop.throwIfAborted();
-    const page = await context.leads.list({ cursor, limit }, context.cut);
-    yield page;
-    cursor = page.nextCursor;
-  } while (cursor !== null && !asked.has(cursor));
+interface AskedPage extends LeadPage {
+  /** How many leads the next one is asked for; see `Run`. */
+  readonly pageSize: number;
+}
+
+function weightOf({ leads }: LeadPage): number {
+  return Math.max(leads.length, leadsTogether / pagesTogether);
+}
+
+/**
+ * The pages from the run's cursor on; the last one may have a cursor that an earlier one had, which is not asked again. The
+ * request for the next page is written before one is worked on.
+ */
+async function* pagesOf(context: StepContext, run: Run): AsyncGenerator<AskedPage, void> {
+  const ask = pageAsker(context, run);
+  const asked = new Set([run.cursor]);
+  let next: Promise<AskedPage> | null = ask(run.cursor);
+  try {
+    while (next !== null) {
+      const page: AskedPage = await next;
+      next = null;
+      const { nextCursor } = page;
+      if (nextCursor !== null && !asked.has(nextCursor)) {
+        asked.add(nextCursor);
+        next = ask(nextCursor);
+        // Heard of when its turn comes.
+        next.catch(() => {});
+        await written();
+      }
+      yield page;
+    }
+  } finally {
+    await next?.catch(() => {});
+  }
+}
+
+/** Asks for one page after the other, for half as many leads when a page was too large, or too slow. */
+function pageAsker(
+  { leads, clock, stop, cut, connection, log }: StepContext,
+  run: Run,
+): (cursor: string | null) => Promise<AskedPage> {
+  let pageSize = run.pageSize ?? connection.leads.pageSize;
+  const spent = (): number => clock.now() - leads.pacedMs;
+  const halve = (least: number): boolean => {
+    if (pageSize <= least) return false;
+    pageSize = Math.max(least, Math.floor(pageSize / 2));
+    log.info(
+      { run: run.id, pageSize },
+      'a page was too large, or too slow; fewer leads are asked for on each',
+    );
+    return true;
+  };
+  return async (cursor) => {
+    for (;;) {
+      stop.throwIfAborted();
+      const from = spent();
+      const isSlow = (): boolean => spent() - from > slowPage.ms;
+      try {
+        const page = await leads.list({ cursor, limit: pageSize || null }, cut);
+        if (isSlow()) halve(slowPage.leads);
+        return { ...page, pageSize };
+      } catch (error) {
+        const code = error instanceof LeadsyncError ? error.code : '';
+        const isTooMuch =
+          (code === 'leads.too-large' && halve(1)) ||
+          (code === 'leads.unavailable' && isSlow() && halve(slowPage.leads));
+        if (!isTooMuch) throw error;
+      }
+    }
+  };
 }
 
 async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Promise<Run> {
   const instead =
-    error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(run) : null;
+    error instanceof LeadsyncError && error.code === 'leads.rejected' ? afterRejection(context, run) : null;
   if (instead === null) throw error;
   const message = instead.scanRestarted
     ? 'the service rejects the cursor of the next page; the scan begins again'
-    : 'the service rejects `limit`; pages are asked for without it, as many leads as it likes on each';
-  context.log.info({ run: run.id, code: 'leads.rejected' }, message);
+    : 'the service rejects `limit`; fewer leads are asked for on a page, or as many as it likes (0)';
+  context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
   return holding(context, async (db) => {
     if (instead.scanRestarted) await clearStaging(db, run.id);
     return updateRun(db, run.id, instead);
@@ -63,11 +129,13 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
 }
 
 /**
- * What to try when the service rejects a page request (docs/architecture.md 3): a first page without `limit`; a later page, whose
- * cursor may have expired, once more from the beginning. Null: nothing is left to try.
+ * What to try when the service rejects a page request (docs/architecture.md 3): fewer leads on a first page, at last without
+ * `limit`; a later page, whose cursor may have expired, once more from the beginning. Null: nothing is left to try.
  */
-function afterRejection(run: Run): RunPatch | null {
-  if (run.cursor === null) return run.sendLimit ? { sendLimit: false } : null;
+function afterRejection({ connection }: StepContext, run: Run): RunPatch | null {
+  const pageSize = run.pageSize ?? connection.leads.pageSize;
+  if (run.cursor === null)
+    return pageSize === 0 ? null : { pageSize: pageSizes.find((size) => size < pageSize) ?? 0 };
   if (run.scanRestarted) return null;
   return { cursor: null, scanRestarted: true, scanTorn: true, pages: 0, pulled: 0, pulledBytes: 0 };
 }
@@ -75,9 +143,14 @@ function afterRejection(run: Run): RunPatch | null {
 /** Pages with unusable items that a run lists; of more it is known well enough. */
 const mostProblems = 20;
 
-function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], met: MetPairs): Promise<Run> {
+function storePages(
+  context: StepContext,
+  run: Run,
+  pages: readonly AskedPage[],
+  met: MetPairs,
+): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
-  const { fields } = context.connection;
+  const { fields, leads: settings } = context.connection;
   const leads = pages.flatMap((page) => page.leads);
   const invalid = pages.reduce((sum, page) => sum + page.invalidItems, 0);
   const cursor = pages.at(-1)?.nextCursor ?? null;
@@ -95,8 +168,9 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], 
         },
       );
     }
-    if (!run.sendLimit && run.pages === 0)
-      await rememberRejectedLimit(db, scopeOf(context.connection), context.connection.leads.pageSize);
+    const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
+    if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
+      await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
     const stored = await stageLeads(db, run, [...scanned.values()], fields, met);
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
@@ -111,6 +185,7 @@ function storePages(context: StepContext, run: Run, pages: readonly LeadPage[], 
       cursor,
       phase: cursor === null ? 'read' : 'pull',
       pages: run.pages + pages.length,
+      pageSize,
       pulled,
       pulledBytes,
       scanTorn: run.scanTorn || repeated > 0 || invalid > 0,

@@ -2,15 +2,23 @@
 const togetherMs = 250;
 
 /**
- * Takes items before they are needed, and yields `most` of them at a time: fewer at the end, and when they come slowly. A
- * fault comes after the items before it. Ending it early lets an item that is under way end, and drops it.
+ * Takes items before they are needed, and yields those of `most` together at a time, by their weight (each 1 unless told
+ * otherwise): fewer at the end, and when they come slowly. A fault comes after the items before it. Ending it early lets an item that is under way end, and drops it.
  */
 export async function* readAhead<T>(
   items: AsyncIterable<T>,
   most: number,
+  weigh: (item: T) => number = () => 1,
 ): AsyncGenerator<readonly T[], void> {
-  const now: { ready: T[]; isOver: boolean; isLate: boolean; change: PromiseWithResolvers<void> } = {
+  const now: {
+    ready: T[];
+    weight: number;
+    isOver: boolean;
+    isLate: boolean;
+    change: PromiseWithResolvers<void>;
+  } = {
     ready: [],
+    weight: 0,
     isOver: false,
     isLate: false,
     change: Promise.withResolvers(),
@@ -26,8 +34,9 @@ export async function* readAhead<T>(
   const read = async (): Promise<void> => {
     for await (const item of items) {
       now.ready.push(item);
+      now.weight += weigh(item);
       tell();
-      while (now.ready.length >= most && !now.isOver) await now.change.promise;
+      while (now.weight >= most && !now.isOver) await now.change.promise;
       if (now.isOver) return;
     }
   };
@@ -42,10 +51,11 @@ export async function* readAhead<T>(
         now.isLate = true;
         tell();
       }, togetherMs);
-      while (now.ready.length < most && !now.isOver && !now.isLate) await now.change.promise;
+      while (now.weight < most && !now.isOver && !now.isLate) await now.change.promise;
       clearTimeout(timer);
       const taken = now.ready;
       now.ready = [];
+      now.weight = 0;
       tell();
       if (taken.length === 0) break;
       yield taken;

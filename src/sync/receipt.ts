@@ -56,12 +56,12 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
   let after = 0;
   for (;;) {
     const page = await leadsToRead(pool, run, after, pageSize);
-    if (page.length === 0) return;
     for (const written of page) {
       context.stop.throwIfAborted();
       after = written.actionId;
       await record(context, run, [await lookAtLead(context, written)]);
     }
+    if (page.length < pageSize) return;
   }
 }
 

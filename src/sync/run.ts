@@ -5,7 +5,7 @@ import { attemptOverAfter } from '../merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/pauses.ts';
-import { isLimitRejected } from '../store/page-limits.ts';
+import { learnedPageSize } from '../store/page-limits.ts';
 import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
 import {
@@ -190,7 +190,7 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
     approval: request.approval ?? null,
     undoOf: request.undoOf ?? null,
     baseUrl: connection.leads.baseUrl,
-    sendLimit: !(await isLimitRejected(pool, scopeOf(connection), connection.leads.pageSize)),
+    pageSize: await learnedPageSize(pool, scopeOf(connection), connection.leads.pageSize),
   };
   const run = await holding(context, (db) => insertRun(db, wanted));
   context.onRun?.(context.log, run);

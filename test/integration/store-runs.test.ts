@@ -42,7 +42,7 @@ describe('a run', () => {
       settingsHash: 'h',
       allow: ['x'],
       cursor: null,
-      sendLimit: true,
+      pageSize: null,
       scanTorn: false,
       scanRestarted: false,
       pages: 0,
@@ -88,7 +88,7 @@ describe('a run', () => {
     const patch = {
       phase: 'push-leads',
       cursor: 'c',
-      sendLimit: false,
+      pageSize: 0,
       scanTorn: true,
       scanRestarted: true,
       pages: 3,
@@ -149,7 +149,7 @@ describe('another round', () => {
       cursor: 'c',
       scanTorn: true,
       scanRestarted: true,
-      sendLimit: false,
+      pageSize: 0,
       pages: 3,
     });
     const again = await nextRound(here.pool, run.id);
@@ -159,7 +159,7 @@ describe('another round', () => {
       cursor: null,
       scanTorn: false,
       scanRestarted: false,
-      sendLimit: false,
+      pageSize: 0,
       pages: 3,
       status: 'running',
     });

@@ -1,7 +1,9 @@
 import { expect, describe, test } from 'vitest';
 import type { LeadTable } from '../../src/sandbox/lead-table.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import { Workspace, type WorkspaceOptions } from '../support/workspace.ts';
+import type { LeadsPort } from '../../src/sync/leads-port.ts';
+import { advanceRun } from '../../src/sync/run.ts';
+import { connectionName, Workspace, type WorkspaceOptions } from '../support/workspace.ts';
 import { json, startServer, type TestServer } from './leads-api-server.ts';
 
 const none = { leads: 0, rows: 0 };
@@ -9,10 +11,14 @@ const none = { leads: 0, rows: 0 };
 /** A stop between the sync and the sandbox that answers some requests itself, and passes the others on. */
 async function startBetween(
   workspace: Workspace,
-  refuse: (method: string, path: string) => number | null,
+  refuse: (method: string, path: string) => number | 'too-large' | null,
 ): Promise<TestServer> {
   return startServer((response, request) => {
     const status = refuse(request.method, request.url);
+    if (status === 'too-large') {
+      response.writeHead(200, { 'content-length': String(17 * 1024 * 1024) });
+      return void response.flushHeaders();
+    }
     if (status !== null) return json(response, status, { code: 'test', message: 'as the test wants' });
     const { authorization } = request.headers;
     fetch(workspace.sandbox.url + request.url, {
@@ -112,26 +118,73 @@ describe('paging', () => {
     ]);
   });
 
-  test('a rejected limit is left out for the whole scan, and in the next ones; with another size, and after a month, it is tried', async () => {
+  /** The `limit` of each request for a page that the sandbox got since its log had so many entries; null: none. */
+  const limitsSince = ({ sandbox }: Workspace, from = 0): (string | null)[] =>
+    sandbox.log.slice(from).map(({ query }) => new URLSearchParams(query).get('limit'));
+
+  test('a service that rejects any limit is asked without, in the next scans at once; with another size, and after a month, it is tried', async () => {
     await using workspace = await Workspace.open({
       sandbox: { leads: 60, defaultLimit: 25, rejectLimit: true },
     });
     expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 60 } });
-    const { log } = workspace.sandbox;
-    expect(log.map(({ status }) => status)).toEqual([400, 200, 200, 200]);
-    expect(log.map(({ query }) => query.includes('limit='))).toEqual([true, false, false, false]);
+    expect(limitsSince(workspace)).toEqual(['1000', '500', '200', '100', null, null, null]);
 
-    const limitsSent = async (): Promise<number> => {
+    const limitsSent = async (): Promise<(string | null)[]> => {
       const from = workspace.sandbox.log.length;
       expect(await workspace.sync()).toMatchObject({ status: 'succeeded' });
-      return workspace.sandbox.log.slice(from).filter(({ query }) => query.includes('limit=')).length;
+      return limitsSince(workspace, from).filter((limit) => limit !== null);
     };
-    expect(await limitsSent()).toBe(0);
+    expect(await limitsSent()).toEqual([]);
     await workspace.database.pool.query(`update page_limits set learned_at = now() - interval '31 days'`);
-    expect(await limitsSent()).toBe(1);
-    expect(await limitsSent()).toBe(0);
+    expect(await limitsSent()).toEqual(['1000', '500', '200', '100']);
+    expect(await limitsSent()).toEqual([]);
     workspace.configure({ leads: { pageSize: 50 } });
-    expect(await limitsSent()).toBe(1);
+    expect(await limitsSent()).toEqual(['50']);
+  });
+
+  test('a page is as large as the service takes: rejected sizes are not asked for again, clamped pages believed', async () => {
+    await using workspace = await Workspace.open({
+      sandbox: { leads: 450, maxLimit: 200, rejectLimit: 'above-max' },
+    });
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', pulled: 450 });
+    expect(limitsSince(workspace)).toEqual(['1000', '500', '200', '200', '200']);
+    workspace.sandbox.set({ maxLimit: 150, rejectLimit: false });
+    const from = workspace.sandbox.log.length;
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', pulled: 450 });
+    expect(limitsSince(workspace, from)).toEqual(['200', '200', '200']);
+  });
+
+  test('a page that is too large is asked for with half as many leads, and so are the next scans', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 900, maxLimit: 1_000 } });
+    const asked: (string | null)[] = [];
+    await using between = await startBetween(workspace, (_method, path) => {
+      const limit = new URL(path, 'http://localhost').searchParams.get('limit');
+      asked.push(limit);
+      return Number(limit) > 300 ? 'too-large' : null;
+    });
+    workspace.configure({ leads: { baseUrl: between.url } });
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', pulled: 900 });
+    expect(asked).toEqual(['1000', '500', '250', '250', '250', '250']);
+    expect(await workspace.sync()).toMatchObject({ status: 'succeeded', pulled: 900 });
+    expect(asked.slice(6)).toEqual(['250', '250', '250', '250']);
+  });
+
+  test('so is one that takes longer than ten seconds, down to a hundred; the scan goes on where it was', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 1_600, maxLimit: 1_000 } });
+    await using app = await workspace.openApp();
+    const real = app.contexts.get(connectionName);
+    if (real === undefined) throw new Error('the connection is not configured');
+    const clock = { ms: 0, now: () => clock.ms, random: () => 0 };
+    const leads: LeadsPort = Object.create(real.leads);
+    leads.list = async (request, signal) => {
+      clock.ms += (request.limit ?? 0) > 250 ? 11_000 : 9_000;
+      return real.leads.list(request, signal);
+    };
+    const request = { mode: 'sync', allow: [], patience: 1 } as const;
+    const result = await advanceRun({ ...real, leads, clock }, request, new AbortController().signal);
+    expect(result).toMatchObject({ kind: 'finished', run: { status: 'succeeded', pulled: 1_600 } });
+    expect(limitsSince(workspace)).toEqual(['1000', '500', '250']);
+    expect(result).toMatchObject({ run: { pageSize: 250 } });
   });
 });
 

@@ -45,7 +45,7 @@ describe('the environment alone', () => {
           leads: {
             baseUrl: 'https://api.example.com',
             apiKey: expect.anything(),
-            pageSize: 100,
+            pageSize: 1000,
             query: {},
           },
           target: { type: 'workbook', path: join(cwd, 'leads.csv'), idColumn: 'Lead ID', timeZone: 'UTC' },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { forecast } from '../../src/sync/forecast.ts';
 
 const now = Date.UTC(2026, 10, 21, 2);
-const run = { undoOf: null, pages: 4, refusals: [] };
+const run = { undoOf: null, pages: 4, pageSize: 1_000, pulled: 800, refusals: [] };
 /** 250 ms for each page. */
 const work = { ms: 1_000, requests: 4 };
 const actions = [
@@ -55,6 +55,14 @@ test('what was done of the plan before it was taken up again is reckoned from wh
   expect(more).toMatchObject({ leadRequests: 40, durationMs: 10_000 });
   const compared = forecast({ ...basis, actions: [], work: { ms: 700, requests: 0 } });
   expect(compared).toMatchObject({ leadRequests: 4, durationMs: 700 });
+});
+
+test.each([
+  ['a service that clamps a page has as many again', 1_000, 4],
+  ['one that learned to ask for fewer on the way asks for more pages', 100, 8],
+  ['without `limit` there are as many again', 0, 4],
+])('%s', (_name, pageSize, pages) => {
+  expect(forecast({ ...basis, actions: [], run: { ...run, pageSize } }).leadRequests).toBe(pages);
 });
 
 test('a sync that the guard stops sends no more than its pages', () => {

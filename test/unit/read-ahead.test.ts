@@ -27,6 +27,15 @@ test('so many come at a time, in their order, and the last ones', async () => {
   ]);
 });
 
+test('heavy items come with fewer others', async () => {
+  const batches: (readonly number[])[] = [];
+  for await (const batch of readAhead(numbers(6), 4, (number) => (number < 2 ? 5 : 2))) {
+    batches.push(batch);
+    await moment();
+  }
+  expect(batches).toEqual([[0], [1], [2, 3], [4, 5]]);
+});
+
 test('an item that no other one joins comes alone', async () => {
   const end = Promise.withResolvers<void>();
   async function* slow() {
