@@ -17,7 +17,8 @@ async function startBetween(
     const status = refuse(request.method, request.url);
     if (status === 'too-large') {
       response.writeHead(200, { 'content-length': String(17 * 1024 * 1024) });
-      return void response.flushHeaders();
+      response.flushHeaders();
+      return;
     }
     if (status !== null) return json(response, status, { code: 'test', message: 'as the test wants' });
     const { authorization } = request.headers;

@@ -282,7 +282,7 @@ export function randomAnswers(random: Random): Partial<SandboxOptions> {
     invalidStatus: random.pick([400, 422]),
     maxLimit: random.pick([3, 5, 10, 200]),
     defaultLimit: random.pick([4, 50]),
-    rejectLimit: random.below(3) === 0,
+    rejectLimit: ([true, 'above-max', false] as const)[random.below(3)] ?? false,
     order: random.pick(['created', 'created', 'random', 'random-per-request']),
     repeatItems: rarely(2, 0),
     nullFollowUp: random.pick(['null', 'absent']),
