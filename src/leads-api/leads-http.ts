@@ -208,7 +208,7 @@ export class LeadsHttp implements AsyncDisposable {
   async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<void> {
     for (let late = 0; late < mostLooks; ) {
       signal.throwIfAborted();
-      const { waitMs, isFresh } = await this.#pause.take(mayPutOff);
+      const { waitMs, isFresh } = await this.#pause.take(mayPutOff, onLeaving !== undefined);
       if (waitMs > 0) {
         await this.#sleep(waitMs, signal);
         this.#pacedMs += waitMs;

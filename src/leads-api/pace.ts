@@ -30,6 +30,9 @@ const leastStep = { of: 0.004, ofRate: 0.002 };
 /** What a 429 leaves of the rate, and what one leaves that comes so soon (ms) after the pause of another one. */
 const left = { usually: 0.9, soon: 0.5, soonMs: 2_000 };
 
+/** Requests a second: for slower no service is taken. So one that answers 429 whatever the rate is comes to no standstill. */
+const slowest = 0.7;
+
 /** A longer wait (ms) is the end of a quota of an hour or a day: to spread that evenly would only make it slow. */
 const longestWaitMs = 90_000;
 
@@ -51,8 +54,7 @@ export function refused(pace: Pace | null, now: number, waitMs: number): Pace | 
   const nextAt = now + waitMs;
   if (pace === null) return { ...first, nextAt, since: nextAt };
   const lower = pace.rate * (now - pace.since < left.soonMs ? left.soon : left.usually);
-  // Whoever asks to wait a second means no gap of minutes.
-  const rate = Math.max(lower, 500 / waitMs, 1 / 60);
+  const rate = Math.max(lower, slowest);
   const step = Math.max(pace.step / 2, Math.min(leastStep.of, leastStep.ofRate * rate));
   return { rate, step, nextAt, since: nextAt };
 }

@@ -67,9 +67,11 @@ export class Pause {
 
   /**
    * Takes the turn to send a request, which no other process has then; `waitMs` above zero: it comes so much later, and is
-   * to be asked for again. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`.
+   * to be asked for again. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`;
+   * `isLate`: something is still to be done before it leaves, so that only a look from now on is fresh then.
    */
-  async take(mayPutOff: boolean): Promise<Permission> {
+  async take(mayPutOff: boolean, isLate = false): Promise<Permission> {
+    if (isLate) this.#ahead = null;
     for (;;) {
       const { remaining, stored, pace, isFresh } = await this.#look();
       if (remaining > 0)

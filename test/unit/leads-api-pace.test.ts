@@ -24,13 +24,13 @@ test.each(bounds)('a limit that is %s is found and kept', (_name, factorAt, rati
   }
 });
 
-test('a service that refuses whatever the rate is comes to no standstill: half of what it asks to wait is the longest gap', () => {
+test('a service that refuses whatever the rate is comes to no standstill', () => {
   for (const [every, seconds] of [
     [3, 1],
     [20, 2],
   ] as const) {
     const played = playRateless(() => rateless.everyNth(every, seconds), 20 * minutes, 8);
-    expect(played.answers).toBeGreaterThan((20 * 60) / (4 * seconds));
+    expect(played.answers).toBeGreaterThan((20 * 60) / (3 * seconds));
     expect(played.early).toBe(0);
   }
 });
@@ -76,8 +76,8 @@ describe('laws', () => {
           pace = refused(pace, now, waitMs);
           if (pace === null) return;
           expect(pace.nextAt).toBeGreaterThanOrEqual(now + waitMs);
-          expect(pace.rate).toBeLessThanOrEqual(Math.max(0.9 * rate, 500 / waitMs, 1 / 60));
-          expect(pace.rate).toBeGreaterThanOrEqual(1 / 60);
+          expect(pace.rate).toBeLessThanOrEqual(Math.max(0.9 * rate, 0.7));
+          expect(pace.rate).toBeGreaterThanOrEqual(0.7);
           expect(pace.rate).toBeLessThanOrEqual(1_000);
           expect(readPace(JSON.parse(JSON.stringify(pace)), now)).toEqual(pace);
         }
