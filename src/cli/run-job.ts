@@ -1,6 +1,4 @@
 import { type App } from '../app.ts';
-import { apply as applyJob } from '../../jobs/apply.ts';
-import { plan as planJob } from '../../jobs/plan.ts';
 import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
 import type { JobHandler } from '../queue/work.ts';
 import { LeadsyncError } from '../errors.ts';
@@ -93,11 +91,11 @@ function waits(
   });
 }
 
-/** The handlers of a connection's queue: whoever takes its jobs takes all kinds. */
+/** The handlers of a connection's queue: whoever takes its jobs takes all kinds. Most need the sync alone. */
 export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', JobHandler> {
   return {
     sync: (...asked) => syncJob(app, ...asked),
-    plan: (...asked) => planJob(app, ...asked),
-    apply: (...asked) => applyJob(app, ...asked),
+    plan: async (...asked) => (await import('../../jobs/plan.ts')).plan(app, ...asked),
+    apply: async (...asked) => (await import('../../jobs/apply.ts')).apply(app, ...asked),
   };
 }

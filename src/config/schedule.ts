@@ -1,5 +1,9 @@
-import { CronExpressionParser } from 'cron-parser';
+import { createRequire } from 'node:module';
+import type * as CronParser from 'cron-parser';
 import { didYouMean } from './nearest-name.ts';
+
+/** A time of each day: always valid. */
+const daily = /^[0-5]?\d ([01]?\d|2[0-3]) \* \* \*$/;
 
 /** What is wrong with a cron pattern of five fields, or null. Judged by the parser that BullMQ uses. */
 export function scheduleMistake(pattern: string): string | null {
@@ -8,6 +12,9 @@ export function scheduleMistake(pattern: string): string | null {
   const fields = pattern.trim().split(/\s+/);
   // The parser takes fewer fields too, and `H` as a random number that is another one in each process.
   if (fields.length !== 5 || fields.some((field) => /\bH\b/i.test(field))) return allowed;
+  if (daily.test(fields.join(' '))) return null;
+  // Loaded, with all that it needs, for those alone whose pattern is another one.
+  const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof CronParser;
   try {
     CronExpressionParser.parse(fields.join(' '), { tz: 'UTC' }).next();
     return null;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { nextRun } from '../queue/run-times.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
@@ -8,7 +7,7 @@ import { listPlaces } from '../store/places.ts';
 import { pausedSince } from '../store/pauses.ts';
 import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
-import { getSchedule } from '../store/schedules.ts';
+import { getSchedule, type Schedule } from '../store/schedules.ts';
 import { createThrottle } from '../store/throttles.ts';
 import { systemClock } from '../sync/clock.ts';
 import type { SyncReport } from '../sync/report.ts';
@@ -59,7 +58,7 @@ export async function connectionStatus(
       phase: open.phase,
       holder: await leaseHolder(pool, `${name}/sync`),
     },
-    nextRunAt: schedule && iso(nextRun(schedule.pattern, schedule.timeZone, Date.now())),
+    nextRunAt: schedule && iso(await nextRunOf(schedule)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     pausedSince: iso(await pausedSince(pool, name)),
     place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
@@ -75,4 +74,10 @@ export async function connectionStatus(
 
 function iso(epochMs: number | null | undefined): string | null {
   return typeof epochMs === 'number' ? new Date(epochMs).toISOString() : null;
+}
+
+/** What calculates it is loaded for those alone who have a worker. */
+async function nextRunOf({ pattern, timeZone }: Schedule): Promise<number> {
+  const { nextRun } = await import('../queue/run-times.ts');
+  return nextRun(pattern, timeZone, Date.now());
 }

@@ -50,3 +50,24 @@ export interface BackendOptions {
   /** Is told of faults of the connection, and of BullMQ itself. */
   readonly warn: (error: unknown, message: string) => void;
 }
+
+/**
+ * Passes on what goes wrong in a worker, but for locks that it has lost: BullMQ tells of each by an error without a code, and
+ * whoever has the job now tells of that.
+ */
+export function onWorkerError(worker: TellingWorker, tell: (error: Error) => void): void {
+  let lost = 0;
+  worker.on('lockRenewalFailed', (jobs) => {
+    lost += jobs.length;
+  });
+  worker.on('error', (error) => {
+    if (lost > 0) lost -= 1;
+    else tell(error);
+  });
+}
+
+/** A worker of BullMQ on either backend. */
+interface TellingWorker {
+  on(event: 'lockRenewalFailed', listener: (jobs: string[]) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  assertSchemaCompatibility,
   ConnectionClosedError,
   createPostgresBackend,
   isPgPool,
+  LATEST_SCHEMA_VERSION,
   type PgPool,
   runMigrations,
+  SchemaMigrationRequiredError,
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Backend, BackendOptions } from './backend.ts';
+import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { scheduleSettings } from './run-times.ts';
 
 const { Queue, Worker } = withBackend(createPostgresBackend);
@@ -59,7 +62,7 @@ export async function openPostgresBackend(
   try {
     const client = await pool.connect();
     try {
-      await runMigrations(client);
+      if ((await schemaVersion(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client);
     } finally {
       client.release();
     }
@@ -86,7 +89,7 @@ export async function openPostgresBackend(
           autorun: false,
           runRetryDelay: retryMs,
         });
-        opened.on('error', (error) => warnOnce(error, `worker of queue ${name}`));
+        onWorkerError(opened, (error) => warnOnce(error, `worker of queue ${name}`));
         return opened;
       };
       let worker: ReturnType<typeof open> | undefined;
@@ -130,6 +133,19 @@ export async function openPostgresBackend(
     examine: async () => [],
     [Symbol.asyncDispose]: () => pool.end(),
   };
+}
+
+/**
+ * Of BullMQ's tables; 0: there are none. Asked first: to migrate what is there already changes tables all the same, and makes
+ * others wait.
+ */
+async function schemaVersion(client: pg.PoolClient): Promise<number> {
+  try {
+    return await assertSchemaCompatibility(client);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return 0;
+    throw error;
+  }
 }
 
 /** A deadlock, for instance (SQLSTATE class 40): nothing is wrong with the connection. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRedisBackend, withBackend } from 'bullmq';
 import type { RedisAddress } from '../config/redis-address.ts';
-import type { Backend, BackendOptions } from './backend.ts';
+import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
 import { examineRedis } from './examine-redis.ts';
 import { scheduleSettings } from './run-times.ts';
 import {
@@ -12,7 +12,7 @@ import {
   workingOptions,
 } from './redis-client.ts';
 import { sentinelFault } from './sentinel-fault.ts';
-import { lastingFault, systemCode, unavailable } from './redis-fault.ts';
+import { isOfConnection, lastingFault, unavailable } from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
@@ -44,7 +44,7 @@ export async function openRedisBackend(
   /** An outage makes every queue and worker complain at every try: each complaint is passed on once until it is over. */
   const warnOnce = (error: Error, message: string): void => {
     fault = error;
-    const isOutage = systemCode(error) !== null;
+    const isOutage = isOfConnection(error);
     const complaint = isOutage ? '' : error.message;
     if (told.has(complaint)) return;
     told.add(complaint);
@@ -85,7 +85,7 @@ export async function openRedisBackend(
     openWorker(name, process, settings) {
       const options = { ...shared, connection: working, runRetryDelay: 1_000, ...settings };
       const worker = new Worker(name, process, options);
-      worker.on('error', (error) => warnOnce(error, `worker of queue ${name}`));
+      onWorkerError(worker, (error) => warnOnce(error, `worker of queue ${name}`));
       return {
         async close() {
           // BullMQ's own way waits for the server without end.

@@ -97,8 +97,14 @@ function innermost(error: unknown): unknown {
 }
 
 /** The code of an error of the network or of TLS; null for other errors. */
-export function systemCode(error: unknown): string | null {
+function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Whether the server could not be reached or said nothing; ioredis tells of the latter by an error without name or code. */
+export function isOfConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return systemCode(error) !== null || (error.name === 'Error' && !('code' in error));
 }
 
 /** ioredis tells which command an error reply answers. */

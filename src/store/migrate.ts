@@ -31,6 +31,9 @@ export const migrateLock: readonly number[] = [0x6c656164, 0x6d696772];
  */
 export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
+  // Nearly always nothing is pending: one question then, and no lock.
+  const ledger = await askLedger(pool);
+  if (ledger !== null && pendingAfter(migrations, ledger, setUp).length === 0) return [];
   const client = await pool.connect();
   let clean = false;
   try {
@@ -46,6 +49,9 @@ export async function migrate(pool: pg.Pool, folder = ownMigrations): Promise<re
 }
 
 const setUp = 'The database was set up';
+
+/** SQLSTATE. */
+const undefinedTable = '42P01';
 
 /** `names`: files that this version does not know and that have run. `made`: where, to begin a sentence with. */
 function newerSchema(names: readonly string[], made: string): LeadsyncError {
@@ -126,7 +132,20 @@ function pendingAfter(
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-/** Checksums of the files that have run, by name. Creates schema and ledger when they are missing. */
+/** Checksums of the files that have run, by name; null: there is no ledger. */
+async function askLedger(db: Pick<pg.Pool, 'query'>): Promise<Map<string, string> | null> {
+  try {
+    const { rows } = await db.query<{ name: string; checksum: string }>(
+      'select name, checksum from leadsync.migrations',
+    );
+    return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return null;
+    throw error;
+  }
+}
+
+/** The same; creates schema and ledger when they are missing. */
 async function readLedger(client: pg.PoolClient): Promise<Map<string, string>> {
   const { rows: schemas } = await client.query(`select from pg_namespace where nspname = 'leadsync'`);
   // Not "if not exists", which needs the right to create schemas even when there is nothing to create.
@@ -138,10 +157,7 @@ async function readLedger(client: pg.PoolClient): Promise<Map<string, string>> {
        applied_at timestamptz not null default now()
      )`,
   );
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from leadsync.migrations',
-  );
-  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  return (await askLedger(client)) ?? new Map<string, string>();
 }
 
 async function run(client: pg.PoolClient, migration: Migration): Promise<void> {

@@ -9,15 +9,23 @@ import { until } from '../support/until.ts';
 const never = new AbortController().signal;
 
 /** `told` takes what is logged. */
-function open({ url }: TestRedis, told: string[] = []): Promise<Queues> {
+function open({ url }: TestRedis, told: string[] = [], lockMs?: number): Promise<Queues> {
   const log = pino({ level: 'info' }, { write: (line: string) => told.push(line) });
-  return openQueues({ kind: 'redis', address: parseRedisAddress(url), prefix: 'leadsync' }, log, 2);
+  const where = { kind: 'redis', address: parseRedisAddress(url), prefix: 'leadsync' } as const;
+  return openQueues(where, log, 2, lockMs === undefined ? {} : { lockMs });
+}
+
+/** How many scripts have been run: workers renew locks, and look after those of others, by scripts. */
+async function scripts(redis: TestRedis): Promise<number> {
+  const stats = String(await redis.command('info', 'commandstats'));
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
 describe.skipIf(!hasRedis)('a Redis that', () => {
   test('forgets everything while a job is under way that is to come again: it comes, and the worker takes others', async () => {
     await using redis = await startRedis();
-    await using queues = await open(redis);
+    const told: string[] = [];
+    await using queues = await open(redis, told, 200);
     const queue = queues.queue('q');
     const goOn = Promise.withResolvers<void>();
     let calls = 0;
@@ -34,9 +42,12 @@ describe.skipIf(!hasRedis)('a Redis that', () => {
     const finished = job.finished(never);
     await until('the job is under way', () => calls === 1);
     await redis.command('FLUSHALL');
+    const before = await scripts(redis);
+    await until('the lock could not be renewed', async () => (await scripts(redis)) >= before + 6);
     goOn.resolve();
     expect(await finished).toBe('again');
     expect(await (await queue.add('other', {})).finished(never)).toBe('other');
+    expect(told).toEqual([]);
   });
 
   test('goes away and comes back: who adds is told soon; a job under way ends, and others go on, once each', async () => {

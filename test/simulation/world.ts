@@ -187,7 +187,7 @@ export class World implements AsyncDisposable {
       connection: this.connection,
       pool,
       leads: retryReads(life.leads(leads), 0),
-      target: life.target(this.#target(life)),
+      target: life.target(await this.#target(life)),
       log,
       clock,
     };
@@ -216,7 +216,7 @@ export class World implements AsyncDisposable {
     }
   }
 
-  #target(life: Life): Target {
+  async #target(life: Life): Promise<Target> {
     const { target, fields } = this.connection;
     if (this.online !== null) return this.online.target(life, this.connection, this.#options.database.pool);
     if (target.type !== 'workbook') throw new Error('a table that is not there');

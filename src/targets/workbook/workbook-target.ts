@@ -1,8 +1,12 @@
 import type { Target } from '../target.ts';
-import { createCsvTarget } from './csv-target.ts';
-import { createXlsxTarget, type XlsxTargetOptions } from './xlsx-target.ts';
+import type { XlsxTargetOptions } from './xlsx-target.ts';
 
-/** The target for a file, by its ending: an Excel workbook (.xlsx, .xlsm), or CSV. */
-export function createWorkbookTarget(options: XlsxTargetOptions): Target {
-  return /\.xls[xm]$/i.test(options.path) ? createXlsxTarget(options) : createCsvTarget(options);
+/** The target for a file, by its ending: an Excel workbook (.xlsx, .xlsm), or CSV. Only the one that is needed is loaded. */
+export async function createWorkbookTarget(options: XlsxTargetOptions): Promise<Target> {
+  if (/\.xls[xm]$/i.test(options.path)) {
+    const { createXlsxTarget } = await import('./xlsx-target.ts');
+    return createXlsxTarget(options);
+  }
+  const { createCsvTarget } = await import('./csv-target.ts');
+  return createCsvTarget(options);
 }
