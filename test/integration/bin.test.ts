@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -124,3 +124,19 @@ describe.skipIf(oldNode === undefined)(
     });
   },
 );
+
+test('what works for long is started with a heap that grows slowly, what does not with that of Node, once', () => {
+  const tells = 'process.stderr.write(`started ${process.execArgv.join()}\\n`)';
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tells)}`,
+  };
+  const startsOf = (...args: string[]): string[] => {
+    const { stderr } = spawnSync(process.execPath, [...args, '--help'], { env, encoding: 'utf8' });
+    return stderr.split('\n').filter((line) => line.startsWith('started '));
+  };
+  const slowly = '--max-semi-space-size=4,--heap-growing-percent=50';
+  expect(startsOf(bin, 'sync')).toEqual(['started ', `started ${slowly}`]);
+  expect(startsOf('--max-semi-space-size=16', bin, 'sync')).toEqual(['started --max-semi-space-size=16']);
+  expect(startsOf(bin, 'status')).toEqual(['started ']);
+});

@@ -4,6 +4,9 @@ import { assertNoSecrets, assertNotInCommandLines, secretsOf } from './secrets.t
 
 const bin = fileURLToPath(new URL('../../bin/leadsync.js', import.meta.url));
 
+/** V8's usual size: who sets one is not started a second time to save memory (bin.test.ts looks at that). */
+const roomy = '--max-semi-space-size=16';
+
 export interface CliResult {
   /** Null when a signal ended the process. */
   readonly code: number | null;
@@ -31,7 +34,8 @@ export class CliProcess implements AsyncDisposable {
     args: readonly string[],
     options: { cwd: string; env: NodeJS.ProcessEnv; before?: readonly string[] },
   ) {
-    const [file = process.execPath, ...rest] = [...(options.before ?? []), process.execPath, bin, ...args];
+    const node = [process.execPath, roomy];
+    const [file = process.execPath, ...rest] = [...(options.before ?? []), ...node, bin, ...args];
     this.#secrets = secretsOf(options.env);
     this.child = spawn(file, rest, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,8 @@ export class Workspace implements AsyncDisposable {
   /** Processes that log what may be kept for long. */
   readonly #discreet: CliProcess[] = [];
   readonly #redis: TestRedis | undefined;
+  /** By what they were opened with. */
+  readonly #apps = new Map<string, App>();
 
   private constructor(
     folder: string,
@@ -116,9 +118,15 @@ export class Workspace implements AsyncDisposable {
 
   /** The same table and service with a state of its own: another machine, or this one after its state was lost. Not to be disposed. */
   withState(databaseUrl: string): Workspace {
-    return Object.assign(Object.create(this) as Workspace, {
-      env: { ...this.env, DATABASE_URL: databaseUrl },
-    });
+    const { folder, sandbox, database, env } = this;
+    return new Workspace(
+      folder,
+      sandbox,
+      database,
+      { ...env, DATABASE_URL: databaseUrl },
+      this.#stack,
+      this.#redis,
+    );
   }
 
   /** Everything in this process, as a command builds it. */
@@ -131,7 +139,7 @@ export class Workspace implements AsyncDisposable {
    * that the sandbox has long answered: they are made older.
    */
   async run({ mode = 'sync', allow = [], patience = 3 }: RunOptions = {}): Promise<Run> {
-    await using app = await this.openApp();
+    const app = await this.#standingApp();
     const context = app.contexts.get(connectionName);
     if (context === undefined) throw new Error('the connection is not configured');
     for (;;) {
@@ -140,6 +148,16 @@ export class Workspace implements AsyncDisposable {
       if (result.why === 'settling') await this.#age(result.afterMs);
       else await sleep(result.afterMs);
     }
+  }
+
+  /** One for all runs of the same configuration: its connections are warm, as those of a worker are. */
+  async #standingApp(): Promise<App> {
+    const key = JSON.stringify([this.env, readFileSync(join(this.folder, 'leadsync.yaml'), 'utf8')]);
+    const known = this.#apps.get(key);
+    if (known !== undefined) return known;
+    const opened = this.#stack.use(await this.openApp());
+    this.#apps.set(key, opened);
+    return opened;
   }
 
   async #age(ms: number): Promise<void> {
