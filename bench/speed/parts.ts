@@ -83,7 +83,7 @@ export async function startOfStatus(times: number): Promise<Part> {
     floors.push(await stage.wallOfNothing());
     ours.push(await stage.wallOf(['status', '--json']));
   }
-  const limitedBy = 'loading some 250 modules, 95 of them of zod, and the first answers of Postgres';
+  const limitedBy = 'loading some 220 modules, 95 of them of zod, and the first answers of Postgres';
   return { what: 'start of `leadsync status`', floor: '`node -e 0`', unit: 'ms', ours, floors, limitedBy };
 }
 

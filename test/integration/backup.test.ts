@@ -192,6 +192,7 @@ test('what cannot be restored changes nothing: a state that is there, a file tha
   );
   edit(here, 0, 'moved on');
   await here.sync();
+  await here.rest();
   const state = await contents(pool);
   const whole = readFileSync(path);
   const text = gunzipSync(whole).toString();

@@ -57,8 +57,8 @@ export class Workspace implements AsyncDisposable {
   /** Processes that log what may be kept for long. */
   readonly #discreet: CliProcess[] = [];
   readonly #redis: TestRedis | undefined;
-  /** By what they were opened with. */
-  readonly #apps = new Map<string, App>();
+  /** Those that runs in this process work with, by what they were opened with. */
+  readonly #apps: Map<string, App>;
 
   private constructor(
     folder: string,
@@ -67,8 +67,10 @@ export class Workspace implements AsyncDisposable {
     env: NodeJS.ProcessEnv,
     stack: AsyncDisposableStack,
     redis: TestRedis | undefined,
+    apps = new Map<string, App>(),
   ) {
     this.#redis = redis;
+    this.#apps = apps;
     this.folder = folder;
     this.sandbox = sandbox;
     this.database = database;
@@ -126,6 +128,7 @@ export class Workspace implements AsyncDisposable {
       { ...env, DATABASE_URL: databaseUrl },
       this.#stack,
       this.#redis,
+      this.#apps,
     );
   }
 
@@ -155,9 +158,16 @@ export class Workspace implements AsyncDisposable {
     const key = JSON.stringify([this.env, readFileSync(join(this.folder, 'leadsync.yaml'), 'utf8')]);
     const known = this.#apps.get(key);
     if (known !== undefined) return known;
-    const opened = this.#stack.use(await this.openApp());
+    const opened = await this.openApp();
     this.#apps.set(key, opened);
     return opened;
+  }
+
+  /** Closes what runs in this process have left open: no connection to the database stays. */
+  async rest(): Promise<void> {
+    const apps = [...this.#apps.values()];
+    this.#apps.clear();
+    await Promise.all(apps.map((app) => app[Symbol.asyncDispose]()));
   }
 
   async #age(ms: number): Promise<void> {
@@ -192,6 +202,7 @@ export class Workspace implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await using _stack = this.#stack;
+    await this.rest();
     for (const { stderr } of this.#discreet) assertNotLogged(stderr, personalData(this.sandbox));
     if (this.#told.size === 0) return;
     await assertNotStored(this.database.pool, join(this.folder, 'data'), [...this.#told]);
