@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { pausedSince } from '../src/store/pauses.ts';
-import type { Run } from '../src/store/runs.ts';
 import { type AgainReason, advanceRun, type RunRequest } from '../src/sync/run.ts';
 import { planSynced } from './plan-reminders.ts';
-import { askForHelp, engage } from './push.ts';
 
 const payloadSchema = z.object({
   connection: z.string(),
@@ -76,11 +74,8 @@ export async function advance(
     return { done: { runId: null } };
   }
   using _place = await app.runs.take();
-  using _engaged = engage(app, connection);
-  const ask = (run: Run): Promise<void> => askForHelp(app, connection, run);
   const { onRun } = app;
-  const tellers = { askForHelp: ask, ...(onRun && { onRun }) };
-  const result = await advanceRun({ ...context, ...tellers }, request, stop);
+  const result = await advanceRun({ ...context, ...(onRun && { onRun }) }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };
   app.activity.waited(connection, result.why, result.afterMs);
   // Other jobs of the connection find the pause in the database, which does not go by the clock of this machine.

@@ -51,8 +51,6 @@ export interface App extends AsyncDisposable {
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
   readonly runs: Places;
-  /** Connections whose run this process carries out, or shares, now. */
-  readonly engaged: Set<string>;
   /** Told of each run that begins or ends in this process; absent: a command says it itself. */
   readonly onRun?: OnRun;
   /** Why this process takes no work any more: it met a newer schema. */
@@ -133,7 +131,6 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     templates,
     contexts,
     runs,
-    engaged: new Set(),
     outdated: null,
     activity,
     metrics: createMetrics({
@@ -164,9 +161,9 @@ function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionStrin
   return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
 }
 
-/** Each connection has a queue of runs and one of mails; planning, housekeeping and shared pushes have theirs. */
+/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
 function workersFor({ connections }: Config): number {
-  return 2 * connections.length + 3;
+  return 2 * connections.length + 2;
 }
 
 async function openTarget(

@@ -1,5 +1,4 @@
 import { planQueue, planReminders } from '../../jobs/plan-reminders.ts';
-import { push, pushQueue } from '../../jobs/push.ts';
 import { pruneHistory, pruneQueue } from '../../jobs/prune-history.ts';
 import { syncQueue } from '../../jobs/sync.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
@@ -14,9 +13,6 @@ import { runHandlers } from './run-job.ts';
 import { watchSchema } from './watch-schema.ts';
 import { stopSignal, withApp } from './with-app.ts';
 import { workReminders } from './work-reminders.ts';
-
-/** Runs of other processes whose pushes this one shares at once. */
-const runsHelped = 2;
 
 /**
  * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
@@ -40,11 +36,9 @@ export function worker(options: CommonOptions): Promise<void> {
     const housekeeping = app.queues.queue(pruneQueue);
     // A worker that never runs at that hour prunes when it starts.
     await housekeeping.add('prune-history', {});
-    const pushes = app.queues.queue(pushQueue);
     const handlers = runHandlers({ ...app, onRun: logRun });
     const working = [
       ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(handlers)),
-      pushes.work({ push: (...asked) => push(app, ...asked) }, runsHelped),
       app.queues.queue(planQueue).work({ 'plan-reminders': () => planReminders(app) }),
       workReminders(app),
       housekeeping.work({ 'prune-history': (_payload, _job, signal) => pruneHistory(app, signal) }),

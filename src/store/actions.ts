@@ -98,6 +98,8 @@ export interface ActionOutcome {
   readonly state: Exclude<ActionState, 'planned'>;
   readonly code?: string;
   readonly message?: string;
+  /** True: the reply to the write shows all that the write was to do, and more: see `acceptReplies`. */
+  readonly isShown?: boolean;
 }
 
 /** That a write of these is about to begin, of which nobody may hear what became. */
@@ -108,8 +110,8 @@ export async function countTries(db: Queryable, actionIds: readonly number[]): P
 
 /** Records what became of actions. */
 export async function settleActions(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
-  const isPlain = ({ state, code, message }: ActionOutcome): boolean =>
-    state === 'done' && code === undefined && message === undefined;
+  const isPlain = ({ state, code, message, isShown = false }: ActionOutcome): boolean =>
+    state === 'done' && code === undefined && message === undefined && !isShown;
   await settleAsDone(
     db,
     outcomes.filter(isPlain).map(({ actionId }) => actionId),
@@ -132,13 +134,14 @@ async function settleAsDone(db: Queryable, actionIds: readonly number[]): Promis
 async function settleOthers(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   await db.query(
-    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, done_at = now()
-     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as o (id, state, code, message) where a.id = o.id`,
+    `update actions a set state = o.state, outcome_code = o.code, outcome_message = o.message, shown = o.shown, done_at = now()
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bool[]) as o (id, state, code, message, shown) where a.id = o.id`,
     [
       outcomes.map((outcome) => outcome.actionId),
       outcomes.map((outcome) => outcome.state),
       outcomes.map((outcome) => outcome.code ?? null),
       outcomes.map((outcome) => outcome.message ?? null),
+      outcomes.map((outcome) => outcome.isShown ?? null),
     ],
   );
 }

@@ -14,18 +14,43 @@ export interface HistoryEntry {
   readonly actionId?: number;
 }
 
+/** A write of an action to its lead. */
+interface LeadWrite {
+  readonly id: number;
+  readonly leadId: string | null;
+  readonly changes: Changes;
+}
+
 /**
- * Keeps what a lead shows before it is written over, and after the write what became of it instead. A write whose fate
- * is never known leaves the line that says what may be gone.
+ * Keeps what leads show before they are written over, and after a write what became of it instead. A write whose fate is
+ * never known leaves the lines that say what may be gone.
  */
-export async function recordLeadWrite(
+export async function recordLeadWrites(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
-  action: { readonly id: number; readonly leadId: string | null },
-  changes: Changes,
+  writes: readonly LeadWrite[],
 ): Promise<void> {
-  await db.query(`delete from history where run_id = $1 and action_id = $2`, [run.id, action.id]);
-  await recordHistory(db, run, [{ leadId: action.leadId ?? '', side: 'lead', changes, actionId: action.id }]);
+  await forgetWrites(
+    db,
+    run,
+    writes.map(({ id }) => id),
+  );
+  const entries = writes.map(({ id, leadId, changes }) => {
+    return { leadId: leadId ?? '', side: 'lead', changes, actionId: id } as const;
+  });
+  await recordHistory(db, run, entries);
+}
+
+/** What was kept before a write came about as it was meant, now. */
+export async function confirmLeadWrite(
+  db: Queryable,
+  run: { readonly id: number; readonly connection: string },
+  { id, leadId }: { readonly id: number; readonly leadId: string | null },
+): Promise<void> {
+  await db.query(
+    `update history set at = now() where connection = $1 and lead_id = $2 and run_id = $3 and action_id = $4`,
+    [run.connection, leadId, run.id, id],
+  );
 }
 
 /** Takes back the lines of writes of which it is known now what became of them. */

@@ -121,15 +121,6 @@ export async function acquireLease(
   };
 }
 
-/** The token of the lease of that name, or null when nobody has it. */
-export async function leaseToken(db: pg.Pool, name: string): Promise<string | null> {
-  const { rows } = await db.query<{ token: string }>(
-    `select token from leases where name = $1 and ${isAlive}`,
-    [name],
-  );
-  return rows[0]?.token ?? null;
-}
-
 /** Who holds the lease of that name now, or null. */
 export async function leaseHolder(pool: pg.Pool, name: string): Promise<string | null> {
   const { rows } = await pool.query<{ holder: string }>(

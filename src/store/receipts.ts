@@ -28,7 +28,8 @@ export interface Written {
 }
 
 /**
- * The next leads that the round wrote and that were not read again yet, or did not show what was written. A lead's
+ * The next leads that the round wrote and that were not read again yet, or did not show what was written; not those that
+ * the replies showed. A lead's
  * fields come from the history, where they are as the service stored them; those of a new one from what was sent.
  */
 export async function leadsToRead(
@@ -48,12 +49,28 @@ export async function leadsToRead(
              where connection = $5 and lead_id = a.lead_id and run_id = $1 and side = 'lead' order by field, id desc) last) h
        on a.kind = 'update-lead'
      where a.run_id = $1 and a.round = $2 and a.state = 'done' and a.kind in ('update-lead', 'create-lead', 'delete-lead')
-       and (a.receipt is null or a.receipt = 'unexplained') and a.id > $3
+       and (a.receipt is null and a.shown is not true or a.receipt = 'unexplained') and a.id > $3
        and coalesce(a.lead_id, i.lead_id) is not null
      order by a.id limit $4`,
     [run.id, run.round, after, limit, run.connection],
   );
   return rows;
+}
+
+/**
+ * Takes what the replies to the round's PATCHes showed for receipts, when those that were read again were found as they
+ * had been written. Else all are to be read: returns false.
+ */
+export async function acceptReplies(db: Queryable, run: RoundRef): Promise<boolean> {
+  const { rows } = await db.query<{ isTrue: boolean }>(
+    `with others as (select not exists (select from actions where run_id = $1 and round = $2 and kind = 'update-lead'
+         and receipt in ('changed', 'unexplained')) as are_equal),
+       shown as (update actions set receipt = case when are_equal then 'equal' end, shown = are_equal from others
+         where run_id = $1 and round = $2 and shown and state = 'done' and receipt is null returning 1)
+     select are_equal or not exists (select from shown) as "isTrue" from others`,
+    [run.id, run.round],
+  );
+  return rows[0]?.isTrue ?? true;
 }
 
 /**

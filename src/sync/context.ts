@@ -34,8 +34,6 @@ export interface SyncContext {
   readonly leaseMs?: number;
   /** Default: `usualScanBounds`. */
   readonly scanBounds?: ScanBounds;
-  /** Asks other processes to share the pushes of a run; absent: there are none to ask. Never throws. */
-  readonly askForHelp?: (run: Run) => Promise<void>;
   /** Told when a run has begun and when it has ended; absent: nobody keeps a log of runs. */
   readonly onRun?: OnRun;
   /** Shows each phase of a run; absent: nobody looks. */

@@ -23,8 +23,9 @@ import {
   intentOfAction,
 } from '../store/intents.ts';
 import { moveBase } from '../store/pairs.ts';
-import { type Run, updateRun } from '../store/runs.ts';
+import type { Run } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
+import { mayHaveActed } from './leads-port.ts';
 import { putOff } from './update-lead.ts';
 
 const notReadBack =
@@ -79,21 +80,6 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
   }
 }
 
-/**
- * After these the service has certainly made nothing. After anything else it may have, also after a signal that cut the
- * request off: the intent stays in doubt.
- */
-const nothingMade: readonly string[] = [
-  'leads.rate-limited',
-  'leads.unauthenticated',
-  'leads.forbidden',
-  'leads.rejected',
-  'leads.unreachable',
-  'leads.redirected',
-  'leads.closed',
-  'database.slow',
-];
-
 /** Lets the intent go when certainly no lead was made: then the action is held, or comes again with the next try. */
 async function failed(
   context: StepContext,
@@ -102,7 +88,7 @@ async function failed(
   intentId: number,
   error: unknown,
 ): Promise<void> {
-  if (!(error instanceof LeadsyncError) || !nothingMade.includes(error.code)) {
+  if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
     return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
@@ -118,7 +104,6 @@ async function failed(
     await hold(db, run, [
       { ...heldRecord(action), leadId: null, rowKey: action.rowKey, code: 'lead.create-refused', message },
     ]);
-    await updateRun(db, run.id, { tries: 0 });
   });
 }
 
@@ -174,7 +159,6 @@ function commit(
     await insertActions(db, run, [
       { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId, state: 'planned' },
     ]);
-    await updateRun(db, run.id, { tries: 0 });
   });
 }
 

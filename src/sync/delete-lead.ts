@@ -5,7 +5,7 @@ import { type Action, settleActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, othersOf } from '../store/intents.ts';
 import { neverInStep } from '../store/pairs.ts';
-import { type Run, updateRun } from '../store/runs.ts';
+import type { Run } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
 
@@ -45,7 +45,6 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
       await neverInStep(db, run.connection, [leadId]);
       await abandonIntentsOf(db, run.connection, [leadId]);
     }
-    await updateRun(db, run.id, { tries: 0 });
   });
 }
 
@@ -61,7 +60,7 @@ function othersChanged(asMade: string | null): string {
  * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
  * answer 404 for its id (docs/promises.md, 4).
  */
-export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
+export async function proveLeadGone(context: StepContext, action: Action): Promise<void> {
   // A row that is taken apart from its lead leaves it.
   const isKept = action.reason === 'unmatched';
   const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
@@ -75,8 +74,5 @@ export async function proveLeadGone(context: StepContext, run: Run, action: Acti
         : 'two scans missed the lead, but it is still there; nothing was deleted',
     );
   }
-  await holding(context, async (db) => {
-    await settleActions(db, [{ actionId: action.id, state: 'proven' }]);
-    await updateRun(db, run.id, { tries: 0 });
-  });
+  await holding(context, (db) => settleActions(db, [{ actionId: action.id, state: 'proven' }]));
 }

@@ -3,6 +3,7 @@ import { type ActionCount, countActions } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import type { Outlook } from './leads-port.ts';
+import { repliesToCheck } from './update-lead.ts';
 
 /**
  * What the sync of a plan takes when it begins now and nobody edits anything. Requests of a target that leadsync cannot
@@ -57,9 +58,11 @@ export async function forecastSync(
 export function forecast({ run, work, actions, outlook, isFile, now }: Basis): Forecast {
   // It may have learned on the way that the service takes fewer leads on a page.
   const scan = Math.max(run.pages, run.pageSize ? Math.ceil(run.pulled / run.pageSize) : 0);
-  const pushes = (run.refusals.length > 0 ? [] : actions).reduce(
+  const pushed = run.refusals.length > 0 ? [] : actions;
+  const updates = pushed.reduce((sum, { kind, count }) => sum + (kind === 'update-lead' ? count : 0), 0);
+  const pushes = pushed.reduce(
     (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
-    0,
+    Math.min(updates, repliesToCheck),
   );
   const leadRequests = scan + pushes;
   const requestMs = work.ms / Math.max(1, work.requests);
@@ -77,14 +80,15 @@ export function forecast({ run, work, actions, outlook, isFile, now }: Basis): F
 }
 
 /**
- * The requests of one action, that of the receipt included, to a service that shows a lead in the reply to its write;
- * to one that does not, each write takes one more to read it back.
+ * The requests of one action, that of the receipt included, to a service that shows a lead in the reply to its write (of
+ * the first updates `repliesToCheck` are read again all the same); to one that does not, each write takes one more to read it
+ * back, and an update another one.
  */
 function requestsFor(kind: ActionKind, isUndo: boolean): number {
   switch (kind) {
-    case 'update-lead':
     case 'delete-lead':
       return 3;
+    case 'update-lead':
     case 'create-lead':
       return 2;
     case 'mark-row':

@@ -1,3 +1,4 @@
+import { LeadsyncError } from '../errors.ts';
 import type { Lead } from '../lead/lead.ts';
 
 /** One page of `GET /v1/leads`. `nextCursor` null: the last page. */
@@ -35,6 +36,8 @@ export interface ListRequest {
 export interface LeadsPort {
   /** Requests sent so far by this object. */
   readonly requests: number;
+  /** How many requests may be under way at this moment; more than these wait for each other. Absent: one. */
+  readonly lanes?: number;
   /** Ms that its requests have waited so far because the service would not have answered more of them. */
   readonly pacedMs: number;
   /** What keeps requests back at this moment, as far as is known; none is sent. */
@@ -94,4 +97,21 @@ export interface Throttle {
    * another process was first.
    */
   movePace(from: unknown, to: unknown): Promise<boolean>;
+}
+
+/** After these the service has certainly done nothing. */
+const nothingDone: readonly string[] = [
+  'leads.rate-limited',
+  'leads.unauthenticated',
+  'leads.forbidden',
+  'leads.rejected',
+  'leads.unreachable',
+  'leads.redirected',
+  'leads.closed',
+  'database.slow',
+];
+
+/** Whether a write that failed so may have taken effect; so it is after a signal that cut the request off, too. */
+export function mayHaveActed(error: unknown): boolean {
+  return !(error instanceof LeadsyncError && nothingDone.includes(error.code));
 }

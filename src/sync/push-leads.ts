@@ -1,21 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../merge/action.ts';
 import { type Action, settleActions } from '../store/actions.ts';
-import {
-  claimActions,
-  countTry,
-  holdRemaining,
-  isAnyPlanned,
-  putOffInARow,
-  putOffRemaining,
-  uncountTry,
-} from '../store/claims.ts';
+import { areRepliesDoubted } from '../store/doubted-replies.ts';
+import { forgetWrites, recordLeadWrites } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { beginTries, holdRemaining, putOffInARow, putOffRemaining, takeBackTries } from '../store/tries.ts';
+import { holding, scopeOf, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';
-import { recordBefore, updateLead } from './update-lead.ts';
+import { inLanes } from './in-lanes.ts';
+import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
 
 /** Attempts at one action before the run goes on without it. */
 const triesPerAction = 3;
@@ -27,11 +22,8 @@ const faultsThatTell = 3;
 const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
 const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
-/** Actions that a process claims at once. With more than these it asks others for help. */
-const claimSize = 20;
-
-/** How often (ms) it is looked whether the others have settled what they claimed. */
-const lookAgainMs = 100;
+/** Actions that are begun together: of so many it may not be known what became of them when the process dies. */
+const batchSize = 20;
 
 const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead', 'unlink'];
 
@@ -41,120 +33,143 @@ function kindsOf({ undoOf }: Run): readonly ActionKind[] {
   return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : leadKinds;
 }
 
-/**
- * Carries out what concerns the service. Other processes may share the work; the phase is over when all of it is
- * settled, also what they claimed.
- */
+/** Carries out what concerns the service, in batches; the phase is over when all of it is settled. */
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
-  await pushShare(context, run, { onMany: () => context.askForHelp?.(run) });
-  while (await isAnyPlanned(context.pool, run, kindsOf(run))) {
-    await sleep(lookAgainMs, undefined, { signal: context.stop });
-    await pushShare(context, run);
-  }
-  return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows' }));
-}
-
-interface Sharing {
-  /** Called when the first claim shows that there are many. */
-  readonly onMany?: () => Promise<void> | undefined;
-  /** Asked before each claim; false ends the work. */
-  readonly mayClaim?: () => Promise<boolean>;
-}
-
-/**
- * Carries out actions that no other process has claimed until there are none, one after the other: each is verified,
- * written, read back and committed before the next one begins.
- */
-export async function pushShare(
-  context: StepContext,
-  run: Run,
-  { onMany, mayClaim }: Sharing = {},
-): Promise<void> {
-  let after = 0;
+  const isDoubted = await areRepliesDoubted(context.pool, scopeOf(context.connection));
+  const pushing = {
+    repliesToCheck: isDoubted ? Number.POSITIVE_INFINITY : repliesToCheck,
+    written: new Set<number>(),
+  };
   for (;;) {
     context.stop.throwIfAborted();
-    if ((await mayClaim?.()) === false) return;
-    const actions = await holding(context, (db) =>
-      claimActions(db, run, kindsOf(run), context.lease.token, claimSize, after),
-    );
-    // Those of a process that died were passed over while it was alive.
-    if (actions.length === 0 && after === 0) return;
-    if (actions.length === claimSize && after === 0) await onMany?.();
-    after = 0;
-    for (const action of actions) {
-      context.stop.throwIfAborted();
-      after = action.id;
-      await attempt(context, run, action);
-    }
+    const batch = await holding(context, (db) => begin(db, run));
+    if (batch.length === 0) break;
+    await pushBatch(context, run, batch, pushing);
   }
-}
-
-async function attempt(context: StepContext, run: Run, action: Action): Promise<void> {
-  const { token } = context.lease;
-  const tries = await holding(context, async (db) => {
-    const counted = await countTry(db, action.id, token);
-    if (counted !== null && action.kind === 'update-lead') await recordBefore(db, run, action);
-    return counted;
-  });
-  if (tries === null) return;
-  const { requests } = context.leads;
-  try {
-    await carryOut(context, run, action);
-  } catch (error) {
-    if (!(error instanceof LeadsyncError)) throw error;
-    // Put off for the pace, or for a pause that another process was asked for.
-    if (error.code === 'leads.rate-limited' && context.leads.requests === requests)
-      await holding(context, (db) => uncountTry(db, action.id, token));
-    if (error.code === 'leads.forbidden') return forbid(context, run, action, error);
-    const itemsFault = itemCodes.includes(error.code);
-    if (!itemsFault && (!faultCodes.includes(error.code) || tries < triesPerAction)) throw error;
-    await putOffFaulty(context, run, action, error);
-  }
+  return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows', tries: 0 }));
 }
 
 /**
- * The service does not answer for this item: the others go on. When it did not answer for several in a row, it is not
- * the items: all that needs it is left to the next run, and the target still gets what is its own.
+ * Counts a try of each action of the next batch. A PATCH may take effect without our ever knowing: what it may write over
+ * is in the history before the lead is read, so that nothing comes between the look at it and the write.
  */
-async function putOffFaulty(
+async function begin(db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
+  const batch = await beginTries(db, run, kindsOf(run), batchSize);
+  await recordLeadWrites(
+    db,
+    run,
+    batch.filter(({ kind }) => kind === 'update-lead'),
+  );
+  return batch;
+}
+
+interface Fault {
+  readonly action: Action;
+  readonly error: unknown;
+}
+
+/**
+ * Carries out several actions at a time, as the service allows: those of one lead one after the other, and so all
+ * creates, of which two that are alike could not be told apart when their replies are lost. Each is verified, written and
+ * committed by itself. After a fault none begins any more; those that did not begin are free again.
+ */
+async function pushBatch(
   context: StepContext,
   run: Run,
-  action: Action,
-  error: LeadsyncError,
+  batch: readonly Action[],
+  pushing: Pushing,
 ): Promise<void> {
-  const { code, message } = error;
-  const { token } = context.lease;
-  const kinds = kindsOf(run);
-  await holding(context, async (db) => {
-    // The run's row before many actions, as helpers take it (see share-push.ts): else two could wait for each other.
-    await updateRun(db, run.id, { tries: 0 });
-    await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
-    if ((await putOffInARow(db, run, kinds, faultCodes)) >= faultsThatTell) {
-      await putOffRemaining(db, run, kinds, token, {
-        code,
-        message: 'the service failed for several items before this one; it was not tried',
-      });
+  const open = new Map(batch.map((action) => [action.id, action]));
+  const faults: Fault[] = [];
+  const lists = Map.groupBy(batch, ({ leadId }) => leadId ?? '').values();
+  const pushList = async (actions: readonly Action[]): Promise<void> => {
+    for (const action of actions) {
+      if (faults.length > 0) return;
+      context.stop.throwIfAborted();
+      try {
+        await carryOut(context, run, action, pushing);
+        open.delete(action.id);
+      } catch (error) {
+        faults.push({ action, error });
+        throw error;
+      }
     }
+  };
+  const ended = await inLanes(lists, () => context.leads.lanes ?? 1, pushList).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  await holding(context, async (db) => {
+    if (open.size < batch.length) await updateRun(db, run.id, { tries: 0 });
+    if (ended !== null) await freeOpen(db, run, [...open.values()], faults, pushing);
+    for (const fault of faults) await settleFault(context, db, run, fault);
+  });
+  const ending = faults.length === 0 ? ended : faults.find((fault) => fateOf(fault) === 'ends the step');
+  if (ending) throw ending.error;
+}
+
+/** Takes back what was noted of actions for which nothing was sent. */
+async function freeOpen(
+  db: pg.PoolClient,
+  run: Run,
+  open: readonly Action[],
+  faults: readonly Fault[],
+  { written }: Pushing,
+): Promise<void> {
+  const unwritten = open.map(({ id }) => id).filter((id) => !written.has(id));
+  // One that was put off for the pace, or for a pause, was not tried; any other fault counts.
+  const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
+  await takeBackTries(
+    db,
+    unwritten.filter((id) => !tried.has(id)),
+  );
+  await forgetWrites(db, run, unwritten);
+}
+
+function isRateLimited(error: unknown): boolean {
+  return error instanceof LeadsyncError && error.code === 'leads.rate-limited';
+}
+
+function fateOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the step' {
+  if (!(error instanceof LeadsyncError)) return 'ends the step';
+  if (error.code === 'leads.forbidden') return 'forbidden';
+  if (itemCodes.includes(error.code)) return 'put off';
+  return faultCodes.includes(error.code) && action.tries + 1 >= triesPerAction ? 'put off' : 'ends the step';
+}
+
+/**
+ * The key may not do this: everything of the kind waits for another key. Or the service does not answer for this item: the
+ * others go on; when it did not answer for several in a row, it is not the items: all that needs it is left to the next
+ * run, and the target still gets what is its own.
+ */
+async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fault: Fault): Promise<void> {
+  const { action, error } = fault;
+  const fate = fateOf(fault);
+  if (!(error instanceof LeadsyncError) || fate === 'ends the step') return;
+  const { code, message } = error;
+  if (fate === 'forbidden') {
+    context.log.warn({ run: run.id, kind: action.kind, code }, message);
+    await holdRemaining(db, run, action.kind, error);
+    return;
+  }
+  const kinds = kindsOf(run);
+  await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+  if ((await putOffInARow(db, run, kinds, faultCodes)) < faultsThatTell) return;
+  await putOffRemaining(db, run, kinds, {
+    code,
+    message: 'the service failed for several items before this one; it was not tried',
   });
 }
 
-async function carryOut(context: StepContext, run: Run, action: Action): Promise<void> {
+function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushing): Promise<void> {
   switch (action.kind) {
     case 'update-lead':
-      return updateLead(context, run, action);
+      return updateLead(context, run, action, pushing);
     case 'create-lead':
       return createLead(context, run, action);
     case 'delete-lead':
       return deleteLead(context, run, action);
     default:
-      return proveLeadGone(context, run, action);
+      return proveLeadGone(context, action);
   }
-}
-
-/** The key may not do this: everything of the kind waits for another key, the rest of the run goes on. */
-async function forbid(context: StepContext, run: Run, action: Action, error: LeadsyncError): Promise<void> {
-  context.log.warn({ run: run.id, kind: action.kind, code: error.code }, error.message);
-  await holding(context, async (db) => {
-    await holdRemaining(db, run, action.kind, context.lease.token, error);
-  });
 }

@@ -2,10 +2,12 @@ import { LeadsyncError } from '../errors.ts';
 import { type Lead, leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
+import { doubtReplies } from '../store/doubted-replies.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
 import { asServiceSpells } from '../store/lead-spellings.ts';
 import { forgetPairs, noteRows, restoreBase } from '../store/pairs.ts';
 import {
+  acceptReplies,
   countUnexplained,
   leadsToRead,
   type Receipt,
@@ -18,7 +20,8 @@ import {
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow } from '../targets/target.ts';
-import { holding, type StepContext } from './context.ts';
+import { holding, scopeOf, type StepContext } from './context.ts';
+import { inLanes } from './in-lanes.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Batches of rows that are compared together; as many are read meanwhile. */
@@ -36,6 +39,12 @@ const timesRead = 3;
  */
 export async function takeReceipt(context: StepContext, run: Run): Promise<Run> {
   await readLeadsAgain(context, run);
+  const areTrue = await holding(context, async (db) => {
+    const isTrue = await acceptReplies(db, run);
+    if (!isTrue) await doubtReplies(db, scopeOf(context.connection));
+    return isTrue;
+  });
+  if (!areTrue) await readLeadsAgain(context, run);
   await readRowsAgain(context, run);
   await readCreatesAgain(context, run);
   const unexplained = await countUnexplained(context.pool, run);
@@ -56,11 +65,15 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
   let after = 0;
   for (;;) {
     const page = await leadsToRead(pool, run, after, pageSize);
-    for (const written of page) {
-      context.stop.throwIfAborted();
-      after = written.actionId;
-      await record(context, run, [await lookAtLead(context, written)]);
-    }
+    after = page.at(-1)?.actionId ?? after;
+    await inLanes(
+      page,
+      () => context.leads.lanes ?? 1,
+      async (written) => {
+        context.stop.throwIfAborted();
+        await record(context, run, [await lookAtLead(context, written)]);
+      },
+    );
     if (page.length < pageSize) return;
   }
 }

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import { isDeepStrictEqual } from 'node:util';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
 import {
@@ -14,16 +14,33 @@ import type { Change, Changes, PlannedAction } from '../merge/action.ts';
 import { reopenedBases } from '../merge/put-back.ts';
 import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
 import { hold, type NewHeld } from '../store/held.ts';
-import { recordLeadWrite } from '../store/history.ts';
+import { confirmLeadWrite, forgetWrites, recordLeadWrites } from '../store/history.ts';
 import { moveBase, restoreBase } from '../store/pairs.ts';
-import { type Run, updateRun } from '../store/runs.ts';
+import type { Run } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
+import { mayHaveActed } from './leads-port.ts';
+
+/** PATCHes of a run that are read again though their replies are as good as receipts: they tell whether the others are. */
+export const repliesToCheck = 3;
+
+/** What a step that pushes knows beside what is stored. */
+export interface Pushing {
+  /** So many more PATCHes are read again though their replies are as good as receipts. */
+  repliesToCheck: number;
+  /** The ids of actions whose write may have taken effect. */
+  readonly written: Set<number>;
+}
 
 /**
  * Writes a row's edits into its lead: read again, PATCH of the changed fields, the stored values read back. A lead that
  * is no longer what the plan saw is put off. A field that the service refuses or ignores is held and named.
  */
-export async function updateLead(context: StepContext, run: Run, action: Action): Promise<void> {
+export async function updateLead(
+  context: StepContext,
+  run: Run,
+  action: Action,
+  pushing: Pushing,
+): Promise<void> {
   const leadId = action.leadId ?? '';
   const before = await context.leads.get(leadId, context.cut);
   if (before === null)
@@ -50,20 +67,15 @@ export async function updateLead(context: StepContext, run: Run, action: Action)
       refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
     else body[field] = json;
   }
-  const after = await patch(context, leadId, body, refused);
+  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);
   if (after === null) {
     const message = 'the lead was deleted while it was being written';
     return putOffUnwritten(context, run, action, 'lead.gone', message);
   }
-  await commit(context, run, action, was, leadCells(after, context.connection.fields), refused);
-}
-
-/**
- * A PATCH may take effect without our ever knowing: what it may write over is in the history before the lead is read, so
- * that nothing comes between the look at it and the write.
- */
-export function recordBefore(db: pg.PoolClient, run: Run, action: Action): Promise<void> {
-  return recordLeadWrite(db, run, action, action.changes);
+  const isShown = isReceipt && pushing.repliesToCheck <= 0;
+  if (isReceipt) pushing.repliesToCheck -= 1;
+  const stored = leadCells(after, context.connection.fields);
+  await commit(context, run, action, { was, stored, refused, isShown });
 }
 
 /** Puts off an action that has written nothing; what an earlier attempt may have written over stays on record. */
@@ -75,7 +87,7 @@ function putOffUnwritten(
   message: string,
 ): Promise<void> {
   return holding(context, async (db) => {
-    if (action.tries === 0) await recordLeadWrite(db, run, action, {});
+    if (action.tries === 0) await forgetWrites(db, run, [action.id]);
     await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
   });
 }
@@ -94,30 +106,48 @@ function leadBefore({ changes, tries }: Action, shown: Cells): Cells {
 
 /**
  * Sends the fields; when the service rejects them together, one by one, so that the rejected one can be named. Adds to
- * `refused`. Returns the lead as it is stored afterwards.
+ * `refused`. Returns the lead as it is stored afterwards, and whether the reply to the PATCH shows that by itself.
  */
 async function patch(
   context: StepContext,
-  leadId: string,
+  action: Action,
   body: Readonly<Record<string, unknown>>,
   refused: Map<string, string>,
-): Promise<Lead | null> {
+  pushing: Pushing,
+): Promise<{ readonly lead: Lead | null; readonly isReceipt: boolean }> {
   const fields = Object.keys(body);
-  if (fields.length === 0) return context.leads.get(leadId, context.cut, 'write');
-  const reply = await sendPatch(context, leadId, body);
+  const readBack = async () => ({
+    lead: await context.leads.get(action.leadId ?? '', context.cut, 'write'),
+    isReceipt: false,
+  });
+  if (fields.length === 0) return readBack();
+  const reply = await sendPatch(context, action, body, pushing);
   if (!(reply instanceof LeadsyncError)) {
     // A reply that shows something else than was sent may show what was there before: only reading it back tells.
-    return reply !== null && showsAll(reply, body) ? reply : context.leads.get(leadId, context.cut, 'write');
+    if (reply === null || !showsAll(reply, body)) return readBack();
+    return { lead: reply, isReceipt: isWhole(reply, body, context.connection.fields) };
   }
   if (fields.length === 1) {
     for (const field of fields) refused.set(field, reply.message);
   } else {
     for (const field of fields) {
-      const single = await sendPatch(context, leadId, { [field]: body[field] });
+      const single = await sendPatch(context, action, { [field]: body[field] }, pushing);
       if (single instanceof LeadsyncError) refused.set(field, single.message);
     }
   }
-  return context.leads.get(leadId, context.cut, 'write');
+  return readBack();
+}
+
+/** Whether a reply shows more than an echo of what was sent: every mapped field, and fields that were not sent. */
+function isWhole(
+  { fields }: Lead,
+  body: Readonly<Record<string, unknown>>,
+  mapped: readonly { readonly field: string }[],
+): boolean {
+  return (
+    mapped.every(({ field }) => Object.hasOwn(fields, field)) &&
+    Object.keys(fields).some((field) => !Object.hasOwn(body, field))
+  );
 }
 
 function showsAll(lead: Lead, body: Readonly<Record<string, unknown>>): boolean {
@@ -129,24 +159,37 @@ function showsAll(lead: Lead, body: Readonly<Record<string, unknown>>): boolean 
 /** The lead, null when the reply does not show it, or the service's rejection of exactly this content. */
 async function sendPatch(
   context: StepContext,
-  leadId: string,
+  { id, leadId }: Action,
   body: Readonly<Record<string, unknown>>,
+  { written }: Pushing,
 ): Promise<Lead | null | LeadsyncError> {
   try {
-    return await context.leads.update(leadId, body, context.cut);
+    const lead = await context.leads.update(leadId ?? '', body, context.cut);
+    written.add(id);
+    return lead;
   } catch (error) {
+    if (mayHaveActed(error)) written.add(id);
     if (error instanceof LeadsyncError && error.code === 'leads.rejected') return error;
     throw error;
   }
+}
+
+/** What came of the PATCHes of an action. */
+interface Patched {
+  /** What the lead showed before. */
+  readonly was: Cells;
+  readonly stored: Cells;
+  /** Why the service did not take a field, by field. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** See `ActionOutcome`. */
+  readonly isShown: boolean;
 }
 
 function commit(
   context: StepContext,
   run: Run,
   action: Action,
-  was: Cells,
-  stored: Cells,
-  refused: ReadonlyMap<string, string>,
+  { was, stored, refused, isShown }: Patched,
 ): Promise<void> {
   const written: Record<string, Change> = {};
   // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
@@ -175,12 +218,13 @@ function commit(
   const outcome: ActionOutcome =
     held.length === Object.keys(action.changes).length
       ? { actionId: action.id, state: 'held', code: 'lead.field-refused' }
-      : { actionId: action.id, state: 'done' };
+      : { actionId: action.id, state: 'done', isShown };
   const leadId = action.leadId ?? '';
   return holding(context, async (db) => {
     await settleActions(db, [outcome]);
     await hold(db, run, held);
-    await recordLeadWrite(db, run, action, written);
+    if (isDeepStrictEqual(written, action.changes)) await confirmLeadWrite(db, run, action);
+    else await recordLeadWrites(db, run, [{ ...action, changes: written }]);
     // What an undo puts back is an edit like any other, but for what the run had decided: that is open again.
     if (run.undoOf === null) {
       // With a row to be linked in this round it moves when that is done.
@@ -193,7 +237,6 @@ function commit(
       const taken = Object.entries(action.changes).filter(([field]) => !refusedFields.has(field));
       await restoreBase(db, run.connection, leadId, reopenedBases(Object.fromEntries(taken)));
     }
-    await updateRun(db, run.id, { tries: 0 });
   });
 }
 

@@ -2,7 +2,6 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { apply } from '../../jobs/apply.ts';
 import { plan } from '../../jobs/plan.ts';
-import { push } from '../../jobs/push.ts';
 import { sendDigest } from '../../jobs/send-digest.ts';
 import { sendReminder } from '../../jobs/send-reminder.ts';
 import { sync } from '../../jobs/sync.ts';
@@ -35,7 +34,7 @@ test('a payload that nobody wrote is refused before anything is done for it', as
     { connection: ['main'] },
     { connection: 'main', patience: '3; drop' },
   ];
-  for (const handle of [sync, plan, apply, push, sendReminder, sendDigest]) {
+  for (const handle of [sync, plan, apply, sendReminder, sendDigest]) {
     for (const payload of foreign)
       await expect(handle(app, payload, job, never)).rejects.toMatchObject({ name: 'ZodError' });
   }

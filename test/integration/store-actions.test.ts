@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { precondition } from '../../src/merge/precondition.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActionKind, PlannedAction } from '../../src/merge/action.ts';
@@ -13,9 +12,8 @@ import {
   visibleActions,
   writtenCells,
 } from '../../src/store/actions.ts';
-import { claimActions, countTry } from '../../src/store/claims.ts';
 import { recordHistory } from '../../src/store/history.ts';
-import { acquireLease } from '../../src/store/leases.ts';
+import { beginTries, takeBackTries } from '../../src/store/tries.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -128,59 +126,18 @@ describe('what is still to be done', () => {
     expect(await pendingActions(here.pool, { ...run, round: 2 }, kinds, 100)).toEqual([]);
   });
 
-  test('counts its attempts', async () => {
+  test('is begun in portions, counts its tries, and takes back those that were none', async () => {
     const here = scene();
     const run = await here.run();
-    await insertActions(here.pool, run, [action('update-lead'), action('update-lead')]);
-    const [first, second] = await pendingActions(here.pool, run, ['update-lead'], 2);
-    const token = randomUUID();
-    await claimActions(here.pool, run, ['update-lead'], token, 1, 0);
-    expect(await countTry(here.pool, first?.id ?? 0, token)).toBe(1);
-    expect(await countTry(here.pool, first?.id ?? 0, token)).toBe(2);
-    expect(await countTry(here.pool, first?.id ?? 0, randomUUID())).toBeNull();
-    expect(
-      (await pendingActions(here.pool, run, ['update-lead'], 2)).map(({ id, tries }) => [id, tries]),
-    ).toEqual([
-      [first?.id, 2],
-      [second?.id, 0],
-    ]);
-  });
-});
-
-describe('what a process claims', () => {
-  test('is claimed by no other as long as its lease lives; each action by one of many that come at once', async () => {
-    const here = scene();
-    const run = await here.run();
-    const count = 30;
-    await insertActions(
-      here.pool,
-      run,
-      Array.from({ length: count }, () => action('update-lead')),
-    );
-    const claim = (token: string, after = 0) =>
-      claimActions(here.pool, run, ['update-lead'], token, 5, after);
-    const lease = await acquireLease(here.pool, `${here.connection}/one`);
-    await using other = await acquireLease(here.pool, `${here.connection}/other`);
-    if (lease === null || other === null) throw new Error('the leases are held by others');
-    const parts = await Promise.all(
-      [lease, other, lease, other, lease, other].map(({ token }) => claim(token)),
-    );
-    const mine = [0, 2, 4].flatMap((part) => parts[part] ?? []).map(({ id }) => id);
-    const others = [1, 3, 5].flatMap((part) => parts[part] ?? []).map(({ id }) => id);
-    expect(mine.filter((id) => others.includes(id))).toEqual([]);
-    const claimed = new Set([...mine, ...others]);
-
-    // Again, and beyond an id: its own, and what nobody has, never another's.
-    const rest = await claimActions(here.pool, run, ['update-lead'], other.token, count, 0);
-    expect(rest.filter(({ id }) => new Set(mine).has(id))).toEqual([]);
-    expect(rest).toHaveLength(count - new Set(mine).size);
-    expect(claimed.size).toBeLessThanOrEqual(count);
-    const last = rest.at(-1)?.id ?? 0;
-    expect(await claim(other.token, last)).toEqual([]);
-
-    await lease[Symbol.asyncDispose]();
-    expect(await claimActions(here.pool, run, ['update-lead'], other.token, count, 0)).toHaveLength(count);
-    expect(await countTry(here.pool, mine[0] ?? 0, lease.token)).toBeNull();
+    await insertActions(here.pool, run, [action('update-lead'), action('update-lead'), action('link')]);
+    const begin = async (limit: number) =>
+      (await beginTries(here.pool, run, ['update-lead'], limit)).map(({ id, tries }) => ({ id, tries }));
+    const [first] = await begin(1);
+    expect(await begin(5)).toEqual([{ ...first, tries: 1 }, expect.objectContaining({ tries: 0 })]);
+    await takeBackTries(here.pool, [first?.id ?? 0]);
+    expect(await begin(1)).toEqual([{ ...first, tries: 1 }]);
+    await settleActions(here.pool, [{ actionId: first?.id ?? 0, state: 'put-off' }]);
+    expect(await begin(5)).toEqual([expect.objectContaining({ tries: 1 })]);
   });
 });
 

@@ -1,9 +1,8 @@
 import { listDecisions } from '../../src/store/decisions.ts';
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { PlannedAction } from '../../src/merge/action.ts';
 import { insertActions } from '../../src/store/actions.ts';
-import { holdRemaining } from '../../src/store/claims.ts';
+import { holdRemaining } from '../../src/store/tries.ts';
 import {
   countHeld,
   decideHeld,
@@ -254,7 +253,7 @@ test('what a missing permission keeps from being done is held, the rest of the p
   const run = await here.run();
   const create = action({ kind: 'create-lead', leadId: null, rowKey: 'k', reason: 'new-row' });
   await insertActions(here.pool, run, [create, { ...create, row: 8 }, action({ kind: 'update-lead' })]);
-  await holdRemaining(here.pool, run, 'create-lead', randomUUID(), {
+  await holdRemaining(here.pool, run, 'create-lead', {
     code: 'leads.forbidden',
     message: 'no permission',
   });

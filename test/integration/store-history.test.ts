@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordLeadWrite, writesOf } from '../../src/store/history.ts';
+import { recordLeadWrites, writesOf } from '../../src/store/history.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -13,15 +13,17 @@ test('a write of unknown fate keeps its line when a later action of the same run
     (await writesOf(pool, connection, 'lead-1')).map(({ lead, written }) => [lead, written]);
 
   const first = { id: 1, leadId: 'lead-1' };
-  await recordLeadWrite(pool, run, first, change('typed in the service', 'row 1'));
+  await recordLeadWrites(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
   const second = { id: 2, leadId: 'lead-1' };
-  await recordLeadWrite(pool, run, second, change('row 1', 'row 2'));
+  await recordLeadWrites(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);
   expect(await told()).toEqual([
     ['row 1', 'row 2'],
     ['typed in the service', 'row 1'],
   ]);
 
-  await recordLeadWrite(pool, run, second, change('row 1', 'row 2, as stored'));
-  await recordLeadWrite(pool, run, first, {});
+  await recordLeadWrites(pool, run, [
+    { ...second, changes: change('row 1', 'row 2, as stored') },
+    { ...first, changes: {} },
+  ]);
   expect(await told()).toEqual([['row 1', 'row 2, as stored']]);
 });

@@ -22,13 +22,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
-    from: `  const after = await patch(context, leadId, body, refused);`,
+    from: `  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
     to: `  await holding(context, (db) =>
     moveBase(db, run.connection, [
       { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
     ]),
   );
-  const after = await patch(context, leadId, body, refused);`,
+  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
   },
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',

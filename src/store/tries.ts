@@ -1,0 +1,88 @@
+import type pg from 'pg';
+import type { ActionKind } from '../merge/action.ts';
+import { type Action, actionColumns, type RoundRef } from './actions.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/**
+ * The next actions of these kinds that are still to be done, oldest first, each counted as tried once more, so that one
+ * that always fails does not hold up the others. Their `tries` are those before.
+ */
+export async function beginTries(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  limit: number,
+): Promise<readonly Action[]> {
+  const { rows } = await db.query<Action>(
+    `with begun as (
+       update actions set tries = tries + 1 where id in (
+         select id from actions where run_id = $1 and round = $2 and kind = any($3) and state = 'planned' order by id limit $4)
+       returning ${actionColumns})
+     select * from begun order by id`,
+    [run.id, run.round, kinds, limit],
+  );
+  return rows.map((action) => ({ ...action, tries: action.tries - 1 }));
+}
+
+/** Takes back a try of actions of which nothing was sent. */
+export async function takeBackTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
+  if (actionIds.length === 0) return;
+  await db.query(`update actions set tries = tries - 1 where id = any($1) and state = 'planned'`, [
+    actionIds,
+  ]);
+}
+
+/** Holds every action of a kind that is still to be done: the key lacks the permission. Rows that are alike as in `holdPlanned`. */
+export async function holdRemaining(
+  db: Queryable,
+  run: RoundRef & { readonly connection: string },
+  kind: ActionKind,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await db.query(
+    `with refused as (
+       update actions set state = 'held', outcome_code = $5, outcome_message = $6, done_at = now()
+       where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
+       returning id, lead_id, row_key, row_number)
+     insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message)
+     select $3, $1, $2, coalesce(lead_id, ''),
+       row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
+       '', row_number, $5, $6 from refused
+     window alike as (partition by lead_id, row_key order by id)
+     on conflict (connection, lead_id, row_key, field) do update set last_run = excluded.last_run,
+       last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
+    [run.id, run.round, run.connection, kind, code, message],
+  );
+}
+
+/** How many actions of these kinds were put off with one of these codes since the last one that was carried out. */
+export async function putOffInARow(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  codes: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'put-off' and outcome_code = any($4)
+       and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
+         and state in ('done', 'held', 'proven')), 0)`,
+    [run.id, run.round, kinds, codes],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Puts off everything of these kinds that is still to be done. */
+export async function putOffRemaining(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await db.query(
+    `update actions set state = 'put-off', outcome_code = $4, outcome_message = $5, done_at = now()
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
+    [run.id, run.round, kinds, code, message],
+  );
+}
