@@ -44,6 +44,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #bounds: ExchangeBounds;
   readonly #onSent: () => void;
   readonly #onReply: OnReply | undefined;
+  readonly #onHead: ((head: ReplyHead) => void) | undefined;
   readonly #clock: Clock;
   readonly #release: () => void;
   #controller: Dispatcher.DispatchController | null = null;
@@ -52,7 +53,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** Sends the request as soon as the client has a connection; `onSent` is called when it begins to be written. */
+  /**
+   * Sends the request as soon as the client has a connection. `onSent` is called just before its first byte is written:
+   * when that throws, nothing is, and `head` and `body` reject with it. `onHead` is called in the moment in which the
+   * headers are here.
+   */
   static start(
     client: Client,
     request: ExchangeRequest,
@@ -61,6 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       readonly signal: AbortSignal;
       readonly onSent: () => void;
       readonly onReply?: OnReply | undefined;
+      readonly onHead?: (head: ReplyHead) => void;
       readonly clock: Clock;
     },
   ): Exchange {
@@ -82,6 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bounds = bounds;
     this.#onSent = options.onSent;
     this.#onReply = options.onReply;
+    this.#onHead = options.onHead;
     this.#clock = options.clock;
     const onAbort = (): void => this.#fail(signal.reason);
     const timer = setTimeout(
@@ -112,8 +119,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('This request has ended already.'));
       return;
     }
-    this.#controller = controller;
-    this.#onSent();
+    try {
+      this.#onSent();
+      this.#controller = controller;
+    } catch (error) {
+      this.#fail(error);
+      controller.abort(new Error('This request is not to be sent now.'));
+    }
   }
 
   onResponseStart(
@@ -124,7 +136,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     if (!this.#ended) this.#onReply?.(status);
-    this.#head.resolve({ status, headers, receivedAt: this.#clock.now() });
+    const head = { status, headers, receivedAt: this.#clock.now() };
+    this.#onHead?.(head);
+    this.#head.resolve(head);
     if (this.#isSuccess() && Number(headers['content-length']) > this.#bounds.bodyBytes) this.#failTooLarge();
   }
 

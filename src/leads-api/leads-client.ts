@@ -10,9 +10,8 @@ export interface LeadsClientOptions extends LeadsHttpOptions {
 }
 
 /**
- * A client of the Leads service (API reference, sections 4 to 8). Each call is at most one attempt, and calls of one
- * object leave one at a time, so that after a 429 no other request is under way. Faults: see `LeadsPort`, as
- * LeadsApiError. Throws `leads.insecure-url`, `leads.bad-url`, or `leads.bad-key` for a key that no header can carry.
+ * A client of the Leads service (API reference, sections 4 to 8). Calls of all that share a throttle leave in their order,
+ * as many at a time as `Lanes` allows; after a 429 none does. Faults: see `LeadsPort`, as LeadsApiError. Throws `leads.insecure-url`, `leads.bad-url`, or `leads.bad-key` for a key that no header can carry.
  * Disposing it ends the requests under way; later calls throw `leads.closed`.
  */
 export function createLeadsClient(options: LeadsClientOptions): LeadsPort & AsyncDisposable {
@@ -30,6 +29,10 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
 
   get requests(): number {
     return this.#http.requests;
+  }
+
+  get lanes(): number {
+    return this.#http.lanes;
   }
 
   get pacedMs(): number {

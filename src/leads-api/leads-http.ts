@@ -11,13 +11,13 @@ import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { parseHttpDate } from '../retry-after.ts';
-import { Turns } from '../turns.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
 import { leadsAddress } from './leads-address.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { lostReply } from './lost-reply.ts';
-import { Pause } from './pause.ts';
+import { Pause, type Permission } from './pause.ts';
 import { type Operation, replyFault } from './reply-fault.ts';
 
 export interface LeadsHttpOptions {
@@ -87,11 +87,13 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #address: ServiceAddress;
   readonly #bounds: ExchangeBounds;
-  readonly #client: Client;
+  readonly #clients: readonly Client[];
+  /** The one that was used last, whose connection is there, comes first. */
+  readonly #free: Client[];
   readonly #pause: Pause;
   readonly #onReply: OnReply | undefined;
   readonly #onServiceClock: LeadsHttpOptions['onServiceClock'];
-  readonly #turns = new Turns();
+  readonly #lanes: Lanes;
   readonly #sleep: NonNullable<LeadsHttpOptions['sleep']>;
   #requests = 0;
   #pacedMs = 0;
@@ -116,7 +118,11 @@ export class LeadsHttp implements AsyncDisposable {
     };
     this.#pause = new Pause(options.throttle, this.#clock, options.isCrowded ?? (() => false));
     this.#sleep = options.sleep ?? sleepByTimer;
-    this.#client = openClient(this.#address.origin, timeouts.connectMs ?? 10_000);
+    this.#lanes = lanesOf(options.throttle);
+    this.#clients = Array.from({ length: mostLanes }, () =>
+      openClient(this.#address.origin, timeouts.connectMs ?? 10_000),
+    );
+    this.#free = [...this.#clients];
   }
 
   /** Requests that began to be written so far. */
@@ -134,43 +140,61 @@ export class LeadsHttp implements AsyncDisposable {
     return this.#pause.outlook();
   }
 
-  /** At most one attempt, when all earlier ones have ended. Throws what `LeadsPort` lists, or the signal's reason. */
-  ask(call: Call, signal: AbortSignal): Promise<Answer> {
-    return this.#turns.run(signal, async () => {
-      try {
-        return await this.#attempt(call, signal);
-      } catch (error) {
-        throw error instanceof HttpFault ? lostReply(error, this.#address.origin) : error;
-      }
-    });
+  /** How many requests may be under way at this moment, those of others that share the throttle among them. */
+  get lanes(): number {
+    return this.#lanes.open;
+  }
+
+  /** At most one attempt, when there is a lane for it. Throws what `LeadsPort` lists, or the signal's reason. */
+  async ask(call: Call, signal: AbortSignal): Promise<Answer> {
+    using lane = this.#lanes.join();
+    await lane.turn(signal);
+    const client = this.#free.pop();
+    if (client === undefined) throw new Error('more requests than lanes');
+    try {
+      return await this.#attempt(client, call, lane, signal);
+    } catch (error) {
+      throw error instanceof HttpFault ? lostReply(error, this.#address.origin) : error;
+    } finally {
+      this.#free.push(client);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client.destroy();
+    await Promise.all(this.#clients.map((client) => client.destroy()));
   }
 
-  async #attempt(call: Call, signal: AbortSignal): Promise<Answer> {
-    if (this.#client.destroyed) {
+  async #attempt(client: Client, call: Call, lane: Lane, signal: AbortSignal): Promise<Answer> {
+    if (client.destroyed) {
       throw new LeadsApiError('leads.closed', 'The Leads client was closed. No request was sent.');
     }
-    await this.#mayAsk(call, signal);
+    const { isCurrent, limitedLately } = await this.#mayAsk(call, lane, signal);
     signal.throwIfAborted();
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
     const request = jsonRequest(call.method, path, this.#apiKey.reveal(), call.json);
-    const exchange = Exchange.start(this.#client, request, {
+    let noting: ReturnType<Pause['note']> = Promise.resolve(null);
+    const exchange = Exchange.start(client, request, {
       bounds: this.#bounds,
       signal,
       clock: this.#clock,
       onReply: this.#onReply,
       onSent: () => {
+        // A 429 may have come since the look: that of another lane, or while the connection was made.
+        if (!isCurrent()) throw this.#pause.stopped();
         this.#requests += 1;
+      },
+      onHead: (received) => {
+        noting = this.#pause.note(received, signal);
+        noting.catch(() => {});
+        if (limitedLately || !isCurrent()) this.#lanes.limit();
+        else if (received.status < 500) this.#lanes.replied();
       },
     });
     const head = await exchange.head;
     this.#tellClock(head);
     // Before the body is read: other processes must know of a pause at once.
-    const limited = await this.#pause.note(head, signal);
+    const limited = await noting;
     if (limited === null) this.#pause.lookAhead();
     const encoding = head.headers['content-encoding'];
     const text = await decodeBody(
@@ -204,18 +228,30 @@ export class LeadsHttp implements AsyncDisposable {
     throw this.#pause.error(said.code);
   }
 
-  /** Waits for its turn by the pace; throws when that would take long for what may be put off, or no request may leave now. */
-  async #mayAsk({ mayPutOff = false, onLeaving }: Call, signal: AbortSignal): Promise<void> {
+  /**
+   * Waits for its turn by the pace, and at a service that limits requests until no other is under way; throws when the
+   * pace would take long for what may be put off, or no request may leave now.
+   */
+  async #mayAsk(
+    { mayPutOff = false, onLeaving }: Call,
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<Permission> {
     for (let late = 0; late < mostLooks; ) {
       signal.throwIfAborted();
-      const { waitMs, isFresh } = await this.#pause.take(mayPutOff, onLeaving !== undefined);
+      const permission = await this.#pause.take(mayPutOff, onLeaving !== undefined);
+      const { waitMs, limitedLately, isFresh } = permission;
+      if (limitedLately) {
+        this.#lanes.limit();
+        await lane.turn(signal);
+      }
       if (waitMs > 0) {
         await this.#sleep(waitMs, signal);
         this.#pacedMs += waitMs;
         continue;
       }
       await onLeaving?.();
-      if (isFresh()) return;
+      if (isFresh()) return permission;
       late += 1;
     }
     throw new LeadsyncError(

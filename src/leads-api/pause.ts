@@ -26,17 +26,20 @@ const longestSleepMs = 2_000;
 const longestCrowdedSleepMs = 50;
 
 /** What is known before a request. */
-interface Permission {
+export interface Permission {
   /** Ms until the pace lets the request leave. */
   readonly waitMs: number;
+  /** The service has limited this key within the last day, and may do so at any time. */
+  readonly limitedLately: boolean;
   /** Whether it may still leave by what was seen; else it is looked again. */
   readonly isFresh: () => boolean;
+  /** Whether this process was told of no pause since; asked in the moment in which the request is written. */
+  readonly isCurrent: () => boolean;
 }
 
 /** A look at the throttle that has begun. */
-interface Look {
+interface Look extends Pick<Permission, 'isFresh' | 'isCurrent'> {
   readonly found: Promise<Throttled>;
-  readonly isFresh: () => boolean;
 }
 
 /**
@@ -47,9 +50,7 @@ export class Pause {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
   readonly #isCrowded: () => boolean;
-  /** As the throttle's, for this object: holds while the throttle is not written, also when it cannot be. */
-  #until = 0;
-  /** What was asked for last. */
+  /** What was asked for last (epoch ms). */
   #askedUntil = 0;
   #consecutive = 0;
   /** With the turn that was taken last. */
@@ -73,16 +74,17 @@ export class Pause {
   async take(mayPutOff: boolean, isLate = false): Promise<Permission> {
     if (isLate) this.#ahead = null;
     for (;;) {
-      const { remaining, stored, pace, isFresh } = await this.#look();
+      const look = await this.#look();
+      const { remaining, stored, pace } = look;
       if (remaining > 0)
         throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
       const now = this.#sharedTime();
       const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
       if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
         throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
-      if (waitMs > 0) return { waitMs, isFresh };
+      if (waitMs > 0) return { ...look, waitMs };
       this.#pace = pace && sent(pace, now);
-      if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { waitMs, isFresh };
+      if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { ...look, waitMs };
     }
   }
 
@@ -105,26 +107,28 @@ export class Pause {
     // The process may be held still at any moment, also while it waits for the answer.
     const from = performance.now();
     const { pauses } = this.#throttle;
-    const isFresh = (): boolean => pauses === this.#throttle.pauses && performance.now() - from <= freshMs;
-    return { found: this.#throttle.look(), isFresh };
+    const isCurrent = (): boolean => pauses === this.#throttle.pauses;
+    const isFresh = (): boolean => isCurrent() && performance.now() - from <= freshMs;
+    return { found: this.#throttle.look(), isFresh, isCurrent };
   }
 
   /** `remaining`: ms of the pause, below zero when it is over. `stored`: the pace as the throttle has it. */
   async #look() {
-    const { found, isFresh } = this.#ahead?.isFresh() ? this.#ahead : this.#beginLook();
+    const { found, isFresh, isCurrent } = this.#ahead?.isFresh() ? this.#ahead : this.#beginLook();
     this.#ahead = null;
     const { notBefore, pace: stored, aheadMs } = await found;
     this.#aheadMs = aheadMs;
-    const remaining = Math.max(this.#until, notBefore) - this.#clock.now();
-    const pace = remaining > -latelyMs ? readPace(stored, this.#sharedTime()) : null;
-    return { remaining, stored, pace, isFresh };
+    const remaining = notBefore - this.#clock.now();
+    const limitedLately = remaining > -latelyMs;
+    const pace = limitedLately ? readPace(stored, this.#sharedTime()) : null;
+    return { remaining, limitedLately, stored, pace, isFresh, isCurrent };
   }
 
   /**
-   * Takes note of a reply; for a 429 the throttle is moved before this returns. Throws the signal's reason when it is
-   * aborted before that: then the throttle is still moved, as soon as it can be. The wait counts from the moment the
-   * headers were here, which is later than the moment the service meant. Returns null for any other status; a 503 that
-   * says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
+   * Takes note of a reply: of a 429 this process knows when the call returns, and the throttle is moved when the promise
+   * does. Throws the signal's reason when it is aborted before that: then the throttle is still moved, as soon as it can
+   * be. The wait counts from the moment the headers were here, which is later than the moment the service meant. Returns
+   * null for any other status; a 503 that says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
    */
   async note(
     head: ReplyHead,
@@ -141,26 +145,23 @@ export class Pause {
     );
     if (!limited && asked === null) return null;
     const isFirst = head.receivedAt >= this.#askedUntil;
-    this.#until =
+    this.#askedUntil =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
-    this.#askedUntil = this.#until;
-    if (!limited) {
-      await this.#share(this.#until, signal);
-      return null;
-    }
+    const until = this.#askedUntil;
     // What was under way with the request that was refused first says nothing more of the rate.
-    const pace = isFirst
-      ? refused(this.#pace, head.receivedAt - this.#aheadMs, this.#until - head.receivedAt)
-      : null;
-    await this.#share(this.#until, signal, pace);
-    return { asked: asked !== null, longest: asked === longestWaitMs };
+    const pace =
+      limited && isFirst
+        ? refused(this.#pace, head.receivedAt - this.#aheadMs, until - head.receivedAt)
+        : null;
+    const noted = this.#throttle.pauseUntil(until, ...(pace === null ? [] : [pace]));
+    await untilAborted(noted, signal);
+    return limited ? { asked: asked !== null, longest: asked === longestWaitMs } : null;
   }
 
-  /** From then on the throttle alone counts: a person may end the wait there. */
-  async #share(until: number, signal: AbortSignal, pace: Pace | null = null): Promise<void> {
-    const noted = pace === null ? this.#throttle.pauseUntil(until) : this.#throttle.pauseUntil(until, pace);
-    await untilAborted(noted, signal);
-    if (this.#until === until) this.#until = 0;
+  /** The error for a request that was about to be written when this process was told to wait. */
+  stopped(): LeadsApiError {
+    const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
+    return rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
   }
 
   /** Epoch ms, as all processes have it. */

@@ -24,11 +24,15 @@ export function createThrottle(
 ): Throttle {
   const scope = serviceScope(baseUrl, apiKey);
   let pauses = 0;
+  /** Of a pause that is not stored yet. */
+  let until = 0;
   return {
     get pauses() {
       return pauses;
     },
     async look() {
+      // Also of one that is stored while this is asked, and perhaps not seen.
+      const here = until;
       const { rows } = await pool.query<{ now: number; remaining: number | null; pace: unknown }>(
         `select (extract(epoch from now()) * 1000)::float8 as now, pace,
            ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining
@@ -36,11 +40,13 @@ export function createThrottle(
         [scope],
       );
       const [{ now, remaining, pace } = { now: 0, remaining: null, pace: null }] = rows;
-      const here = clock.now();
-      return { notBefore: remaining === null ? 0 : here + remaining, pace, aheadMs: here - now };
+      const at = clock.now();
+      const stored = remaining === null ? 0 : at + remaining;
+      return { notBefore: Math.max(here, until, stored), pace, aheadMs: at - now };
     },
     async pauseUntil(epochMs, pace) {
       pauses += 1;
+      until = Math.max(until, epochMs);
       const store = () =>
         pool.query(
           `insert into throttles (scope, not_before, pace) values ($1, now() + $2 * interval '1 ms', $3)
@@ -49,6 +55,8 @@ export function createThrottle(
           [scope, Math.max(0, epochMs - clock.now()), pace === undefined ? null : JSON.stringify(pace)],
         );
       await storeWhenBack(store, () => clock.now() < epochMs);
+      // From then on what is stored counts alone: a person may end the wait there.
+      if (until === epochMs) until = 0;
     },
     async movePace(from, to) {
       // Not worth waiting for the disk: it comes with each request.

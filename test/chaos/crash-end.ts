@@ -7,7 +7,7 @@ import type { CrashWorld } from './crash-world.ts';
  * may differ:
  * - ids of leads that were made: the lead's name stands for them
  * - the history of such leads: a create that had to be found again is told by its action, not by lines of the history
- * - the order of leads, rows and events, and the day of a mark
+ * - the order of leads, rows, events and problems, and the day of a mark
  * - how many runs, rounds and requests it took, and with them how often a record was missed above the two times that
  *   prove it, and when a pair is forgotten that is gone on both sides
  * - creates that were begun and found not to have happened
@@ -47,7 +47,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
       pulled: last.pulled,
       targetRows: last.targetRows,
       // Each world is a copy that was moved to a folder of its own, which the run that reads it first says.
-      problems: last.problems.filter(({ code }) => code !== 'place.moved'),
+      problems: sorted(last.problems.filter(({ code }) => code !== 'place.moved')),
       receipt: last.receipt,
     },
     failed: reports.filter(({ status }) => status === 'failed' || status === 'stopped'),

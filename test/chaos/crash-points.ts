@@ -93,6 +93,8 @@ export class CrashPoints {
       get pacedMs() {
         return leads.pacedMs;
       },
+      // Death finds several at work, also where the service was not asked often enough for that.
+      lanes: 4,
       outlook: () => leads.outlook(),
       list: (...args) => this.#pass('GET /v1/leads', () => leads.list(...args)),
       get: (...args) => this.#pass('GET /v1/leads/ID', () => leads.get(...args)),
@@ -155,7 +157,9 @@ function callers(): string {
       /at (?:async )?(.*) \(.*\/src\/(?:([\w-]+)\/)(?:.*\/)?([\w-]+)\.ts:/.exec(line) ?? [];
     if (folder === 'store' && !['database', 'leases'].includes(file))
       storeFunction = `${called.replace(/^.*\./, '')}: `;
-    else if (['sync', 'targets'].includes(folder) && !steps.includes(file)) steps.unshift(file);
+    // Which of the lanes' own steps the stack shows is chance.
+    else if (['sync', 'targets'].includes(folder) && file !== 'in-lanes' && !steps.includes(file))
+      steps.unshift(file);
   }
   const inner = steps.length > 1 ? steps.filter((step) => step !== 'run') : steps;
   return `${inner.join(' > ')}: ${storeFunction}`;

@@ -76,22 +76,6 @@ describe('requests', () => {
     expect(leads.requests).toBe(5);
   });
 
-  test('of one object never overlap', async () => {
-    let open = 0;
-    let most = 0;
-    await using server = await startServer((response) => {
-      most = Math.max(most, ++open);
-      setTimeout(() => {
-        open -= 1;
-        json(response, 404, {});
-      }, 10);
-    });
-    await using leads = client(server);
-    await Promise.all(Array.from({ length: 8 }, () => leads.get(id, never)));
-    expect(most).toBe(1);
-    expect(server.seen).toHaveLength(8);
-  });
-
   test('reach an IPv6 loopback address', async ({ skip }) => {
     const server = await startServer((response) => json(response, 404, {}), '::1').catch(() => null);
     if (server === null) {

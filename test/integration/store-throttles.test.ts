@@ -29,6 +29,28 @@ test('a pause never ends early', async () => {
   }
 });
 
+test('a pause holds in its own process before it is stored, also for a look that ends when it is', async () => {
+  const { pool } = scene();
+  const stored = Promise.withResolvers<void>();
+  const seen = Promise.withResolvers<void>();
+  const slow = Object.assign(Object.create(pool) as pg.Pool, {
+    query: async (text: string, values: unknown[]) => {
+      if (text.includes('insert')) await stored.promise;
+      const result = await pool.query(text, values);
+      if (text.includes('select')) await seen.promise;
+      return result;
+    },
+  });
+  const throttle = throttleOf(slow, address());
+  const moment = Date.now() + 60_000;
+  const storing = throttle.pauseUntil(moment);
+  const look = throttle.look();
+  stored.resolve();
+  await storing;
+  seen.resolve();
+  expect((await look).notBefore).toBeGreaterThanOrEqual(moment);
+});
+
 test('a pause never moves back', async () => {
   const throttle = throttleOf(scene().pool, address());
   const moment = Date.now() + 3_600_000;
