@@ -62,7 +62,7 @@ export interface App extends AsyncDisposable {
 
 /**
  * Runs of different connections in one process; more of them wait for their turn. Each needs up to four database connections
- * at once (lease, look before a request, transaction, rows), and four are for all else.
+ * at once (lease, look before a request, transaction, rows), and four are for all else; its lanes wait for one another then.
  */
 export function runsAtOnce(poolMax: number): number {
   return Math.min(4, Math.max(1, Math.floor((poolMax - 4) / 4)));

@@ -17,7 +17,7 @@ export const processVariables = [
     variable: 'DATABASE_POOL_MAX',
     default: '20',
     meaning:
-      'Connections to Postgres that each process opens for the state at most, 8 or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take 11 more, and 2 for each connection of leadsync.yaml.',
+      'Connections to Postgres that each process opens for the state at most, 8 or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take 10 more, and 2 for each connection of leadsync.yaml.',
   },
   {
     variable: 'REDIS_URL',
