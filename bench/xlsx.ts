@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { openXlsx, saveXlsx, streamXlsxRows, writeXlsxStream } from 'hucre/xlsx';
 import { defaultFields } from '../src/lead/mapping.ts';
 import type { Values } from '../src/lead/value.ts';
-import type { RowChange } from '../src/targets/target.ts';
+import type { RowChange, Target } from '../src/targets/target.ts';
 import { createXlsxTarget } from '../src/targets/workbook/xlsx-target.ts';
 
 const changed = 1_000;
@@ -41,8 +41,8 @@ const target = (path: string) =>
     timeZone: 'Europe/Berlin',
   });
 
-async function write(path: string, changes: readonly RowChange[]): Promise<void> {
-  const outcomes = await target(path).write(changes, signal);
+async function write(to: Target, changes: readonly RowChange[]): Promise<void> {
+  const outcomes = await to.write(changes, signal);
   if (outcomes.some(({ status }) => status !== 'done')) throw new Error('a change was not done');
 }
 
@@ -51,16 +51,15 @@ const everyHundredth = (rows: number) =>
 
 const jobs: Record<string, (path: string, rows: number) => Promise<void>> = {
   async 'leadsync create'(path, rows) {
-    await target(path).open({ create: true }, signal);
-    const { batchSize } = target(path);
-    for (let from = 0; from < rows; from += batchSize) {
-      await write(
-        path,
-        Array.from({ length: Math.min(batchSize, rows - from) }, (_, at) => {
-          const n = from + at;
-          return { kind: 'append', key: String(n), leadId: `id-${n}`, values: lead(n) } as const;
-        }),
-      );
+    const to = target(path);
+    await to.open({ create: true }, signal);
+    for (let from = 0; from < rows; ) {
+      const changes = Array.from({ length: Math.min(to.batchSize, rows - from) }, (_, at) => {
+        const n = from + at;
+        return { kind: 'append', key: String(n), leadId: `id-${n}`, values: lead(n) } as const;
+      });
+      await write(to, changes);
+      from += changes.length;
     }
   },
   async 'leadsync read'(path, rows) {
@@ -71,7 +70,7 @@ const jobs: Record<string, (path: string, rows: number) => Promise<void>> = {
   },
   'leadsync 1,000 changes': (path, rows) =>
     write(
-      path,
+      target(path),
       everyHundredth(rows).map((n) => ({
         kind: 'update',
         key: String(n),

@@ -15,6 +15,8 @@ export class SerialClock {
   readonly #date1904: boolean;
   /** Offset (ms) of quarters of an hour of local time in which it does not change. */
   readonly #offsets = new Map<number, number | null>();
+  /** The same of days (UTC). Of one in which it changes and changes back, what `fromInstant` finds does not read back. */
+  readonly #daysOffsets = new Map<number, number | null>();
 
   constructor(timeZone: string, date1904: boolean) {
     this.timeZone = timeZone;
@@ -78,7 +80,18 @@ export class SerialClock {
 
   #toLocal(epoch: number): number {
     if (this.timeZone === 'UTC') return epoch;
+    const day = Math.floor(epoch / dayMs);
+    let offset = this.#daysOffsets.get(day);
+    if (offset === undefined) {
+      const [first, next] = [this.#offsetAt(day * dayMs), this.#offsetAt((day + 1) * dayMs)];
+      offset = first === next ? first : null;
+      this.#daysOffsets.set(day, offset);
+    }
+    return epoch + (offset ?? this.#offsetAt(epoch));
+  }
+
+  #offsetAt(epoch: number): number {
     const zoned = Temporal.Instant.fromEpochMilliseconds(epoch).toZonedDateTimeISO(this.timeZone);
-    return epoch + zoned.offsetNanoseconds / 1_000_000;
+    return zoned.offsetNanoseconds / 1_000_000;
   }
 }

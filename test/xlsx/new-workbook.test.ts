@@ -39,7 +39,7 @@ test('a new workbook offers the configured values as a list, and takes others wi
       leadId: '1',
       values: { companyName: 'Acme', stage: 'other' },
     } as const;
-    expect(await target.write([append], never)).toEqual([{ key: 'a', status: 'done' }]);
+    expect(await target.write([append], never)).toEqual([{ key: 'a', status: 'done', row: 2 }]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

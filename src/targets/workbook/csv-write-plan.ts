@@ -1,5 +1,6 @@
 import type { Columns } from '../columns.ts';
-import { type RowDecisions, RowChanges } from '../row-changes.ts';
+import { withPlaces } from '../new-places.ts';
+import { RowChanges } from '../row-changes.ts';
 import { TablePieces } from '../../lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import type { CsvRecord } from './csv-records.ts';
@@ -67,7 +68,7 @@ export async function planCsvWrite(
     const last = { row, contentEnd: bytes - style.lineEnd.length, end: bytes };
     return { columns, style, end: { ...end, last }, ids };
   };
-  return { outcomes: withPlaces(decisions, changes, end.last.row + 1), splices, after };
+  return { outcomes: withPlaces(decisions, changes, (index) => end.last.row + 1 + index), splices, after };
 }
 
 async function readToEnd(
@@ -114,19 +115,6 @@ function rowChangesOf(
     hasOwnCells: (record) => hasOwnCells(record, columns),
     notStorable: (text) => notStorableInCsv(text) ?? notInEncoding(text, encoding),
     notWritable: (write) => notPaddable(write, columns),
-  });
-}
-
-/** The outcomes, with where each new row stands, the first one in row `from`. */
-function withPlaces(
-  { outcomes, appends }: RowDecisions<CsvRecord>,
-  changes: readonly RowChange[],
-  from: number,
-): readonly RowOutcome[] {
-  const rows = new Map(appends.map(({ leadId }, index) => [leadId.trim(), from + index]));
-  return outcomes.map((outcome, index) => {
-    const row = rows.get(changes[index]?.leadId?.trim() ?? '');
-    return outcome.status === 'done' && row !== undefined ? { ...outcome, row } : outcome;
   });
 }
 

@@ -6,8 +6,19 @@ const leastSlots = 1_024;
  */
 export class IdSet {
   /** 0: free. The length is a power of two. */
-  #slots = new Float64Array(leastSlots);
-  #size = 0;
+  #slots: Float64Array<ArrayBuffer>;
+  #size: number;
+
+  /** @param slots of another one, which goes on as this one */
+  constructor(slots = new Float64Array(leastSlots)) {
+    this.#slots = slots;
+    this.#size = slots.reduce((count, slot) => count + (slot === 0 ? 0 : 1), 0);
+  }
+
+  /** All it knows, as plain data. */
+  get slots(): Float64Array<ArrayBuffer> {
+    return this.#slots;
+  }
 
   add(id: string): void {
     if (this.#size * 2 >= this.#slots.length) this.#grow();

@@ -2,6 +2,7 @@ import type { XlsxFault } from './xlsx-fault.ts';
 import { type XmlHandler, XmlScanner, attribute, localName, scanWhole } from './xml-scanner.ts';
 import { inUtf8 } from './xml-encoding.ts';
 import { XmlFault } from './xml-text.ts';
+import { once } from './zip-pack.ts';
 import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 import { inflated } from './zip-inflate.ts';
 
@@ -16,6 +17,7 @@ export class XlsxPackage {
   readonly directory: ZipDirectory;
   readonly fault: XlsxFault;
   readonly #byName: ReadonlyMap<string, ZipEntry>;
+  readonly #instead = new Map<ZipEntry, Buffer>();
 
   constructor(file: RandomAccess, directory: ZipDirectory, fault: XlsxFault) {
     this.file = file;
@@ -35,8 +37,15 @@ export class XlsxPackage {
     return entry;
   }
 
+  /** From now on a part that may be large is read as this, and not from the file. */
+  readInstead(entry: ZipEntry, content: Buffer): void {
+    this.#instead.set(entry, content);
+  }
+
   /** The content of a part that may be large, in chunks. */
   chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
+    const instead = this.#instead.get(entry);
+    if (instead !== undefined) return once(instead);
     return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
   }
 

@@ -41,14 +41,17 @@ const headingRows = 20;
 
 /**
  * Opens a workbook, finds the headings and stands ready to read on. End `rows` (`return`) when not reading to the end.
+ * `known`: the sheet's part without rows that need not be read.
  * @throws LeadsyncError `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
  */
 export async function openXlsxSheet(
   file: RandomAccess,
   mapping: XlsxMapping,
   name: string,
+  known?: Buffer,
 ): Promise<XlsxSheet> {
   const book = await openWorkbook(file, mapping.sheet, xlsxFaults(name));
+  if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
   const clock = new SerialClock(mapping.timeZone, book.date1904);
   const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);

@@ -1,7 +1,9 @@
 import type { Author } from '../../lead/author.ts';
+import { idKey } from '../../lead/lead.ts';
 import type { RowChange, Target, TargetRow } from '../target.ts';
-import { FileTarget, type FileFormat, type FileHead } from './file-target.ts';
-import { followLinks, openSource, type SourceFile, watchedAccess } from './source-file.ts';
+import { FileTarget, type FileFormat, type FileHead, type FilePlan } from './file-target.ts';
+import { IdSet } from './id-set.ts';
+import { followLinks, openSource, type SourceFile, versionOf, watchedAccess } from './source-file.ts';
 import { spliced } from './splice.ts';
 import { xlsxFaults } from './xlsx-fault.ts';
 import { xlsxLastSaver } from './xlsx-last-saver.ts';
@@ -10,10 +12,13 @@ import { newWorkbook } from './xlsx-new-workbook.ts';
 import type { XlsxMapping } from './xlsx-sheet.ts';
 import type { XlsxJob } from './xlsx-task.ts';
 import { runXlsxJob } from './xlsx-thread.ts';
+import { addsOnly, type KnownSheet, packRows } from './xlsx-packed-rows.ts';
 import { openPackage } from './xlsx-part.ts';
 import { hasSheet } from './xlsx-workbook.ts';
-import type { PartEdit } from './xlsx-write-plan.ts';
-import { rewrittenZip } from './zip-rewrite.ts';
+import type { PartEdit, SheetEnd } from './xlsx-write-plan.ts';
+import type { ZipEntry } from './zip-directory.ts';
+import { pack } from './zip-pack.ts';
+import { type NewContent, rewrittenZip } from './zip-rewrite.ts';
 
 export interface XlsxTargetOptions extends XlsxMapping {
   /** Absolute path of the file, ending in .xlsx or .xlsm; a symbolic link stays one. */
@@ -40,6 +45,8 @@ class XlsxTarget extends FileTarget {
 
 class XlsxFormat implements FileFormat {
   readonly #options: XlsxTargetOptions;
+  /** The file as the last write left it, when that is known. */
+  #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
   constructor(options: XlsxTargetOptions) {
     this.#options = options;
@@ -55,7 +62,8 @@ class XlsxFormat implements FileFormat {
   }
 
   batchSize(): number {
-    return 20_000;
+    // Those of a file that is known are only copied.
+    return this.#left === null ? 20_000 : 10_000;
   }
 
   async isEmpty(file: SourceFile): Promise<boolean> {
@@ -74,17 +82,35 @@ class XlsxFormat implements FileFormat {
   }
 
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    // The writes are over, or have not begun.
+    this.#left = null;
     for await (const result of this.#run(file, { kind: 'rows' }, signal)) {
       if (result.kind === 'rows') yield result.rows;
     }
   }
 
-  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal, mark?: string) {
-    for await (const result of this.#run(file, { kind: 'plan', changes, mark }, signal)) {
+  async plan(
+    file: SourceFile,
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: string,
+  ): Promise<FilePlan> {
+    const left = this.#left?.version === versionOf(file.stat) ? this.#left.known : null;
+    this.#left = null;
+    const known = left !== null && addsOnly(changes, left) ? left : null;
+    for await (const result of this.#run(file, { kind: 'plan', changes, mark, known }, signal)) {
       if (result.kind !== 'plan') continue;
       const { outcomes, edits, added } = result.plan;
       if (edits.length === 0) return { outcomes, content: null };
-      return { outcomes, content: this.#edited(file, edits, signal, added), isMarked: mark !== undefined };
+      let after: KnownSheet | null = null;
+      const content = this.#edited(file, edits, signal, added, known, (now, { ids, styles }) => {
+        after = { ...now, styles, ids: new IdSet(ids) };
+        for (const { leadId } of changes) after.ids.add(idKey(leadId ?? ''));
+      });
+      const written = (version: string): void => {
+        this.#left = after === null ? null : { version, known: after };
+      };
+      return { outcomes, content, written, isMarked: mark !== undefined };
     }
     throw new Error('the changes were not planned');
   }
@@ -114,16 +140,22 @@ class XlsxFormat implements FileFormat {
     edits: readonly PartEdit[],
     signal: AbortSignal,
     added: readonly NewPart[] = [],
+    known: KnownSheet | null = null,
+    left: (now: Pick<KnownSheet, 'around' | 'at' | 'rows'>, end: SheetEnd) => void = () => undefined,
   ): AsyncGenerator<Buffer> {
     const access = watchedAccess(file, signal);
     const fault = xlsxFaults(this.#options.path);
-    const pack = await openPackage(access, fault);
+    const parts = await openPackage(access, fault);
     const contents = new Map(
-      edits.map(({ part, splices }) => {
-        const entry = pack.get(part);
-        return [entry, spliced(pack.chunks(entry), splices)];
+      edits.map(({ part, splices, end }): [ZipEntry, NewContent] => {
+        const entry = parts.get(part);
+        if (end !== undefined && known !== null) parts.readInstead(entry, known.around);
+        const content = spliced(parts.chunks(entry), splices);
+        return end === undefined || entry.method !== 8
+          ? [entry, () => pack(content, entry.method)]
+          : [entry, packRows(content, end.cuts, known, access, (now) => left(now, end))];
       }),
     );
-    yield* rewrittenZip(access, pack.directory, contents, fault, added);
+    yield* rewrittenZip(access, parts.directory, contents, fault, added);
   }
 }

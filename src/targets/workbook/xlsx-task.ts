@@ -3,6 +3,7 @@ import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './xlsx-sheet.ts';
 import { readXlsxMark } from './xlsx-mark.ts';
 import { planXlsxColumns } from './xlsx-new-columns.ts';
+import type { KnownSheet } from './xlsx-packed-rows.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './xlsx-write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
@@ -11,7 +12,13 @@ export interface XlsxJob {
   readonly task:
     | { readonly kind: 'head' }
     | { readonly kind: 'rows' }
-    | { readonly kind: 'plan'; readonly changes: readonly RowChange[]; readonly mark: string | undefined }
+    | {
+        readonly kind: 'plan';
+        readonly changes: readonly RowChange[];
+        readonly mark: string | undefined;
+        /** As `planXlsxWrite` takes it; never given to another thread. */
+        readonly known: KnownSheet | null;
+      }
     | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
   readonly mapping: XlsxMapping;
   /** For messages. */
@@ -28,7 +35,8 @@ export type XlsxResult =
 export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
   const { task, mapping, name } = job;
   if (task.kind === 'plan') {
-    yield { kind: 'plan', plan: await planXlsxWrite(file, task.changes, mapping, name, task.mark) };
+    const { changes, mark, known } = task;
+    yield { kind: 'plan', plan: await planXlsxWrite(file, changes, mapping, name, mark, known) };
     return;
   }
   if (task.kind === 'columns') {

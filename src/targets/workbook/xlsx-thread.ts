@@ -27,9 +27,10 @@ export type ThreadAnswer =
       readonly retry: Retry;
     };
 
-/** Does the job without holding up the event loop: a large file is read in a thread, a small one here, bit by bit. */
+/** Does the job without holding up the event loop: a large file is read in a thread, a small or known one here, bit by bit. */
 export function runXlsxJob(file: SourceFile, job: XlsxJob, signal: AbortSignal): AsyncGenerator<XlsxResult> {
-  return file.stat.size < threadBytes
+  const isKnown = job.task.kind === 'plan' && job.task.known !== null;
+  return file.stat.size < threadBytes || isKnown
     ? doXlsxJob(watchedAccess(file, signal), job)
     : inThread({ fd: file.fd, size: Number(file.stat.size), job }, signal);
 }

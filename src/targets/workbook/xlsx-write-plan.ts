@@ -1,14 +1,18 @@
 import { LeadsyncError } from '../../errors.ts';
+import { idKey } from '../../lead/lead.ts';
 import { TablePieces } from '../../lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../target.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
+import { withPlaces } from '../new-places.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
+import { IdSet } from './id-set.ts';
 import type { Splice } from './splice.ts';
 import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
 import { FreeRows } from './xlsx-free-rows.ts';
 import { grownRanges } from './xlsx-grown-ranges.ts';
 import { type NewPart, planXlsxMark } from './xlsx-mark.ts';
+import type { Cuts, KnownSheet } from './xlsx-packed-rows.ts';
 import { recalculation } from './xlsx-recalculation.ts';
 import { type RowContent, RowWriter, splice } from './xlsx-row-splices.ts';
 import type { SheetCell, SheetLayout, SheetRow } from './xlsx-rows.ts';
@@ -26,11 +30,21 @@ export interface PartEdit {
   /** Name of the part in the zip. */
   readonly part: string;
   readonly splices: readonly Splice[];
+  /** Of a sheet at whose end rows are added, and no other change is made. */
+  readonly end?: SheetEnd;
+}
+
+/** What is known of a sheet besides its bytes, as plain data. */
+export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
+  readonly cuts: Cuts;
+  /** Those of an `IdSet`, of the rows that are there so far. */
+  readonly ids: Float64Array<ArrayBuffer>;
 }
 
 /**
  * Reads the sheet once and tells what becomes of each change and which bytes of which parts it takes. Nothing is
  * written, and of the sheet only the rows that the changes are about are kept in memory. `mark` goes along with rows.
+ * `known`: of a sheet to which these changes only add rows; then the splices are those of its part without its rows.
  * @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet has no row left.
  */
 export async function planXlsxWrite(
@@ -39,8 +53,9 @@ export async function planXlsxWrite(
   mapping: XlsxMapping,
   name: string,
   mark: string | undefined,
+  known: KnownSheet | null,
 ): Promise<XlsxWritePlan> {
-  const sheet = await openXlsxSheet(file, mapping, name);
+  const sheet = await openXlsxSheet(file, mapping, name, known?.around);
   const { columns, layout, header, book } = sheet;
   const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
@@ -55,7 +70,8 @@ export async function planXlsxWrite(
   const pieces = new TablePieces(true);
   const notes = new Set<number>();
   let model: SheetRow | null = null;
-  const styles = new Map<number, number | null>();
+  const styles = new Map(known?.styles);
+  const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;
   for await (const batch of sheet.rows) {
     for (const row of batch) {
       const present = readXlsxRow(row, sheet);
@@ -72,7 +88,10 @@ export async function planXlsxWrite(
         // New rows beside it would make it one of the table.
         for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
       }
-      if (present.leadId !== null) model = row;
+      if (present.leadId !== null) {
+        model = row;
+        ids?.add(idKey(present.leadId));
+      }
       for (const { column, style } of row.cells) if (mapped.has(column)) styles.set(column, style);
     }
   }
@@ -90,18 +109,38 @@ export async function planXlsxWrite(
     ...appended.splices,
   ];
   if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [], added: [] };
+  const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]);
   const grown = grownRanges(appended.rows, header.row, columns.id, layout, tables);
   const counting = await recalculation(book, layout.hasFormulas);
   const marking =
     mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
   const edits = [
-    { part: book.sheet.name, splices: [...splices, ...grown.sheet] },
+    {
+      part: book.sheet.name,
+      splices: [...splices, ...grown.sheet],
+      ...(ids !== null &&
+        appended.end !== null && {
+          end: { cuts: cutsOf(sheet, appended.end, grown.sheet), ids: ids.slots, styles },
+        }),
+    },
     ...grown.tables,
     { part: book.workbook.name, splices: counting },
     ...marking.edits,
   ];
   const changed = edits.filter((edit) => edit.splices.length > 0);
-  return { outcomes: decisions.outcomes, edits: changed, added: marking.added };
+  return { outcomes, edits: changed, added: marking.added };
+}
+
+function cutsOf({ header, layout }: XlsxSheet, end: readonly Splice[], grown: readonly Splice[]): Cuts {
+  const moved = sum(
+    grown.filter(({ start }) => start < header.end),
+    ({ start, end: to, bytes }) => bytes.length - (to - start),
+  );
+  return [header.end + moved, layout.dataEnd + moved + sum(end.slice(0, -1), ({ bytes }) => bytes.length)];
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
 }
 
 /** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */
@@ -152,14 +191,19 @@ function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): R
 }
 
 function appendedRows(
-  { appends }: RowDecisions<SheetRow>,
+  { appends, writes }: RowDecisions<SheetRow>,
   { header, columns, layout, tables }: XlsxSheet,
   mapped: ReadonlySet<number>,
   notes: ReadonlySet<number>,
   free: FreeRows,
   writer: RowWriter,
   name: string,
-): { readonly rows: readonly number[]; readonly splices: readonly Splice[] } {
+): {
+  readonly rows: readonly number[];
+  readonly splices: readonly Splice[];
+  /** Those splices, when they are all that changes in rows, stand at the end of the sheet, and the place below them is free. */
+  readonly end: readonly Splice[] | null;
+} {
   const blocked = [
     ...layout.merged,
     ...layout.filled,
@@ -196,7 +240,11 @@ function appendedRows(
     texts.push(writer.fresh(row, content));
     fresh.set(next.value.at, texts);
   }
-  // A new row goes before a row that is filled and starts at the same byte.
-  const splices = [...[...fresh].map(([at, texts]) => splice(at, at, texts.join(''))), ...filled];
-  return { rows, splices };
+  // A new row goes before a row that is filled and starts at the same byte. The last one is apart: more may follow it.
+  const added = [...fresh].flatMap(([at, texts]) =>
+    [texts.slice(0, -1), texts.slice(-1)].map((some) => splice(at, at, some.join(''))),
+  );
+  const isEnd = writes.length + filled.length === 0 && fresh.size === 1 && fresh.has(layout.dataEnd);
+  const isFree = blocked.every(({ bottom }) => bottom < (rows[0] ?? 0));
+  return { rows, splices: [...added, ...filled], end: isEnd && isFree ? added : null };
 }

@@ -1,18 +1,21 @@
 import type { XlsxFault } from './xlsx-fault.ts';
 import type { RandomAccess, ZipDirectory, ZipEntry } from './zip-directory.ts';
 import { centralHeader, centralLength, endRecord, localHeader, saturated } from './zip-format.ts';
-import { noTime, once, pack } from './zip-pack.ts';
+import { noTime, once, pack, type Packed } from './zip-pack.ts';
 
 const chunkBytes = 256 * 1024;
 
+/** The new content of a file in a zip. `at`: told where its packed bytes start. */
+export type NewContent = () => Promise<Packed & { readonly at?: (start: number) => void }>;
+
 /**
  * The bytes of a zip with the content of some files replaced, and others added at the end. All others are copied as they lie there, packed bytes
- * included; order, names and packing methods stay.
+ * included; order, names and packing methods stay: what is new is packed by the method of its entry.
  */
 export async function* rewrittenZip(
   file: RandomAccess,
   directory: ZipDirectory,
-  contents: ReadonlyMap<ZipEntry, AsyncIterable<Buffer>>,
+  contents: ReadonlyMap<ZipEntry, NewContent>,
   fault: XlsxFault,
   added: readonly { readonly name: string; readonly text: string }[] = [],
 ): AsyncGenerator<Buffer> {
@@ -33,10 +36,11 @@ export async function* rewrittenZip(
       position += entry.next - entry.start;
       continue;
     }
-    const packed = await pack(content, entry.method);
+    const packed = await content();
     const fields = { ...packed, ...namedAs(entry), method: entry.method };
     centrals.set(entry, centralHeader(fields, position, entry.central.readUInt32LE(38)));
     const header = localHeader(fields);
+    packed.at?.(position + header.length);
     yield header;
     yield* packed.chunks;
     position += header.length + packed.compressedSize;
@@ -66,7 +70,8 @@ function namedAs({ central }: ZipEntry) {
   };
 }
 
-async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
+/** The bytes from `start` (included) to `end` (not included). */
+export async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
   for (let position = start; position < end; ) {
     const chunk = await file.read(position, Math.min(chunkBytes, end - position));
     if (chunk.length === 0) return;
