@@ -60,7 +60,7 @@ async function play(
     for (const [index, changes] of batches.entries()) {
       const target: Target = isOneObject ? one : targetOf(path, sheet);
       outcomes.push(await target.write(changes, never()));
-      known.push(target.batchSize < usual);
+      known.push(target.batchSize > usual);
       await between(path, index);
     }
     return { outcomes, parts: readParts(await readFile(path)), known };

@@ -15,7 +15,7 @@ export function holdsError(errors: CellErrors, row: number, column: number): boo
 const effective = 'sheets(data(startRow,rowData(values(effectiveValue))))';
 
 /** What an error may read like, in whatever language: `#REF!`, `#BEZUG!`, `Loading...`. */
-const likeError = /^#|\.\.\.$/;
+const isLikeError = (text: string): boolean => text.startsWith('#') || text.endsWith('...');
 
 /**
  * Asks of cells that read like an error whether they hold one: a company may be called `#REF!`. One request, none when no
@@ -31,11 +31,12 @@ export async function askErrors(
   signal: AbortSignal,
 ): Promise<CellErrors> {
   const suspects = [...owned].flatMap((column) => {
-    const rows = [...grid.keys()].slice(1).filter((row) => {
+    const rows: number[] = [];
+    for (let row = 1; row < grid.length; row++) {
       const cell = cellAt(grid, row, column);
       const text = textOf(cell);
-      return text !== null && likeError.test(text) && (column === id || !isFormula(cell));
-    });
+      if (text !== null && isLikeError(text) && (column === id || !isFormula(cell))) rows.push(row);
+    }
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return [];
     const letters = columnLetters(column);

@@ -124,14 +124,14 @@ function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
 }
 
 /** The rows of a tab as the port gives them. */
-export function rowsOf(look: Look): TargetRow[] {
-  return Array.from(presentRows(look), ({ place, status, ...row }) => ({
-    ...row,
-    row: place + 1,
-    ...(row.leadId === null &&
-      isProtected(look.tab, place, look.columns.id) && {
-        idClosed: `The cell ${cellName(place, look.columns.id)} is protected.`,
-      }),
-    status: shownStatus(look.columns, status),
-  }));
+export function* rowsOf(look: Look): Generator<TargetRow> {
+  for (const { place, status, ...row } of presentRows(look)) {
+    const isClosed = row.leadId === null && isProtected(look.tab, place, look.columns.id);
+    yield {
+      ...row,
+      row: place + 1,
+      ...(isClosed && { idClosed: `The cell ${cellName(place, look.columns.id)} is protected.` }),
+      status: shownStatus(look.columns, status),
+    };
+  }
 }

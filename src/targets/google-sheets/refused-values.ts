@@ -17,6 +17,7 @@ export class RefusedValues {
 
   /** Null when nothing is known against this change. */
   heldBy(change: RowChange): Held | null {
+    if (this.#messages.size === 0) return null;
     const fields = 'values' in change ? Object.keys(change.values) : [];
     for (const field of [null, ...fields]) {
       const message = this.#messages.get(keyOf(change, field));

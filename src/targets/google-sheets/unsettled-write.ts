@@ -1,9 +1,9 @@
 import { idKey } from '../../lead/lead.ts';
-import { cellName } from './a1.ts';
+import { cellName, quotedTab } from './a1.ts';
 import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, writtenCells } from './cell-writes.ts';
-import { type GridCell, isFormula } from './grid.ts';
+import { cellAt, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
 import { readAgain } from './look.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
@@ -66,6 +66,7 @@ export class UnsettledWrite {
 
   /** Looks where everything arrived and gives other people's cells that were hit back what they showed. */
   async settle(signal: AbortSignal): Promise<Settled> {
+    if (await this.#isWhereMeant(signal)) return nothingSettled;
     const sent = mergedByRow([...this.#sent].map(([row, { isDoubtful }]) => ({ ...row, isDoubtful })));
     if (sent.length === 0) return nothingSettled;
     let { grid, own } = this.#ground;
@@ -93,6 +94,39 @@ export class UnsettledWrite {
       notPutBack.add([...refused], true);
       const owned = new Set([...own.owned].flatMap((column) => alignment.columnAfter(column) ?? []));
       [grid, own] = [after, { id: alignment.idAfter ?? -1, owned }];
+    }
+  }
+
+  /**
+   * Whether new rows alone were sent, all of them were confirmed, and they stand where they were put, below the same
+   * headings: then nobody need read the rest of the tab to find them, or what they may have hit.
+   */
+  async #isWhereMeant(signal: AbortSignal): Promise<boolean> {
+    const { grid } = this.#ground;
+    const sent = [...this.#sent];
+    const from = sent[0]?.[0].row ?? 0;
+    const isUsual = sent.every(
+      ([{ row, isNew }, { isDoubtful }], index) => isNew && !isDoubtful && row === from + index,
+    );
+    if (!isUsual || sent.length === 0) return false;
+    const tab = quotedTab(this.#place.tab);
+    try {
+      const ranges = [`${tab}!1:1`, `${tab}!${from + 1}:${from + sent.length}`];
+      const [[headings = []] = [], rows = []] = await this.#api.read(ranges, 'FORMULA', signal);
+      const width = Math.max(headings.length, grid[0]?.length ?? 0);
+      const isSameHeading = (_: unknown, column: number): boolean =>
+        sameGridCell(cellAt(grid, 0, column), gridCell(headings[column] ?? null, undefined));
+      return (
+        Array.from({ length: width }).every(isSameHeading) &&
+        // A text that begins with `=` is taken for itself.
+        sent.every(([{ cells }], index) =>
+          [...cells].every(([column, cell]) => sameGridCell(cellAt(rows, index, column), cell)),
+        )
+      );
+    } catch (error) {
+      // There are not as many rows any more, or no such tab.
+      if (isRefused(error)) return false;
+      throw error;
     }
   }
 

@@ -33,6 +33,9 @@ export function createXlsxTarget(options: XlsxTargetOptions): Target {
   return new XlsxTarget(options.path, new XlsxFormat(options));
 }
 
+/** Of a usual row, packed. */
+const bytesOfRow = 40;
+
 class XlsxTarget extends FileTarget {
   /** A workbook knows of no cell who changed it, only who saved the whole. */
   async authors(cells: readonly unknown[], signal: AbortSignal): Promise<(Author | null)[]> {
@@ -61,9 +64,10 @@ class XlsxFormat implements FileFormat {
     return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.path));
   }
 
-  batchSize(): number {
+  batchSize(bytes: number): number {
     // Those of a file that is known are only copied.
-    return this.#left === null ? 20_000 : 10_000;
+    if (this.#left !== null) return 10_000;
+    return Math.min(Math.max(Math.round(bytes / bytesOfRow), 5_000), 20_000);
   }
 
   async isEmpty(file: SourceFile): Promise<boolean> {
