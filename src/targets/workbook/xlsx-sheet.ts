@@ -29,6 +29,7 @@ export interface XlsxSheet {
   readonly clock: SerialClock;
   readonly dates: DateStyles;
   readonly tables: readonly SheetTable[];
+  /** Known when the first of `rows` come. */
   readonly merged: readonly CellRange[];
   /** All rows after the heading row that the file knows of; to be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
@@ -56,7 +57,6 @@ export async function openXlsxSheet(
   const clock = new SerialClock(mapping.timeZone, book.date1904);
   const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
   const tables = await readTables(book);
-  const merged = await readMerged(book);
   const reader = new SheetReader(book);
   const batches = reader.rows();
   try {
@@ -74,7 +74,7 @@ export async function openXlsxSheet(
     const header = best?.row;
     if (header === undefined) throw new Error('headings were found in no row');
     const after = first.filter(({ row }) => row > header.row);
-    return {
+    const sheet = {
       book,
       header,
       columns,
@@ -82,10 +82,13 @@ export async function openXlsxSheet(
       clock,
       dates,
       tables,
-      merged,
-      rows: following(after, batches),
       layout: reader.layout,
+      merged: [] as readonly CellRange[],
+      rows: following(after, batches, async () => {
+        sheet.merged = await readMerged(book);
+      }),
     };
+    return sheet;
   } catch (error) {
     await batches.return(undefined);
     throw error;
@@ -162,8 +165,10 @@ export function textsOf(row: SheetRow, reader: CellReader): string[] {
 async function* following(
   first: readonly SheetRow[],
   batches: AsyncGenerator<readonly SheetRow[]>,
+  begin: () => Promise<void>,
 ): AsyncGenerator<readonly SheetRow[]> {
   try {
+    await begin();
     yield first;
     yield* batches;
   } finally {
