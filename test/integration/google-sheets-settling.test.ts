@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type GoogleSheetsHarness, makeGoogleSheetsHarness } from '../contract/google-sheets-harness.ts';
 import type { Target } from '../../src/targets/target.ts';
-import { contractFields, headings, never, update, verdict } from '../contract/target-harness.ts';
+import { append, contractFields, headings, never, update, verdict } from '../contract/target-harness.ts';
 
 const rows = [1, 2, 3].map((n) => [`id-${n}`, `N${n}`, '', 'new', '', '']);
 const table = [headings, ...rows];
@@ -71,6 +71,38 @@ describe('what people type is theirs', () => {
     harness.sandbox.person.type(harness.tab, 1, city, 'won');
     await target.write([update('id-2', { city: 'new' }, { city: 'lost' })], never());
     expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'won', 'lost', 'new']);
+  });
+});
+
+describe('new rows alone', () => {
+  const added = [append('id-4', { name: 'N4', city: '=Köln', due: null })];
+  /** Writes them while somebody does something; the reads that follow the write. */
+  const writeWhile = async (harness: GoogleSheetsHarness, act: () => void) => {
+    let reads: number | null = null;
+    harness.sandbox.before = ({ method }) => {
+      if (method === 'spreadsheets.batchUpdate' && reads === null) {
+        act();
+        reads = 0;
+      } else if (method === 'spreadsheets.values.batchGet' && reads !== null) reads++;
+    };
+    const outcomes = await harness.target().write(added, never());
+    harness.sandbox.before = null;
+    return { verdicts: outcomes.map(verdict), reads };
+  };
+
+  test('are looked at by themselves where they were put', async () => {
+    await using harness = await setUp();
+    expect(await writeWhile(harness, () => {})).toEqual({ verdicts: ['done'], reads: 1 });
+    expect(harness.show()?.at(-1)).toEqual(['id-4', 'N4', '', '=Köln', '', '']);
+  });
+
+  test('are looked for in the whole tab when columns were moved at that moment, and taken out of the wrong ones', async () => {
+    await using harness = await setUp();
+    const { person } = harness.sandbox;
+    const written = await writeWhile(harness, () => person.moveColumn(harness.tab, 1, 3));
+    expect(written.verdicts).toEqual(['row.changed']);
+    expect(written.reads).toBeGreaterThan(1);
+    expect(harness.show()?.flat()).not.toContain('N4');
   });
 });
 

@@ -96,11 +96,11 @@ describe.each(files)('rows added to a workbook that is as the last write left it
 });
 
 test('what somebody changes between two batches is seen', async () => {
-  const [file] = files;
+  const file = files.find(({ name }) => !neverKnown.includes(name));
   if (file === undefined) throw new Error('no workbook');
-  const theirs = append('n9', { name: 'Theirs', city: 'Turin', due: null });
+  const theirs = append('n6', { name: 'Theirs', city: 'Turin', due: null });
   const { outcomes } = await play(file, true, async (path, batch) => {
-    if (batch === 4) await targetOf(path).write([theirs], never());
+    if (batch === 3) await targetOf(path).write([theirs], never());
   });
-  expect(outcomes.at(-1)).toMatchObject([{ key: 'n9', code: 'row.exists' }]);
+  expect(outcomes[4]).toMatchObject([{ key: 'n6', code: 'row.exists' }]);
 });
