@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Cells } from '../lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../merge/action.ts';
 import { precondition } from '../merge/precondition.ts';
+import type { Receipt } from './receipts.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -23,10 +24,11 @@ export interface Action extends PlannedAction {
   readonly precondition: string;
 }
 
-/** An action to store; `intentId` ties a link to the create that it finishes. */
+/** An action to store; `intentId` ties a link to the create that it finishes, `outcome` tells what became of it already. */
 export interface NewAction extends PlannedAction {
   readonly intentId?: number;
-  readonly state?: 'planned' | 'left-out';
+  readonly state?: ActionState;
+  readonly outcome?: { readonly code?: string; readonly message?: string; readonly receipt?: Receipt };
   /** The reviewed line that it carries out; its plan's run and its id. */
   readonly planLine?: string;
 }
@@ -46,15 +48,20 @@ export async function insertActions(
     expect: JSON.stringify(action.expect),
     precondition: precondition(action),
     state: action.state ?? 'planned',
+    outcomeCode: action.outcome?.code,
+    outcomeMessage: action.outcome?.message,
+    receipt: action.outcome?.receipt,
   }));
   await db.query(
     // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.
     `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
-       precondition, state, plan_line)
+       precondition, state, plan_line, outcome_code, outcome_message, receipt, done_at)
      select $1, $2, kind, "leadId", "row", "rowKey", changes::json, expect::jsonb, reason, message, "intentId",
-       precondition, state, "planLine"
+       precondition, state, "planLine", "outcomeCode", "outcomeMessage", receipt,
+       case when state in ('done', 'put-off', 'held') then now() end
      from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "rowKey" text, changes text,
-       expect text, reason text, message text, "intentId" bigint, precondition text, state text, "planLine" text)`,
+       expect text, reason text, message text, "intentId" bigint, precondition text, state text, "planLine" text,
+       "outcomeCode" text, "outcomeMessage" text, receipt text)`,
     [run.id, run.round, JSON.stringify(rows)],
   );
 }
@@ -158,7 +165,9 @@ export interface ActionCount {
 export async function countActions(db: Queryable, runId: number): Promise<readonly ActionCount[]> {
   const { rows } = await db.query<ActionCount>(
     `select kind, state, reason, round, count(*)::int as count from actions
-     where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4`,
+     where run_id = $1 and (state <> 'done' or outcome_code is distinct from 'target.no-status-column') group by 1, 2, 3, 4
+     union all
+     select 'create-row', state, 'new-lead', round, sum(count)::int from new_row_counts where run_id = $1 group by state, round`,
     [runId],
   );
   return rows;

@@ -75,7 +75,14 @@ const doneTo = (
 const doneBy = `greatest(
   (select max(a.run_id) from actions a
    where a.plan_line = ${planLine} and a.precondition = p.precondition and a.run_id <> $1 and ${isBegun}),
-  ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)})`;
+  ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run)`;
+
+/** Of a line that makes a row, the last run but $1 that has made it with many others since the plan was made, as `made.run`. */
+const madeWithOthers = `left join (
+  select l.lead_id, max(l.run_id) as run from new_row_lines l join runs r on r.id = l.run_id
+  where r.connection = $2 and l.run_id <> $1 and l.state = 'done'
+    and l.run_id > (select min(plan_id) from approvals where batch = $3 and kind = 'create-row') group by 1) made
+  on p.kind = 'create-row' and made.lead_id = p.lead_id and made.run > p.plan_id`;
 
 /**
  * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or
@@ -84,7 +91,7 @@ const doneBy = `greatest(
 export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly OpenLine[]> {
   const { rows } = await db.query<OpenLine>(
     `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${planLine} as "planLine"
-     from approvals p where p.batch = $3 and ${doneBy} is null
+     from approvals p ${madeWithOthers} where p.batch = $3 and ${doneBy} is null
        and not exists (select from actions a where a.plan_line = ${planLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
      order by p.line`,
     [run.id, run.connection, run.approval, run.round],
@@ -122,9 +129,9 @@ export async function staleLines(
   const { rows } = await db.query<StaleLine>(
     `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${doneBy} as "doneBy",
        i.kind as instead
-     from approvals p
+     from approvals p ${madeWithOthers}
      left join (select lead_id, min(kind) as kind from actions where run_id = $1 and round = 1 and state = 'left-out'
-                group by 1) i using (lead_id)
+                group by 1) i on i.lead_id = p.lead_id
      where p.batch = $3 and not exists (select from actions a where a.run_id = $1 and a.plan_line = ${planLine})
      order by p.line`,
     [run.id, run.connection, run.approval],

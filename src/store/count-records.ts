@@ -16,7 +16,7 @@ export interface ScanCounts {
  */
 export async function countRecords(
   db: Queryable,
-  run: { readonly id: number; readonly connection: string },
+  run: { readonly id: number; readonly round: number; readonly connection: string },
 ): Promise<ScanCounts> {
   const { rows } = await db.query<ScanCounts>(
     `with met as (
@@ -44,7 +44,8 @@ export async function countRecords(
      select pairs - (select count(*) from missed where lead and row)::int
          + (select count(*) from (select lead_id from staged union select lead_id from moved_rows) ids
             where not exists (select from pairs where connection = $2 and lead_id = ids.lead_id))::int
-         + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null)::int as records,
+         + (select count(*) from staged_rows where run_id = $1 and not duplicate and lead_id is null)::int
+         + (select coalesce(sum(count), 0) from new_row_counts where run_id = $1 and round = $3)::int as records,
        case when met.leads = 0 or met.rows = 0 then 0 else met.leads + met.rows - pairs + moved_on_both.count end
          - (select count(*) from copied join pairs p on p.connection = $2 and p.lead_id = copied.lead_id
             where not exists (select from staged where lead_id = copied.lead_id)
@@ -52,7 +53,7 @@ export async function countRecords(
               and not exists (select from missed where lead_id = copied.lead_id))::int
          + (select count(*) from same where not exists (select from copied where lead_id = same.lead_id))::int as equal
      from met, moved_on_both, (select count(*)::int as pairs from pairs where connection = $2) known`,
-    [run.id, run.connection],
+    [run.id, run.connection, run.round],
   );
   const { records = 0, equal = 0 } = rows[0] ?? {};
   return { records, equal };

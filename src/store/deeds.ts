@@ -21,11 +21,15 @@ export async function* stagedDeeds(
   yield* streamRows<StagedDeeds>(
     pool,
     // A mark that had no column to go to is none.
-    `with done as (
+    `with those as (
+       select id from runs where id = $2 or connection = $3 and id > $2 and undo_of is distinct from $2),
+     done as (
        select run_id, lead_id, kind, expect, changes from actions
        where state = 'done' and lead_id is not null and (kind in ('create-row', 'remove-row', 'mark-row', 'delete-lead', 'unlink') or kind = 'link' and reason = 'matched')
-         and outcome_code is distinct from 'target.no-status-column'
-         and (run_id = $2 or run_id in (select id from runs where connection = $3 and id > $2 and undo_of is distinct from $2))),
+         and outcome_code is distinct from 'target.no-status-column' and run_id in (select id from those)
+       union all
+       select run_id, lead_id, 'create-row', '{}', changes from new_row_lines
+       where state = 'done' and run_id in (select id from those)),
      mine as (
        select lead_id, bool_or(kind = 'mark-row') as row_marked,
          (array_agg((select coalesce(jsonb_object_agg(key, value->'to'), '{}') from json_each(changes)))

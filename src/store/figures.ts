@@ -114,9 +114,11 @@ export function actionFigures(
 ): Promise<readonly ActionFigures[]> {
   return ask(
     pool,
-    `select last.connection, a.kind, case a.kind when 'hold' then 'held' else a.state end as state, count(*)::int as count
+    `select last.connection, a.kind, case a.kind when 'hold' then 'held' else a.state end as state, sum(count)::int as count
      from (${lastRuns}) last
-     join actions a on a.run_id = last.id and (a.state = 'done' or a.round = last.round) group by 1, 2, 3`,
+     join (select run_id, round, kind, state, 1 as count from actions
+       union all select run_id, round, 'create-row', state, count from new_row_counts) a
+       on a.run_id = last.id and (a.state = 'done' or a.round = last.round) group by 1, 2, 3`,
     [connections],
   );
 }

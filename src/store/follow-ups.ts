@@ -64,7 +64,11 @@ export async function changedFollowUps(
      where p.seen is distinct from f.seen and (p.lead_id is not null or not exists (
        select from pairs u join places on places.connection = $1 and is_current
        where u.connection = $1 and u.lead_id = f.lead_id and u.base is null and u.lead_deleted_at is null
-         and u.first_seen_at >= switched_at))
+         and u.first_seen_at >= switched_at)
+       -- Its row is about to be made.
+       and f.lead_id not in (
+         select l.lead_id from new_row_lines l where l.is_open and l.state = 'planned' and l.run_id = (
+           select max(id) from runs where connection = $1 and mode = 'sync' and phase not in ('pull', 'read', 'plan'))))
      order by 1 limit $4`,
     [connection, rules, after, limit, ...fields],
   );

@@ -14,6 +14,7 @@ const tablesOfRuns = [
   'met_pairs',
   'missed_pairs',
   'scan_cursors',
+  'scan_pages',
   'actions',
 ] as const;
 const tablesOfKeys = [

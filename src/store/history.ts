@@ -164,9 +164,12 @@ export async function writesOf(
   const { rows } = await db.query<Line>(
     // An action is settled in the transaction that writes its history, so both have the same time.
     `with mine as materialized (
-       select a.* from actions a join runs r on r.id = a.run_id
+       select a.id, a.run_id, a.kind, a.reason, a.changes, a.intent_id, a.state, a.done_at from actions a join runs r on r.id = a.run_id
        where r.connection = $1 and a.state in ('done', 'held') and a.done_at is not null
-         and (a.lead_id = $2 or a.id in (select action_id from intents where connection = $1 and lead_id = $2)))
+         and (a.lead_id = $2 or a.id in (select action_id from intents where connection = $1 and lead_id = $2))
+       union all
+       select l.id, l.run_id, 'create-row', 'new-lead', l.changes, null, l.state, l.done_at from new_row_lines l join runs r on r.id = l.run_id
+       where r.connection = $1 and strpos(l.body, to_json($2::text)::text) > 0 and l.lead_id = $2 and l.state = 'done')
      select h.run_id as run, h.at, h.field, h.side, h.rule, h.base, h.base is not null as "inStep", h.before, h.after,
        m.kind, m.reason, (m.changes->h.field->'to')::jsonb as planned, m.changes->h.field is not null as "hasPlanned", h.author, h.id as nth
      from history h left join lateral (

@@ -75,11 +75,13 @@ export async function unheardRows(db: Queryable, run: RunRef): Promise<readonly 
   const { rows } = await db.query<LostLead>(
     `select distinct on (a.lead_id) a.lead_id as "leadId", l.cells as lead, true as "isListed", true as "isFresh", null as place,
        (select coalesce(json_object_agg(c.key, c.value->'to'), '{}') from json_each(a.changes::json) c) as base
-     from actions a join runs r on r.id = a.run_id and r.connection = $2
+     from (select id, run_id, lead_id, changes from actions where state = 'planned' and kind = 'create-row' and tries > 0
+       union all
+       select id, run_id, lead_id, changes from new_row_lines where is_begun and state = 'planned' and tries > 0) a
+     join runs r on r.id = a.run_id and r.connection = $2
      join staged_leads l on l.run_id = $1 and l.lead_id = a.lead_id
      left join pairs p on p.connection = $2 and p.lead_id = a.lead_id
-     where a.state = 'planned' and a.kind = 'create-row' and a.tries > 0 and p.base is null
-       and not exists (select from staged_rows where run_id = $1 and lead_id = a.lead_id)
+     where p.base is null and not exists (select from staged_rows where run_id = $1 and lead_id = a.lead_id)
      order by a.lead_id, a.id desc`,
     [run.id, run.connection],
   );

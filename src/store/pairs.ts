@@ -277,7 +277,7 @@ export async function listDeleted(db: Queryable, connection: string): Promise<re
   const { rows } = await db.query<{ id: string }>(
     `select lead_id as id from pairs p where connection = $1 and lead_deleted_at is not null and row_absences = 0
        and (select a.kind from actions a join runs r on r.id = a.run_id
-            where r.connection = $1 and a.lead_id = p.lead_id and a.state = 'done' and a.kind in ('create-row', 'remove-row')
+            where r.connection = $1 and a.lead_id = p.lead_id and a.state = 'done' and a.kind in ('create-row', 'remove-row') and a.done_at >= p.first_seen_at
             order by a.id desc limit 1) is distinct from 'remove-row'
      order by lead_id`,
     [connection],

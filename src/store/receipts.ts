@@ -228,13 +228,17 @@ export async function countRecordsByFate(db: Queryable, run: ReadRun): Promise<R
            when not $7 then 2 else 5
          end
        from acts, unread),
-     records as (select max(gravity) as gravity from fates group by record)
-     select count(*) filter (where gravity = 4)::int as unexplained, count(*) filter (where gravity = 3)::int as held,
-       count(*) filter (where gravity = 2)::int as "putOff", count(*) filter (where gravity = 1)::int as left,
-       case when $4 then count(*) filter (where gravity = 0)::int
+     records as (
+       select max(gravity) as gravity, 1 as count from fates group by record
+       union all
+       -- Each a record of its own.
+       select case when state = 'planned' then 2 when seen then 0 when not $7 then 2 else 5 end, count
+       from new_row_counts where run_id = $1 and round = $2),
+     totals as (select gravity, sum(count)::int as count from records group by gravity)
+     select ${['unexplained', 'held', 'putOff', 'left'].map((fate, nth) => `coalesce((select count from totals where gravity = ${4 - nth}), 0) as "${fate}"`).join(', ')},
+       case when $4 then coalesce((select count from totals where gravity = 0), 0)
          else (select count(*)::int from acts, unread where state = 'done' and (receipt = 'equal' or is_row and are_equal))
-         end as written
-     from records`,
+         end as written`,
     [
       run.id,
       run.round,

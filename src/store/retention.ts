@@ -122,11 +122,12 @@ async function pruneRuns(
 ): Promise<Pick<Pruned, 'runs' | 'actions' | 'history'>> {
   const key = prunedKey(connection);
   if (!stop.aborted) await pool.query(takeOldRuns, [connection, retentionDays, key]);
-  const ofRuns = (table: 'actions' | 'history'): Promise<number> => {
+  const ofRuns = (table: 'actions' | 'history' | 'scan_pages'): Promise<number> => {
     const old = `select t.id from runs r join ${table} t on t.run_id = r.id where r.connection = $1`;
     return deleteInBatches(pool, { table, key: 'id', old }, [key], stop, batchSize);
   };
   const [history, actions] = [await ofRuns('history'), await ofRuns('actions')];
+  await ofRuns('scan_pages');
   const old = 'select t.id from runs t where connection = $1';
   return {
     runs: await deleteInBatches(pool, { table: 'runs', key: 'id', old }, [key], stop),

@@ -204,6 +204,7 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
 /** Drops what the scan of a run has seen. */
 export async function clearStaging(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_leads where run_id = $1`, [id]);
+  await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
   await db.query(`delete from staged_rows where run_id = $1`, [id]);
   await db.query(`delete from met_pairs where run_id = $1`, [id]);
   await db.query(`delete from missed_pairs where run_id = $1`, [id]);

@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { fingerprint, hasUnreadable, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cells, sameCell, type Values } from '../lead/value.ts';
+import type { IdSet } from '../lead/id-set.ts';
+import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';
+import { type PageLine, storePage } from './scan-pages.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -75,8 +77,9 @@ function isUnmoved(cells: Cells, settled: Values | null): boolean {
 }
 
 /**
- * Stages leads, each once: whole when they moved since both sides last agreed, else only as met. The last sight of an id
- * wins. `repeated`: how many of them the scan had seen before. When it throws, `met` may have some of them already.
+ * Stages leads, each once: whole when they moved since both sides last agreed, else only as met; together in a page when they are
+ * new and `newIds`, what is new in this scan, is given. The last sight of an id wins. `repeated`: how many of them the scan had
+ * seen before. When it throws, `met` and `newIds` may have some of them already.
  */
 export async function stageLeads(
   db: Queryable,
@@ -84,6 +87,7 @@ export async function stageLeads(
   leads: readonly ScannedLead[],
   fields: readonly FieldMapping[],
   met: MetPairs,
+  newIds: IdSet | null = null,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
   const known = await lookUp(
     db,
@@ -98,9 +102,17 @@ export async function stageLeads(
   const newlyMet: number[] = [];
   const pairs = new Set<string>();
   const repeatedPairs = new Set<string>();
+  const repeatedNew = new Set<string>();
+  const page: PageLine[] = [];
   const moved = leads.filter(({ leadId, cells }, nth) => {
     const { pairId, settled } = known[nth] ?? noPair;
-    if (pairId === null) return true;
+    if (pairId === null) {
+      if (newIds?.mayHave(leadId) === true) repeatedNew.add(leadId);
+      newIds?.add(leadId);
+      const isPaged = newIds !== null && !repeatedNew.has(leadId) && isReadable(cells);
+      if (isPaged) page.push([leadId, cells]);
+      return !isPaged;
+    }
     if (met.add(pairId)) newlyMet.push(pairId);
     else repeatedPairs.add(leadId);
     pairs.add(leadId);
@@ -108,11 +120,37 @@ export async function stageLeads(
   });
   const movedPairs = moved.filter(({ leadId }) => !repeatedPairs.has(leadId) && pairs.has(leadId)).length;
   const unmoved = newlyMet.length - movedPairs;
+  const pageBytes = page.length === 0 ? 0 : bytesOf(await storePage(db, run.id, page), page);
   if (moved.length === 0) {
     await storeMet(db, run.id, 'lead', newlyMet, unmoved);
-    return { repeated: 0, bytes: 0 };
+    return { repeated: 0, bytes: pageBytes };
   }
-  const staged = moved.map(({ leadId, cells }) => ({
+  const { rows, bytes } = await insertStaged(db, run.id, moved, fields);
+  // Met as in the baseline the first time, and staged now.
+  const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
+  await storeMet(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
+  const isRepeated = (leadId: string): boolean => repeatedPairs.has(leadId) || repeatedNew.has(leadId);
+  const repeated = rows.filter((row) => row.repeated || isRepeated(row.leadId)).length;
+  return { repeated, bytes: bytes + pageBytes };
+}
+
+function isReadable(cells: Cells): cells is Readonly<Record<string, Value>> {
+  for (const field in cells) if (isUnreadable(cells[field])) return false;
+  return true;
+}
+
+/** Stages leads whole, each in place of an earlier sight (`repeated`); with `isEarlier` a later one stays. */
+export async function insertStaged(
+  db: Queryable,
+  runId: number,
+  leads: readonly ScannedLead[],
+  fields: readonly FieldMapping[],
+  isEarlier = false,
+): Promise<{
+  readonly rows: readonly { readonly leadId: string; readonly repeated: boolean }[];
+  readonly bytes: number;
+}> {
+  const staged = leads.map(({ leadId, cells }) => ({
     leadId,
     cells: JSON.stringify(cells),
     hash: readableFingerprint(cells, fields),
@@ -122,15 +160,11 @@ export async function stageLeads(
   const { rows } = await db.query<{ leadId: string; repeated: boolean }>(
     `insert into staged_leads (run_id, lead_id, cells, hash)
      select $1, "leadId", cells::jsonb, hash from json_to_recordset($2::json) as l ("leadId" text, cells text, hash text)
-     on conflict (run_id, lead_id) do update set cells = excluded.cells, hash = excluded.hash
+     on conflict (run_id, lead_id) do ${isEarlier ? 'nothing' : 'update set cells = excluded.cells, hash = excluded.hash'}
      returning lead_id as "leadId", (xmax <> 0) as repeated`,
-    [run.id, json],
+    [runId, json],
   );
-  // Met as in the baseline the first time, and staged now.
-  const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
-  await storeMet(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
-  const repeated = rows.filter((row) => row.repeated || repeatedPairs.has(row.leadId)).length;
-  return { repeated, bytes: bytesOf(json, staged) };
+  return { rows, bytes: bytesOf(json, staged) };
 }
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */
@@ -240,14 +274,6 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
   );
 }
 
-/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
-const manyRecords = 5_000;
-
-/** Whether Postgres needs statistics of so many new records. */
-export function isMany(records: number): boolean {
-  return records >= manyRecords;
-}
-
 /** How many records of a run are staged. */
 export async function countStaged(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
@@ -256,24 +282,4 @@ export async function countStaged(db: Queryable, runId: number): Promise<number>
     [runId],
   );
   return rows[0]?.count ?? 0;
-}
-
-/**
- * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
- * compares each row with each lead. Not within a transaction: two runs would wait for each other.
- */
-export async function analyzeStaged(pool: pg.Pool): Promise<void> {
-  await pool.query(
-    `analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate), missed_pairs (run_id, lead_id)`,
-  );
-}
-
-/** The same for the actions of a large plan. */
-export async function analyzeActions(pool: pg.Pool): Promise<void> {
-  await pool.query(`analyze actions (id, run_id, round, kind, state, lead_id)`);
-}
-
-/** The same for the pairs, of which a large scan has brought many new ones. */
-export async function analyzePairs(pool: pg.Pool): Promise<void> {
-  await pool.query(`analyze pairs (connection, lead_id)`);
 }

@@ -17,10 +17,11 @@ import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { countRecords } from '../store/count-records.ts';
+import { planPages } from '../store/scan-pages.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
 import { storeMatches } from '../store/matches.ts';
 import { UndoneRecords } from '../store/undone.ts';
-import { analyzeActions, analyzePairs, isMany } from '../store/staging.ts';
+import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
 import { holding, policyOf, type StepContext } from './context.ts';
 import { countPlan } from './count-plan.ts';
@@ -82,6 +83,7 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
     const shuffled = await planPairs(context.pool, run, plan, findings);
     await planLooseRows(context.pool, run, plan, findings);
     await plan.end();
+    await planPages(db, run);
     written = plan.written;
 
     const { strangers } = shuffled;

@@ -7,7 +7,9 @@ import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.
 import { rememberPageSize } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
 import { countCursors, stageLeads, useCursors } from '../store/staging.ts';
-import { holding, scopeOf, type StepContext } from './context.ts';
+import { loadNewIds } from '../store/scan-pages.ts';
+import { holding, policyOf, scopeOf, type StepContext } from './context.ts';
+import type { IdSet } from '../lead/id-set.ts';
 import type { LeadPage } from './leads-port.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -31,15 +33,23 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
     const met = await loadMet(context.pool, run.id, 'lead');
+    const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
     try {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
-        current = await storePages(context, current, pages, met);
+        current = await storePages(context, current, pages, met, newIds);
       }
     } catch (error) {
       current = await goOnOtherwise(context, current, error);
     }
   }
   return current;
+}
+
+/** Whether rows are made of all new leads. What people are to look at is staged lead by lead. */
+function makesRows({ connection }: StepContext, { mode, approval, undoOf }: Run): boolean {
+  return (
+    mode === 'sync' && approval === null && undoOf === null && policyOf(connection).direction !== 'to-leads'
+  );
 }
 
 interface AskedPage extends LeadPage {
@@ -148,6 +158,7 @@ function storePages(
   run: Run,
   pages: readonly AskedPage[],
   met: MetPairs,
+  newIds: IdSet | null,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;
   const { fields, leads: settings } = context.connection;
@@ -171,7 +182,7 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const stored = await stageLeads(db, run, [...scanned.values()], fields, met);
+    const stored = await stageLeads(db, run, [...scanned.values()], fields, met, newIds);
     const pulledBytes = run.pulledBytes + stored.bytes;
     if (pulledBytes > scanBounds.bytes)
       throw endless('leads', `it sent ${run.pulled + scanned.size} leads of ${pulledBytes} bytes`);

@@ -19,6 +19,7 @@ import { type Run, updateRun } from '../store/runs.ts';
 import type { RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { basesOfMatched, isMatched } from './matched-rows.ts';
+import { pushNewRows } from './push-new-rows.ts';
 import { readable, rowChange } from './row-change.ts';
 import { settleUndoneRows } from './settle-undone-rows.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
@@ -60,6 +61,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
     storing.catch(() => {});
   }
   await storing;
+  await pushNewRows(context, run);
   await showStatus(context, run);
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }

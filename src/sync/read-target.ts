@@ -7,17 +7,18 @@ import { respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
+import { unpackPages } from '../store/scan-pages.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
-  analyzeStaged,
   clearStagedRows,
   countStaged,
   flagDuplicateRows,
-  isMany,
+  insertStaged,
   type RowStaging,
   type ScannedRow,
   stageRows,
 } from '../store/staging.ts';
+import { analyzeStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';
@@ -124,6 +125,9 @@ function columnProblem(
   return { code: 'target.column-new', message: coming, field };
 }
 
+/** A field without a column is left out of all rows. */
+const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.column-');
+
 /** Ends a scan both sides of which are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
   await holding(
@@ -132,13 +136,17 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
       await respellRows(db, run);
       await noteMissed(db, run);
       await noteMerged(db, run, table.merged ?? new Map());
+      const { fields, sync } = context.connection;
+      const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };
+      await unpackPages(db, run, how, async (lines) => {
+        const leads = lines.map(([leadId, cells]) => ({ leadId, cells }));
+        await insertStaged(db, run.id, leads, fields, true);
+      });
     },
     'repeatable',
   );
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
-  const others = run.problems.filter(
-    ({ code }) => !code.startsWith('target.column-') && code !== 'row.apart',
-  );
+  const others = run.problems.filter((problem) => !isOfColumn(problem) && problem.code !== 'row.apart');
   return holding(context, async (db) => {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {

@@ -3,6 +3,8 @@ import { type Lead, leadCells } from '../lead/lead.ts';
 import { unmappedHash } from '../lead/unmapped-hash.ts';
 import { type Cells, sameCell, type Value } from '../lead/value.ts';
 import { doubtReplies } from '../store/doubted-replies.ts';
+import { IdSet } from '../lead/id-set.ts';
+import { insertActions } from '../store/actions.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
 import { asServiceSpells } from '../store/lead-spellings.ts';
 import { forgetPairs, noteRows, restoreBase } from '../store/pairs.ts';
@@ -19,9 +21,11 @@ import {
   type Written,
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
+import { newRowsOf, newRowsSeen, newRowsToRead, takeLines } from '../store/scan-pages.ts';
 import type { TargetRow } from '../targets/target.ts';
 import { holding, scopeOf, type StepContext } from './context.ts';
 import { inLanes } from './in-lanes.ts';
+import { ownAction } from './push-new-rows.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Batches of rows that are compared together; as many are read meanwhile. */
@@ -112,18 +116,27 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
 }
 
 /**
- * Reads the whole target once, when a row was written, and notes where those are. Of several rows with one id the first
+ * Reads the whole target once, when a row was written, and notes where those are; not when rows were only added, and are known
+ * to stand as they were written. Of several rows with one id the first
  * counts. That a row is as it was written, as nearly all are, is stored only where others are looked at once more; else
  * how many are.
  */
 async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const { pool, target } = context;
   const toMeet = await rowsToRead(pool, run);
-  if (toMeet.count === 0) return;
+  const newRows = await newRowsToRead(pool, run);
+  const written = toMeet.count + (newRows?.count ?? 0);
+  if (written === 0) return;
+  if ((await target.addedRows?.(context.stop)) === written) {
+    if (newRows !== null) await recordNewRows(context, run, null);
+    await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
+    return;
+  }
   /** By the action's id from the first one on: 1 when a row shows it. */
   const equal = new Uint8Array(toMeet.last - toMeet.first + 1);
-  let met = 0;
+  let [met, metNew] = [0, 0];
   let isExplained = true;
+  const [seenNew, changedNew] = [new IdSet(), new Set<string>()];
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
@@ -140,17 +153,36 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
       if (leadId !== undefined && !rows.has(leadId)) rows.set(leadId, row);
     }
     const found = await rowsWritten(pool, run, [...rows.keys()]);
-    const written = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
-    const seen = written.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));
-    const places = written.flatMap(({ leadId, notedRow }) => {
+    const toCompare = found.filter(({ actionId }) => equal[actionId - toMeet.first] === 0);
+    const seen = toCompare.map((one) => compare(one, rows.get(one.leadId)?.cells ?? null));
+    const places = toCompare.flatMap(({ leadId, notedRow }) => {
       const { row } = rows.get(leadId) ?? {};
       return row === undefined || row === notedRow ? [] : [{ leadId, row }];
     });
     const strange = seen.filter(({ receipt }) => receipt !== 'equal');
+    if (newRows !== null) {
+      for (const one of await newRowsOf(pool, run.connection, newRows, [...rows.keys()])) {
+        const { leadId, values, notedRow } = one;
+        const shown = rows.get(leadId);
+        if (shown === undefined || seenNew.mayHave(leadId)) continue;
+        seenNew.add(leadId);
+        metNew += 1;
+        const isEqual = ([field, value]: [string, Value]): boolean =>
+          sameCell(shown.cells[field] ?? null, value);
+        if (!Object.entries(values).every(isEqual)) changedNew.add(leadId);
+        if (shown.row !== notedRow) places.push({ leadId, row: shown.row });
+      }
+    }
     if (strange.length + places.length > 0) await record(context, run, strange, places);
     for (const { actionId, receipt } of seen) if (receipt === 'equal') equal[actionId - toMeet.first] = 1;
     isExplained &&= strange.every(({ receipt }) => receipt !== 'unexplained');
     met += seen.length;
+  }
+  if (newRows !== null) {
+    const receiptOfNew = (leadId: string): Receipt =>
+      changedNew.has(leadId) ? 'changed' : seenNew.mayHave(leadId) ? 'equal' : 'unexplained';
+    const areEqual = metNew === newRows.count && changedNew.size === 0;
+    await recordNewRows(context, run, areEqual ? null : receiptOfNew);
   }
   if (met === toMeet.count && isExplained) {
     const rowsReadEqual = equal.reduce((count, isEqual) => count + isEqual, 0);
@@ -163,6 +195,24 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
       [...equal.keys()].filter((index) => equal[index] === 1).map((index) => toMeet.first + index),
     );
     await storeRowsNotMet(db, run);
+  });
+}
+
+/** Stores what was seen of new rows: those that are not as they were written get an action of their own. Null: all are. */
+async function recordNewRows(
+  context: StepContext,
+  run: Run,
+  receiptOf: ((leadId: string) => Receipt) | null,
+): Promise<void> {
+  await holding(context, async (db) => {
+    if (receiptOf !== null) {
+      const others = await takeLines(db, run, (leadId) => receiptOf(leadId) !== 'equal');
+      const own = others.map((line) =>
+        ownAction(line, { state: 'done', outcome: { receipt: receiptOf(line[0]) } }),
+      );
+      if (own.length > 0) await insertActions(db, run, own);
+    }
+    await newRowsSeen(db, run);
   });
 }
 

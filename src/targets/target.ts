@@ -260,6 +260,11 @@ export interface Target {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
   /**
+   * How many rows our writes have added since the rows were read last, when it is certain that all of them still stand as they
+   * were written; else 0. Throws as `open` does. Absent: only reading them tells.
+   */
+  addedRows?(signal: AbortSignal): Promise<number>;
+  /**
    * Whom to give access, for `leadsync check`; null when the account has no address. Absent: nobody has to. Throws when
    * there is no account to use.
    */

@@ -38,7 +38,7 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
       written += 1;
       if (written === 1) await blocker.query('begin; lock table pairs in share mode');
       if (written === 2) {
-        const storing = await storingOf(app.pool);
+        const storing = await storingOf(blocker);
         released = release();
         await meanwhile(storing);
       }
@@ -50,7 +50,7 @@ async function syncInBatches(workspace: Workspace, meanwhile: (storing: Storing)
   const { signal } = new AbortController();
   try {
     const first = { ...(await advanceRun(context, request, signal)), waits };
-    const { rows } = await app.pool.query<{ state: string }>('select state from actions order by id');
+    const { rows } = await app.pool.query<{ state: string }>('select state from new_row_lines order by id');
     return {
       first,
       states: rows.map(({ state }) => state),
@@ -67,11 +67,15 @@ interface Storing {
   kill(): Promise<void>;
 }
 
-async function storingOf(pool: pg.Pool): Promise<Storing> {
+/** Asked over the connection that keeps it waiting, which is open already. */
+async function storingOf(blocker: pg.PoolClient): Promise<Storing> {
   const waiting = `select pid from pg_locks where relation = 'pairs'::regclass and not granted`;
-  await until('the first outcome waits to be stored', async () => (await pool.query(waiting)).rowCount === 1);
+  await until(
+    'the first outcome waits to be stored',
+    async () => (await blocker.query(waiting)).rowCount === 1,
+  );
   return {
-    kill: async () => void (await pool.query(`select pg_terminate_backend(pid) from (${waiting}) w`)),
+    kill: async () => void (await blocker.query(`select pg_terminate_backend(pid) from (${waiting}) w`)),
   };
 }
 

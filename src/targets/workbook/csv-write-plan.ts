@@ -9,7 +9,7 @@ import { type CsvEncoding, notInEncoding } from './csv-encoding.ts';
 import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './csv-splices.ts';
 import { notStorableInCsv } from './csv-text.ts';
 import { idKey } from '../../lead/lead.ts';
-import { IdSet } from './id-set.ts';
+import { IdSet } from '../../lead/id-set.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Splice } from './splice.ts';
 

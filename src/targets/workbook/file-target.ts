@@ -9,6 +9,7 @@ import type {
   TargetSnapshot,
 } from '../target.ts';
 import { goneFault } from '../gone-fault.ts';
+import { AddedRows } from './added-rows.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
 import { filePlace, isFileLeft } from './file-place.ts';
@@ -71,6 +72,8 @@ export class FileTarget implements Target {
   /** As it was seen last. */
   #bytes = 0;
   #requests = 0;
+  /** Since the rows were read last. */
+  #added = new AddedRows();
 
   /** @param path absolute; a symbolic link stays one */
   constructor(path: string, format: FileFormat) {
@@ -135,10 +138,17 @@ export class FileTarget implements Target {
     const path = await this.#unopenedPath();
     const { outcomes, isMarked } = await this.#replace(path, signal, async (file) => {
       const plan = await this.#format.plan(file, changes, signal, mark?.text);
-      return { ...plan, result: plan };
+      if (plan.content === null) return { ...plan, result: plan };
+      return { ...this.#added.see(file, plan.content, plan.written), result: plan };
     });
+    this.#added.count(outcomes);
     if (isMarked === true) mark?.arrived();
     return outcomes;
+  }
+
+  async addedRows(signal: AbortSignal): Promise<number> {
+    await using file = await this.#openContent(await this.#unopenedPath());
+    return file === null ? 0 : await this.#added.stillThere(file, signal);
   }
 
   /** Puts what is planned in the file's place, planned anew when somebody changes the file meanwhile. */
@@ -193,6 +203,7 @@ export class FileTarget implements Target {
   }
 
   async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    this.#added = new AddedRows();
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();

@@ -1,8 +1,8 @@
 const leastSlots = 1_024;
 
 /**
- * Ids that a file has, as numbers of 53 bits in 16 to 32 bytes each. One that it may not have was never added; one that
- * it may have is, but for one in some billions, there.
+ * Ids, of which there may be millions, as numbers of 53 bits in 16 to 32 bytes each. One that it may not have was never added;
+ * one that it may have is, but for one in some billions, there.
  */
 export class IdSet {
   /** 0: free. The length is a power of two. */

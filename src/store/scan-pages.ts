@@ -1,0 +1,259 @@
+import type pg from 'pg';
+import { IdSet } from '../lead/id-set.ts';
+import type { Values } from '../lead/value.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+interface RunRef {
+  readonly id: number;
+  readonly connection: string;
+}
+
+interface RoundRef {
+  readonly id: number;
+  readonly round: number;
+}
+
+/** A new lead of which nothing else is known, and what it shows; null: it has an action of its own since. */
+export type PageLine = readonly [leadId: string, cells: Values];
+
+/** New leads that were stored together, as `scan_pages` has them; see the migration. */
+export interface ScanPage {
+  readonly id: number;
+  readonly lines: readonly (PageLine | null)[];
+  readonly settled: number;
+  readonly begun: number;
+  readonly taken: number;
+}
+
+/** Stores new leads together. Returns the bytes of it. */
+export async function storePage(db: Queryable, runId: number, lines: readonly PageLine[]): Promise<string> {
+  const body = JSON.stringify(lines);
+  await db.query(`insert into scan_pages (run_id, leads, body) values ($1, $2, $3)`, [
+    runId,
+    lines.length,
+    body,
+  ]);
+  return body;
+}
+
+const pagesAtOnce = 4;
+
+/** The pages of a run in their order, a few at a time; `where` chooses among them. */
+async function* readPages(db: Queryable, runId: number, where: string, values: readonly unknown[] = []) {
+  let after = 0;
+  for (;;) {
+    const { rows } = await db.query<Omit<ScanPage, 'lines'> & { body: string }>(
+      `select id, body, settled, begun, taken from scan_pages
+       where run_id = $1 and id > $2 and ${where} order by id limit ${pagesAtOnce}`,
+      [runId, after, ...values],
+    );
+    for (const { body, ...page } of rows) {
+      after = page.id;
+      yield { ...page, lines: JSON.parse(body) as ScanPage['lines'] };
+    }
+    if (rows.length < pagesAtOnce) return;
+  }
+}
+
+/** The ids of new leads that the scan of a run has shown so far. */
+export async function loadNewIds(db: Queryable, runId: number): Promise<IdSet> {
+  const ids = new IdSet();
+  for await (const { lines } of readPages(db, runId, 'round is null'))
+    for (const line of lines) if (line !== null) ids.add(line[0]);
+  const { rows } = await db.query<{ id: string }>(
+    `select lead_id as id from staged_leads where run_id = $1`,
+    [runId],
+  );
+  for (const { id } of rows) ids.add(id);
+  return ids;
+}
+
+/** What of the leads in pages has to be looked at one by one; `all`: every one of them. */
+interface Looked {
+  readonly all: boolean;
+  readonly leadIds: readonly string[];
+}
+
+/**
+ * Leads in the pages of a scan of which something else is known: a row, another sight in the same scan, what earlier runs left.
+ * All, where a row may belong to any of them. Asked when both sides are staged.
+ */
+async function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Promise<Looked> {
+  const { rows } = await db.query<Looked>(
+    `with known as materialized (
+       select lead_id from staged_rows where run_id = $1 and lead_id is not null
+       union select lead_id from staged_leads where run_id = $1
+       union select lead_id from held where connection = $2
+       union select lead_id from undone where connection = $2
+       union select a.lead_id from actions a join runs r on r.id = a.run_id where r.connection = $2
+         and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
+           or a.state = 'planned' and a.kind = 'create-row' and a.tries > 0)
+       union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
+         where r.connection = $2 and l.is_begun and l.state = 'planned')
+     select exists (select from intents where connection = $2 and state in ('in-doubt', 'created'))
+         or exists (select from staged_rows where run_id = $1 and lead_id is null and ($3 or unreadable_id is not null)) as all,
+       array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) e (line)
+         where p.run_id = $1 and p.round is null and exists (select from known) and e.line->>0 in (select lead_id from known)) as "leadIds"`,
+    [run.id, run.connection, isMatched],
+  );
+  return rows[0] ?? { all: true, leadIds: [] };
+}
+
+/**
+ * Takes out of the pages of a scan what has to be looked at one by one, and hands it to `stage`, a page's at a time. `all`: whatever
+ * it is. `isMatched`: rows without an id may be those of new leads.
+ */
+export async function unpackPages(
+  db: Queryable,
+  run: RunRef,
+  { all, isMatched }: { readonly all: boolean; readonly isMatched: boolean },
+  stage: (lines: readonly PageLine[]) => Promise<void>,
+): Promise<void> {
+  const { rowCount } = await db.query(`select from scan_pages where run_id = $1 and round is null limit 1`, [
+    run.id,
+  ]);
+  if (rowCount === 0) return;
+  const looked = all ? { all, leadIds: [] } : await leadsToLookAt(db, run, isMatched);
+  if (!looked.all && looked.leadIds.length === 0) return;
+  const ids = new Set(looked.leadIds);
+  for await (const { id, lines } of readPages(db, run.id, 'round is null')) {
+    const isTaken = (line: PageLine | null): line is PageLine =>
+      line !== null && (looked.all || ids.has(line[0]));
+    const taken = lines.filter(isTaken);
+    if (taken.length === 0) continue;
+    await stage(taken);
+    const left = lines.filter((line) => !isTaken(line));
+    if (left.length === 0) await db.query(`delete from scan_pages where id = $1`, [id]);
+    else
+      await db.query(`update scan_pages set leads = $2, body = $3 where id = $1`, [
+        id,
+        left.length,
+        JSON.stringify(left),
+      ]);
+  }
+}
+
+/** Plans a new row for each lead that is in pages still. */
+export async function planPages(db: Queryable, run: RoundRef): Promise<void> {
+  await db.query(`update scan_pages set round = $2 where run_id = $1 and round is null`, [run.id, run.round]);
+}
+
+/** The pages of a round of which not all is settled. */
+export function pagesToWrite(db: Queryable, run: RoundRef): AsyncGenerator<ScanPage> {
+  return readPages(db, run.id, 'round = $3 and settled < leads', [run.round]);
+}
+
+/** That a write of the first `to` leads of pages is about to begin, of which nobody may hear what became. */
+export async function pagesBegun(
+  db: Queryable,
+  pages: readonly { readonly id: number; readonly to: number }[],
+): Promise<void> {
+  await db.query(
+    `update scan_pages p set begun = greatest(begun, b."to") from unnest($1::bigint[], $2::int[]) as b (id, "to") where p.id = b.id`,
+    [pages.map(({ id }) => id), pages.map(({ to }) => to)],
+  );
+}
+
+/** That the first `to` leads of a page are written; `left`: its lines without those that are `taken`, when these became more. */
+export interface SettledPage {
+  readonly id: number;
+  readonly to: number;
+  readonly taken: number;
+  readonly left?: readonly (PageLine | null)[];
+}
+
+export async function settlePages(db: Queryable, pages: readonly SettledPage[]): Promise<void> {
+  await db.query(
+    `update scan_pages p set settled = s."to", taken = s.taken, body = coalesce(s.body, p.body), done_at = now()
+     from unnest($1::bigint[], $2::int[], $3::int[], $4::text[]) as s (id, "to", taken, body) where p.id = s.id`,
+    [
+      pages.map(({ id }) => id),
+      pages.map(({ to }) => to),
+      pages.map(({ taken }) => taken),
+      pages.map(({ left }) => (left === undefined ? null : JSON.stringify(left))),
+    ],
+  );
+}
+
+/** The new rows of a round that were not read again yet: how many, and between which of its pairs theirs are. */
+export interface NewRowsToRead {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+export async function newRowsToRead(db: Queryable, run: RunRef & RoundRef): Promise<NewRowsToRead | null> {
+  const ofRound = `run_id = $1 and round = $2 and settled > taken and not seen`;
+  const { rows } = await db.query<{ count: number; ids: string[] | null }>(
+    `select (select coalesce(sum(settled - taken), 0)::int from scan_pages where ${ofRound}) as count,
+       array(select e.line->>0 from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
+         where p.id in ((select min(id) from scan_pages where ${ofRound}), (select max(id) from scan_pages where ${ofRound}))
+           and e.nth <= p.settled and json_typeof(e.line) = 'array') as ids`,
+    [run.id, run.round],
+  );
+  const [{ count, ids } = { count: 0, ids: [] }] = rows;
+  if (count === 0) return null;
+  const found = await db.query<{ first: number; last: number }>(
+    `select coalesce(min(id), 0) as first, coalesce(max(id), 0) as last from pairs where connection = $1 and lead_id = any($2)`,
+    [run.connection, ids],
+  );
+  return { count, ...(found.rows[0] ?? { first: 0, last: 0 }) };
+}
+
+/** A new row that the round wrote; `values`: what was written. */
+export interface NewRowWritten {
+  readonly leadId: string;
+  readonly values: Values;
+  readonly notedRow: number | null;
+}
+
+/** The new rows of these leads, as far as the round wrote them. */
+export async function newRowsOf(
+  db: Queryable,
+  connection: string,
+  { first, last }: NewRowsToRead,
+  leadIds: readonly string[],
+): Promise<readonly NewRowWritten[]> {
+  const { rows } = await db.query<NewRowWritten>(
+    `select lead_id as "leadId", base as "values", row_number as "notedRow" from pairs
+     where connection = $1 and lead_id = any($2) and id between $3 and $4 and base is not null`,
+    [connection, leadIds, first, last],
+  );
+  return rows;
+}
+
+/** All new rows of the round were read again as they were written, but for those that have actions of their own. */
+export async function newRowsSeen(db: Queryable, run: RoundRef): Promise<void> {
+  await db.query(
+    `update scan_pages set seen = true where run_id = $1 and round = $2 and settled > 0 and not seen`,
+    [run.id, run.round],
+  );
+}
+
+/** Takes the lines of some leads that are settled out of their pages; `isTaken` chooses. Returns them. */
+export async function takeLines(
+  db: Queryable,
+  run: RoundRef,
+  isTaken: (leadId: string) => boolean,
+): Promise<readonly PageLine[]> {
+  const all: PageLine[] = [];
+  for await (const { id, lines, settled, taken } of readPages(
+    db,
+    run.id,
+    'round = $3 and settled > taken and not seen',
+    [run.round],
+  )) {
+    const out = lines.slice(0, settled).flatMap((line) => (line !== null && isTaken(line[0]) ? [line] : []));
+    if (out.length === 0) continue;
+    const gone = new Set<PageLine | null>(out);
+    const left = lines.map((line) => (gone.has(line) ? null : line));
+    await db.query(`update scan_pages set taken = $2, body = $3 where id = $1`, [
+      id,
+      taken + out.length,
+      JSON.stringify(left),
+    ]);
+    all.push(...out);
+  }
+  return all;
+}

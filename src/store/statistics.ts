@@ -1,0 +1,29 @@
+import type pg from 'pg';
+
+/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
+const manyRecords = 5_000;
+
+/** Whether Postgres needs statistics of so many new records. */
+export function isMany(records: number): boolean {
+  return records >= manyRecords;
+}
+
+/**
+ * Tells the planner what a large run has staged. Of a new run it knows nothing otherwise, takes it for one record, and
+ * compares each row with each lead. Not within a transaction: two runs would wait for each other.
+ */
+export async function analyzeStaged(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate), missed_pairs (run_id, lead_id)`,
+  );
+}
+
+/** The same for the actions of a large plan. */
+export async function analyzeActions(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze actions (id, run_id, round, kind, state, lead_id)`);
+}
+
+/** The same for the pairs, of which a large scan has brought many new ones. */
+export async function analyzePairs(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze pairs (connection, lead_id)`);
+}
