@@ -55,6 +55,7 @@ export async function endState(world: CrashWorld): Promise<Readonly<Record<strin
       `select 'open run' as what from runs where finished_at is null
        union all select 'lease' from leases
        union all select 'staged' from staged_leads union all select 'staged' from staged_rows
+       union all select 'staged' from scan_pages where round is null or settled < leads
        union all select 'staged' from scan_cursors`,
     ),
   };
