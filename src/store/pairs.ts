@@ -38,13 +38,6 @@ export async function adoptScan(
   unsettled: readonly string[],
 ): Promise<number> {
   const scope = [run.id, run.connection];
-  const { rowCount: toNote } = await db.query(
-    `select where exists (select from missed_pairs where run_id = $1)
-       or exists (select from staged_rows where run_id = $1 and lead_id is not null)
-       or exists (select from staged_leads l join pairs p on p.connection = $2 and p.lead_id = l.lead_id
-                  where l.run_id = $1 and p.lead_absences > 0)`,
-    scope,
-  );
   // Where all pairs were forgotten, the planner takes the table for empty, and would read all that this adds for each of them.
   await db.query('set local enable_seqscan = off');
   // Looked up first: an insert that meets its row costs several times as much, and in most nights all of them do.
@@ -68,8 +61,6 @@ export async function adoptScan(
      on conflict (connection, lead_id) do update set lead_deleted_at = null`,
     [...scope, unsettled, isProof.rows ? 1 : 0],
   );
-  // In a first sync nothing was missed before, and no row has an id: to find that out lead by lead costs much.
-  if (toNote === 0) return (inStep.rowCount ?? 0) + (others.rowCount ?? 0);
   await db.query(
     `update pairs p set
        lead_absences = case when seen.lead then 0 else p.lead_absences + $3::int * seen.first_look end,
