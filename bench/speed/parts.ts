@@ -190,7 +190,7 @@ export async function planOf(records: number, times: number): Promise<Part> {
 /** Both sides as a scan stages them, batch by batch. */
 async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
   const [leads, rows] = [new MetPairs(), new MetPairs()];
-  const staging = { fields: defaultFields, isWhole: true, usualStatus: null };
+  const staging = { fields: defaultFields, isWhole: true, usualStatus: null, isSealable: true };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(
       `select r.lead_id as "leadId", row_number as row, r.cells, e.cells as edited from records r join edited e using (row_number)
@@ -202,8 +202,13 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
     await stageRows(
       pool,
       run,
-      from,
-      some.map(({ leadId, row, edited }) => ({ leadId, row, cells: edited, status: null })),
+      some.map(({ leadId, row, edited }, nth) => ({
+        ordinal: from + nth,
+        leadId,
+        row,
+        cells: edited,
+        status: null,
+      })),
       staging,
       rows,
     );

@@ -18,7 +18,7 @@ export const dumpFormat = 'leadsync-backup-1';
 /** Says of which table what is under way is, and how many bytes of it have passed. */
 export type OnDumpProgress = (table: string, bytes: number) => void;
 
-/** Who works now, what a scan under way has staged, and the ledger, which the header holds. */
+/** Who works now, what a scan under way has staged, what spares the next one work, and the ledger, which the header holds. */
 const leftOut = [
   'leases',
   'service_turns',
@@ -27,6 +27,9 @@ const leftOut = [
   'staged_rows',
   'met_pairs',
   'missed_pairs',
+  'seals',
+  'moved',
+  'table_reads',
   'migrations',
 ];
 

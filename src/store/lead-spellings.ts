@@ -18,6 +18,15 @@ export async function storeSpellings(
   );
 }
 
+/** Whether the service spells any id otherwise than it is compared. */
+export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
+  const { rows } = await db.query<{ any: boolean }>(
+    `select exists (select from lead_spellings where connection = $1) as any`,
+    [connection],
+  );
+  return rows[0]?.any === true;
+}
+
 /** Ids as they stand in a table, each as the service spells it as far as is known. */
 export async function asServiceSpells(
   db: Queryable,

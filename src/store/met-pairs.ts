@@ -13,9 +13,16 @@ export interface MergedPlace {
 
 const idsInChunk = 65_536;
 
-/** Ids of pairs, of which there may be millions: a bit each. */
+/** The pairs that a scan has met on a side, of which there may be millions: a bit each. */
 export class MetPairs {
   readonly #chunks = new Map<number, Uint8Array>();
+  /** The seals that it came upon or made (see seals.ts), since it was taken up. */
+  readonly seals = new Set<number>();
+
+  has(id: number): boolean {
+    const byte = this.#chunks.get(Math.floor(id / idsInChunk))?.[(id % idsInChunk) >> 3] ?? 0;
+    return (byte & (1 << (id & 7))) !== 0;
+  }
 
   /** Returns false when the id was in it before. */
   add(id: number): boolean {

@@ -29,6 +29,10 @@ interface FoundPlace {
 
 /** What belongs to a service and one place, by a key in its column `connection`. */
 export const tablesOfPlaces = [
+  // Before the pairs, so that what is deleted breaks no seal.
+  'table_reads',
+  'seals',
+  'moved',
   'pairs',
   'earlier_values',
   'held',

@@ -1,17 +1,21 @@
 import type pg from 'pg';
-import { fingerprint, hasUnreadable, readableFingerprint, shortHash } from '../lead/fingerprint.ts';
+import { fingerprint, hasUnreadable, readableFingerprint } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
+import type { RunMode } from './runs.ts';
+import { meetSealed, seal } from './seals.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;
   readonly connection: string;
+  /** Seals are made by a sync alone: nobody else moves pairs meanwhile. */
+  readonly mode: RunMode;
 }
 
 export interface ScannedLead {
@@ -20,6 +24,8 @@ export interface ScannedLead {
 }
 
 export interface ScannedRow {
+  /** Its place among all that were read. */
+  readonly ordinal: number;
   readonly row: number;
   readonly leadId: string | null;
   /** As in TargetRow; the id is null then. */
@@ -89,22 +95,27 @@ export async function stageLeads(
   met: MetPairs,
   newIds: IdSet | null = null,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
+  const settings = JSON.stringify(fields);
+  const sealable = leads.map((lead) => ({ ...lead, shown: JSON.stringify(lead) }));
+  const batch = await meetSealed(db, run.connection, 'lead', sealable, settings, met);
   const known = await lookUp(
     db,
     run.connection,
-    leads.map(({ leadId }) => leadId),
+    batch.open.map(({ leadId }) => leadId),
   );
   await storeSpellings(
     db,
     run.connection,
     leads.map(({ leadId }) => leadId),
   );
-  const newlyMet: number[] = [];
+  const newlyMet = [...batch.pairIds];
   const pairs = new Set<string>();
   const repeatedPairs = new Set<string>();
   const repeatedNew = new Set<string>();
   const page: PageLine[] = [];
-  const moved = leads.filter(({ leadId, cells }, nth) => {
+  const asBefore = new Map<ScannedLead, number>();
+  const moved = batch.open.filter((lead, nth) => {
+    const { leadId, cells } = lead;
     const { pairId, settled } = known[nth] ?? noPair;
     if (pairId === null) {
       if (newIds?.mayHave(leadId) === true) repeatedNew.add(leadId);
@@ -116,8 +127,11 @@ export async function stageLeads(
     if (met.add(pairId)) newlyMet.push(pairId);
     else repeatedPairs.add(leadId);
     pairs.add(leadId);
-    return repeatedPairs.has(leadId) || !isUnmoved(cells, settled);
+    if (repeatedPairs.has(leadId) || !isUnmoved(cells, settled)) return true;
+    asBefore.set(lead, pairId);
+    return false;
   });
+  if (run.mode === 'sync') await seal(db, run.connection, 'lead', batch, asBefore, met);
   const movedPairs = moved.filter(({ leadId }) => !repeatedPairs.has(leadId) && pairs.has(leadId)).length;
   const unmoved = newlyMet.length - movedPairs;
   const pageBytes = page.length === 0 ? 0 : bytesOf(await storePage(db, run.id, page), page);
@@ -167,25 +181,6 @@ export async function insertStaged(
   return { rows, bytes: bytesOf(json, staged) };
 }
 
-/** Remembers that the scan uses these cursors. False when it used one of them before. */
-export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into scan_cursors (run_id, cursor) select $1, unnest($2::text[]) on conflict do nothing`,
-    // An index takes no text of more than some 2,700 bytes.
-    [runId, cursors.map(shortHash)],
-  );
-  return rowCount === cursors.length;
-}
-
-/** How many cursors this scan has used. */
-export async function countCursors(db: Queryable, runId: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from scan_cursors where run_id = $1`,
-    [runId],
-  );
-  return rows[0]?.count ?? 0;
-}
-
 export async function clearStagedRows(db: Queryable, runId: number): Promise<void> {
   await db.query(`delete from staged_rows where run_id = $1`, [runId]);
   await db.query(`delete from met_pairs where run_id = $1 and side = 'row'`, [runId]);
@@ -199,30 +194,44 @@ export interface RowStaging {
   readonly isWhole: boolean;
   /** What the status column shows of a row of which there is nothing to tell; null when there is none. */
   readonly usualStatus: string | null;
+  /** Whether an id says by itself whose row it is; else the service spells some otherwise, and learns more of them. */
+  readonly isSealable: boolean;
 }
 
 /**
- * Stages a batch of rows; `from` is the ordinal of the first one. Whole when they moved since both sides last agreed, only
- * their place and status when these are other ones, else as met. Returns the bytes that they take, roughly.
+ * Stages a batch of rows: whole when they moved since both sides last agreed, only their place and status when these are
+ * other ones, else as met. `bytes` that they take, roughly; `left`: those of which no seal speaks.
  */
 export async function stageRows(
   db: Queryable,
   run: RunRef,
-  from: number,
   read: readonly ScannedRow[],
-  { fields, isWhole, usualStatus }: RowStaging,
+  { fields, isWhole, usualStatus, isSealable }: RowStaging,
   met: MetPairs,
-): Promise<number> {
+): Promise<{ readonly bytes: number; readonly left: readonly ScannedRow[] }> {
+  const ids = read.flatMap(({ leadId }) => leadId ?? []);
+  const settings =
+    isSealable && new Set(ids).size === ids.length ? JSON.stringify([fields, isWhole, usualStatus]) : null;
+  const sealable = read.map((row) => ({
+    row,
+    leadId: row.leadId,
+    shown: JSON.stringify([row.leadId, row.row, row.status, row.cells]),
+  }));
+  const batch = await meetSealed(db, run.connection, 'row', sealable, settings, met);
   const spelled = await asServiceSpells(
     db,
     run.connection,
-    read.flatMap(({ leadId }) => leadId ?? []),
+    batch.open.flatMap(({ leadId }) => leadId ?? []),
   );
-  const rows = read.map((row) => ({ ...row, leadId: row.leadId && (spelled.get(row.leadId) ?? row.leadId) }));
+  const rows = batch.open.map(({ row }) => ({
+    ...row,
+    leadId: row.leadId && (spelled.get(row.leadId) ?? row.leadId),
+  }));
   const named = rows.flatMap(({ leadId }) => leadId ?? []);
   const known = (await lookUp(db, run.connection, named)).values();
-  const newlyMet: number[] = [];
-  let unmoved = 0;
+  const newlyMet = [...batch.pairIds];
+  let unmoved = newlyMet.length;
+  const usual = new Map<(typeof sealable)[number], number>();
   const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
     const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;
     const duplicate = pairId !== null && !met.add(pairId);
@@ -230,14 +239,21 @@ export async function stageRows(
     const isShown = isWhole && fields.every(({ field }) => field in row.cells);
     const asBefore = isShown && !duplicate && isUnmoved(row.cells, settled);
     if (asBefore) unmoved += 1;
-    if (asBefore && place === row.row && row.status === usualStatus) return [];
-    const at = { ...row, ordinal: from + nth, duplicate };
+    if (asBefore && place === row.row && row.status === usualStatus) {
+      const one = batch.open[nth];
+      if (one !== undefined && pairId !== null) usual.set(one, pairId);
+      return [];
+    }
+    const at = { ...row, duplicate };
     if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];
     const rowKey = fingerprint(row.cells, fields);
     return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : rowKey, rowKey }];
   });
   await storeMet(db, run.id, 'row', newlyMet, unmoved);
-  if (staged.length === 0) return 0;
+  const unsealed =
+    run.mode === 'sync' ? await seal(db, run.connection, 'row', batch, usual, met) : batch.open;
+  const left = unsealed.map(({ row }) => row);
+  if (staged.length === 0) return { bytes: 0, left };
   const json = JSON.stringify(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),
   );
@@ -248,11 +264,10 @@ export async function stageRows(
        hash text, "rowKey" text, status text, duplicate boolean, apart boolean)`,
     [run.id, json],
   );
-  return bytesOf(json, staged);
+  return { bytes: bytesOf(json, staged), left };
 }
 
 interface StagedRow extends Omit<ScannedRow, 'cells'> {
-  readonly ordinal: number;
   /** Null: as in the baseline. */
   readonly cells: Cells | null;
   /** Null when a cell is unreadable, and without cells. */

@@ -6,8 +6,10 @@ import { leadCells } from '../lead/lead.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
-import { countCursors, stageLeads, useCursors } from '../store/staging.ts';
+import { breakSeals, dropSeals } from '../store/seals.ts';
+import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
+import { stageLeads } from '../store/staging.ts';
 import { holding, policyOf, scopeOf, type StepContext } from './context.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { LeadPage } from './leads-port.ts';
@@ -34,10 +36,15 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadMet(context.pool, run.id, 'lead');
     const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
+    await holding(context, (db) => breakSeals(db, run.connection, 'lead'), 'repeatable');
+    const isWhole = current.cursor === null;
     try {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
         current = await storePages(context, current, pages, met, newIds);
       }
+      // One that was taken up does not know which it came upon before.
+      if (isWhole && run.mode === 'sync')
+        await holding(context, (db) => dropSeals(db, run.connection, 'lead', met), 'repeatable');
     } catch (error) {
       current = await goOnOtherwise(context, current, error);
     }

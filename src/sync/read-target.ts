@@ -1,13 +1,15 @@
+import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import { idKey, isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
 import { inStep } from '../merge/row-status.ts';
-import { respellRows } from '../store/lead-spellings.ts';
+import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
+import { breakSeals, dropSeals } from '../store/seals.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   clearStagedRows,
@@ -19,6 +21,7 @@ import {
   stageRows,
 } from '../store/staging.ts';
 import { analyzeStaged, isMany } from '../store/statistics.ts';
+import { keepTableRead, repeatTableRead } from '../store/table-reads.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';
@@ -49,29 +52,45 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 /** Reads the whole target and stages what moved in it. Throws what the target throws, and `target.endless`. */
 export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
-  await holding(context, (db) => clearStagedRows(db, run.id), 'repeatable');
+  await holding(
+    context,
+    async (db) => {
+      await clearStagedRows(db, run.id);
+      await breakSeals(db, run.connection, 'row');
+    },
+    'repeatable',
+  );
   const added = await newFields(context.pool, run.connection, connection.fields);
   const isGoneAllowed = run.allow.includes('target-gone');
   const wasFilled = !isGoneAllowed && (await countKnownPairs(context.pool, run.connection)) > 0;
   const elsewhere = run.connection !== connection.name;
+  const isSealable = !(await hasSpellings(context.pool, run.connection));
+  const met = new MetPairs();
+  const before = added.length === 0 && isSealable ? await digestOf(context, wasFilled) : null;
+  if (before !== null) {
+    const same = await holding(
+      context,
+      (db) => stageAsBefore(context, db, run, before.digest, met),
+      'repeatable',
+    );
+    if (same !== null) return same;
+  }
   const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled, elsewhere };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
-  const staging: RowStaging = {
-    fields: connection.fields,
-    isWhole: snapshot.missing.length === 0,
-    usualStatus: connection.target.statusColumn === undefined ? null : inStep,
-  };
-  const met = new MetPairs();
+  const staging = rowStaging(context, snapshot.missing.length === 0, isSealable);
+  const left: ScannedRow[] = [];
   const [apart, outside] = [new ApartRows<TargetRow>(wasFilled), [] as Problem[]];
   let [count, places, bytes] = [0, 0, 0];
   // A row apart from the table is no new lead, and has no status; but it may be one that has lost its id.
   const stage = async (table: readonly TargetRow[], others: readonly TargetRow[]): Promise<void> => {
     outside.push(...others.flatMap((row) => (row.other === true ? [] : apartProblem(row))));
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
-    const rows = [...table.map(storableRow), ...loose];
     const from = places;
-    bytes += await holding(context, (db) => stageRows(db, run, from, rows, staging, met), 'repeatable');
+    const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
+    const staged = await holding(context, (db) => stageRows(db, run, rows, staging, met), 'repeatable');
+    bytes += staged.bytes;
+    if (left.length <= mostLeft) left.push(...staged.left);
     count += table.length;
     places += rows.length;
   };
@@ -87,7 +106,51 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const { merged = new Map() } = snapshot;
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
-  return { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], merged, mark };
+  const shown = { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], mark };
+  const isKept = run.mode === 'sync' && staging.isWhole && left.length <= mostLeft && merged.size === 0;
+  await holding(
+    context,
+    async (db) => {
+      if (run.mode === 'sync') await dropSeals(db, run.connection, 'row', met);
+      if (isKept && before !== null && before.version === (await target.version?.()))
+        await keepTableRead(db, run.connection, before.digest, { ...shown, left }, met);
+    },
+    'repeatable',
+  );
+  return { ...shown, merged };
+}
+
+/** The most rows of which no seal speaks that are remembered of a table. */
+const mostLeft = 1_000;
+
+function rowStaging({ connection }: StepContext, isWhole: boolean, isSealable: boolean): RowStaging {
+  const usualStatus = connection.target.statusColumn === undefined ? null : inStep;
+  return { fields: connection.fields, isWhole, usualStatus, isSealable };
+}
+
+/** By what a table is known again, with all else that decides what is read in it; null: by nothing. */
+async function digestOf(
+  { target, connection, stop }: StepContext,
+  wasFilled: boolean,
+): Promise<{ readonly version: string; readonly digest: string } | null> {
+  const found = await target.digest?.(stop);
+  if (found === undefined || found === null) return null;
+  const settings = JSON.stringify([connection.target, connection.fields, wasFilled]);
+  return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
+}
+
+/** Stages a table that is as it was when it was read last. Null when it is not, or a pair is another one. */
+async function stageAsBefore(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  digest: string,
+  met: MetPairs,
+): Promise<StagedTable | null> {
+  const read = await repeatTableRead(db, run, digest, met);
+  if (read === null) return null;
+  await stageRows(db, run, read.left, rowStaging(context, true, false), met);
+  return read;
 }
 
 /** The most rows apart from the table that are told one by one. */
@@ -162,7 +225,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
 /** What a file of texts keeps of an error, in whatever language: `#REF!`, `#BEZUG!`, `#N/A`, `Err:502`. */
 const cellError = /^(?:#[\p{Lu}/0]+[!?]?|Err:\d{3})$/u;
 
-function storableRow(row: TargetRow): ScannedRow {
+function storableRow(row: TargetRow): Omit<ScannedRow, 'ordinal'> {
   const error = row.leadId !== null && cellError.test(row.leadId) ? row.leadId : undefined;
   const unreadableId = row.unreadableId ?? error;
   return {

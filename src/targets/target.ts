@@ -249,6 +249,11 @@ export interface Target {
    */
   version?(): Promise<string | null>;
   /**
+   * A text that two states of the target share only when reading them shows and tells the same, and the `version` of that
+   * state; null when there is none. Throws as `open` does. Absent: it costs as much as reading it.
+   */
+  digest?(signal: AbortSignal): Promise<{ readonly digest: string; readonly version: string } | null>;
+  /**
    * Who changed what these cells show, as many answers as cells; null: not known, or it was this account. Throws as `open`
    * does. Absent: this kind of place never knows.
    */

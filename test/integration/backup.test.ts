@@ -145,6 +145,9 @@ test('a state that moves to another Postgres is the same there, row for row; its
     'staged_rows',
     'met_pairs',
     'missed_pairs',
+    'seals',
+    'moved',
+    'table_reads',
     'runs',
   ];
   const before = await contents(pool, leftOut);

@@ -177,6 +177,7 @@ test('reminders stand while a new place is filled', async () => {
     place: { value: target.place?.bind(target) },
     isLeft: { value: target.isLeft?.bind(target) },
     version: { value: () => null },
+    digest: { value: () => null },
     batchSize: { value: 100 },
     requests: { value: 0 },
     name: { value: target.name },

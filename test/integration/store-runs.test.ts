@@ -13,7 +13,7 @@ import {
   type Run,
   updateRun,
 } from '../../src/store/runs.ts';
-import { useCursors } from '../../src/store/staging.ts';
+import { useCursors } from '../../src/store/scan-cursors.ts';
 import { stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();

@@ -6,6 +6,7 @@ import type { Cells } from '../../src/lead/value.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../src/store/runs.ts';
 import { type Difference, differences } from '../../src/store/differences.ts';
 import { loadMet, noteMissed } from '../../src/store/met-pairs.ts';
+import { breakSeals } from '../../src/store/seals.ts';
 import { flagDuplicateRows, stageLeads, stageRows } from '../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -56,16 +57,19 @@ export class Scene {
     leads: Readonly<Record<string, Cells>>,
     rows: readonly (readonly [string | null, Cells])[],
   ): Promise<void> {
+    await breakSeals(this.pool, this.connection, 'lead');
+    await breakSeals(this.pool, this.connection, 'row');
     const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
     await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
     const scannedRows = rows.map(([leadId, cells], index) => ({
+      ordinal: index,
       row: index + 2,
       leadId,
       cells,
       status: null,
     }));
-    const staging = { fields, isWhole: true, usualStatus: null };
-    await stageRows(this.pool, run, 0, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
+    const staging = { fields, isWhole: true, usualStatus: null, isSealable: true };
+    await stageRows(this.pool, run, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
     await flagDuplicateRows(this.pool, run.id);
     await noteMissed(this.pool, run);
   }

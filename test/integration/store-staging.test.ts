@@ -3,7 +3,8 @@ import { hold } from '../../src/store/held.ts';
 import { adoptScan, moveBase } from '../../src/store/pairs.ts';
 import { looseRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../../src/store/differences.ts';
 import { MetPairs } from '../../src/store/met-pairs.ts';
-import { clearStagedRows, stageLeads, useCursors } from '../../src/store/staging.ts';
+import { useCursors } from '../../src/store/scan-cursors.ts';
+import { clearStagedRows, stageLeads } from '../../src/store/staging.ts';
 import { collect, fields, proof, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();

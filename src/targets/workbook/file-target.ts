@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LeadsyncError } from '../../errors.ts';
 import type {
   MarkToWrite,
@@ -8,6 +9,7 @@ import type {
   TargetRow,
   TargetSnapshot,
 } from '../target.ts';
+import { version } from '../../version.ts';
 import { goneFault } from '../gone-fault.ts';
 import { AddedRows } from './added-rows.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
@@ -127,6 +129,18 @@ export class FileTarget implements Target {
     const path = await this.#unopenedPath();
     await using file = await openSource(path);
     return file === null || (await this.#format.isEmpty(file)) ? null : versionOf(file.stat);
+  }
+
+  async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
+    const path = await this.#unopenedPath();
+    await using file = await this.#openContent(path);
+    if (file === null) return null;
+    // Another version may read the same bytes in another way.
+    const digest = createHash('sha256').update(version);
+    for await (const chunk of file.chunks(signal)) digest.update(chunk);
+    // A row without id says why it can get none.
+    digest.update((await whyReadOnly(path)) ?? '');
+    return (await file.isCurrent()) ? { digest: digest.digest('hex'), version: versionOf(file.stat) } : null;
   }
 
   async write(

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { shortHash } from '../lead/fingerprint.ts';
+
+type Queryable = pg.Pool | pg.PoolClient;
+
+/** Remembers that the scan uses these cursors. False when it used one of them before. */
+export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into scan_cursors (run_id, cursor) select $1, unnest($2::text[]) on conflict do nothing`,
+    // An index takes no text of more than some 2,700 bytes.
+    [runId, cursors.map(shortHash)],
+  );
+  return rowCount === cursors.length;
+}
+
+/** How many cursors this scan has used. */
+export async function countCursors(db: Queryable, runId: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from scan_cursors where run_id = $1`,
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
+}
