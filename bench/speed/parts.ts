@@ -198,7 +198,13 @@ async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
       [from + 1, batch],
     );
     if (some.length === 0) return;
-    await stageLeads(pool, run, some, defaultFields, leads);
+    await stageLeads(
+      pool,
+      run,
+      some.map((one) => ({ ...one, shown: JSON.stringify(one) })),
+      defaultFields,
+      leads,
+    );
     await stageRows(
       pool,
       run,

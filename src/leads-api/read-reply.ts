@@ -15,8 +15,6 @@ const envelope = z.object({
     .nullish(),
 });
 
-const withId = z.looseObject({ id: z.string().refine(isLeadId) });
-
 /** A page from parsed JSON, or null when it has not the shape of one. An absent or empty cursor is none. */
 export function readPage(json: unknown): LeadPage | null {
   const page = envelope.safeParse(json);
@@ -92,10 +90,9 @@ function candidates(json: unknown): Lead[] {
 }
 
 function readLead(value: unknown): Lead | null {
-  const parsed = withId.safeParse(value);
-  if (!parsed.success) return null;
-  const { id, ...fields } = parsed.data;
-  return { id, fields };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { id, ...fields } = value as Readonly<Record<string, unknown>>;
+  return typeof id === 'string' && isLeadId(id) ? { id, fields } : null;
 }
 
 /** Whether a reply tells what became of every field that was written: a part of a lead must not pass for the whole. */

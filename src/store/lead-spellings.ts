@@ -33,6 +33,7 @@ export async function asServiceSpells(
   connection: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
   const keys = ids.map(idKey);
   const { rows } = await db.query<{ key: string; leadId: string }>(
     `select lead_key as key, lead_id as "leadId" from lead_spellings where connection = $1 and lead_key = any($2)`,

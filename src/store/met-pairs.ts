@@ -64,6 +64,21 @@ export async function storeMet(
   await db.query(`insert into met_pairs (run_id, side, pair_ids, unmoved) values ($1, $2, $3, $4)`, values);
 }
 
+/** Remembers the pairs of seals, all of which show their baseline. */
+export async function storeSealed(
+  db: Queryable,
+  runId: number,
+  side: Side,
+  sealIds: readonly number[],
+): Promise<void> {
+  if (sealIds.length === 0) return;
+  await db.query(
+    `insert into met_pairs (run_id, side, pair_ids, unmoved)
+     select $1, $2, pair_ids, cardinality(pair_ids) from seals where id = any($3)`,
+    [runId, side, sealIds],
+  );
+}
+
 /** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */
 export async function noteMissed(
   db: Queryable,

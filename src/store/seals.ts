@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
-import type { MetPairs, Side } from './met-pairs.ts';
+import { type MetPairs, type Side, storeSealed } from './met-pairs.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
 
@@ -30,8 +30,6 @@ interface Block<T> {
 /** Records of a side that were read together, and what seals say of them. */
 export interface SealedBatch<T> {
   readonly blocks: readonly Block<T>[];
-  /** Pairs that are met, and as in their baseline: a seal says so. */
-  readonly pairIds: readonly number[];
   /** The records that are to be looked up, in their order. */
   readonly open: readonly T[];
 }
@@ -66,34 +64,37 @@ function cut<T extends Sealable>(
 }
 
 /**
- * Looks for seals of records, each with another id, and takes those pairs as met. `settings`: what the comparison depends on beside the records;
- * null: no seal can speak of them.
+ * Looks for the seals of records, each with another id, and notes their pairs as met. `settings`: what the comparison
+ * depends on beside the records; null: no seal can speak of them.
  */
 export async function meetSealed<T extends Sealable>(
   db: Queryable,
-  connection: string,
+  run: { readonly id: number; readonly connection: string },
   side: Side,
   records: readonly T[],
   settings: string | null,
   met: MetPairs,
 ): Promise<SealedBatch<T>> {
-  if (settings === null || records.length === 0) return { blocks: [], pairIds: [], open: records };
+  if (settings === null || records.length === 0) return { blocks: [], open: records };
   const pieces = cut(records, settings);
-  const seals = await findSeals(db, connection, side, pieces);
-  const [pairIds, open]: [number[], T[]] = [[], []];
+  const seals = await findSeals(db, run.connection, side, pieces);
+  const open: T[] = [];
   const blocks = pieces.map((piece) => {
     const found = seals.get(piece.digest);
     // What the scan has met before is looked at once more.
     const seal = found === undefined || found.pairIds.some((id) => met.has(id)) ? null : found;
-    for (const id of seal?.pairIds ?? []) {
-      met.add(id);
-      pairIds.push(id);
-    }
+    for (const id of seal?.pairIds ?? []) met.add(id);
     if (seal !== null) met.seals.add(seal.id);
     open.push(...(seal === null ? piece.records : at(piece.records, seal.others)));
     return { ...piece, seal, isKnown: found !== undefined };
   });
-  return { blocks, pairIds, open };
+  await storeSealed(
+    db,
+    run.id,
+    side,
+    blocks.flatMap(({ seal }) => seal?.id ?? []),
+  );
+  return { blocks, open };
 }
 
 const at = <T>(records: readonly T[], places: readonly number[]): readonly T[] =>
@@ -195,4 +196,28 @@ export async function dropSeals(
     `delete from seals where connection = $1 and side = $2 and id not in (select unnest($3::bigint[]))`,
     [connection, side, [...seals]],
   );
+}
+
+/**
+ * Seals the rows of all pairs as one, known by a text: when there are so many pairs, each with a row, a baseline in all
+ * fields and nothing else to be decided. Returns false, and does nothing, when that is not so.
+ */
+export async function sealAllRows(
+  db: Queryable,
+  connection: string,
+  text: string,
+  fields: readonly string[],
+  rows: number,
+  met: MetPairs,
+): Promise<boolean> {
+  const found = await db.query<{ id: number }>(
+    `insert into seals (connection, side, digest, pair_ids, others)
+     select $1, 'row', $2, array_agg(id), '{}' from pairs where connection = $1
+     having count(*) = $4 and bool_and(base ?& $3::text[] and row_number is not null and lead_deleted_at is null
+       and lead_absences = 0 and row_absences = 0)
+     on conflict (connection, side, digest) do update set pair_ids = excluded.pair_ids returning id`,
+    [connection, hash('sha256', text, 'buffer'), fields, rows],
+  );
+  for (const { id } of found.rows) met.seals.add(id);
+  return found.rows.length > 0;
 }

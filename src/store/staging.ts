@@ -20,6 +20,8 @@ interface RunRef {
 
 export interface ScannedLead {
   readonly leadId: string;
+  /** All that its cells are made of. */
+  readonly shown: string;
   readonly cells: Cells;
 }
 
@@ -62,6 +64,7 @@ async function lookUp(
   connection: string,
   leadIds: readonly string[],
 ): Promise<readonly Known[]> {
+  if (leadIds.length === 0) return [];
   const { rows } = await db.query<Known>(
     `select p.id as "pairId", p.row_number as row,
        case when p.lead_deleted_at is null and p.lead_absences = 0 and p.row_absences = 0 then p.base end as settled
@@ -96,8 +99,7 @@ export async function stageLeads(
   newIds: IdSet | null = null,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
   const settings = JSON.stringify(fields);
-  const sealable = leads.map((lead) => ({ ...lead, shown: JSON.stringify(lead) }));
-  const batch = await meetSealed(db, run.connection, 'lead', sealable, settings, met);
+  const batch = await meetSealed(db, run, 'lead', leads, settings, met);
   const known = await lookUp(
     db,
     run.connection,
@@ -108,7 +110,7 @@ export async function stageLeads(
     run.connection,
     leads.map(({ leadId }) => leadId),
   );
-  const newlyMet = [...batch.pairIds];
+  const newlyMet: number[] = [];
   const pairs = new Set<string>();
   const repeatedPairs = new Set<string>();
   const repeatedNew = new Set<string>();
@@ -217,7 +219,7 @@ export async function stageRows(
     leadId: row.leadId,
     shown: JSON.stringify([row.leadId, row.row, row.status, row.cells]),
   }));
-  const batch = await meetSealed(db, run.connection, 'row', sealable, settings, met);
+  const batch = await meetSealed(db, run, 'row', sealable, settings, met);
   const spelled = await asServiceSpells(
     db,
     run.connection,
@@ -229,8 +231,8 @@ export async function stageRows(
   }));
   const named = rows.flatMap(({ leadId }) => leadId ?? []);
   const known = (await lookUp(db, run.connection, named)).values();
-  const newlyMet = [...batch.pairIds];
-  let unmoved = newlyMet.length;
+  const newlyMet: number[] = [];
+  let unmoved = 0;
   const usual = new Map<(typeof sealable)[number], number>();
   const staged = rows.flatMap((row, nth): readonly StagedRow[] => {
     const { pairId, settled, row: place } = (row.leadId === null ? null : known.next().value) ?? noPair;

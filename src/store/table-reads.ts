@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
-import type { MetPairs } from './met-pairs.ts';
+import { type MetPairs, storeSealed } from './met-pairs.ts';
 import type { ScannedRow } from './staging.ts';
 
 type Queryable = pg.Pool | pg.PoolClient;
@@ -48,11 +48,7 @@ export async function repeatTableRead(
   );
   const [kept] = rows;
   if (kept === undefined || kept.sealed < kept.ids.length) return null;
-  await db.query(
-    `insert into met_pairs (run_id, side, pair_ids, unmoved)
-     select $1, 'row', pair_ids, cardinality(pair_ids) from seals where id = any($2)`,
-    [run.id, kept.ids],
-  );
+  await storeSealed(db, run.id, 'row', kept.ids);
   for (const id of kept.pairs?.split(' ') ?? []) met.add(Number(id));
   return kept.shown;
 }

@@ -1,30 +1,27 @@
-import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import { shortHash } from '../lead/fingerprint.ts';
 import { idKey, isLeadId } from '../lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../lead/value.ts';
-import { inStep } from '../merge/row-status.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
 import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
-import { breakSeals, dropSeals } from '../store/seals.ts';
+import { breakSeals } from '../store/seals.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   clearStagedRows,
   countStaged,
   flagDuplicateRows,
   insertStaged,
-  type RowStaging,
   type ScannedRow,
   stageRows,
 } from '../store/staging.ts';
 import { analyzeStaged, isMany } from '../store/statistics.ts';
-import { keepTableRead, repeatTableRead } from '../store/table-reads.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';
+import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
@@ -65,16 +62,10 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const wasFilled = !isGoneAllowed && (await countKnownPairs(context.pool, run.connection)) > 0;
   const elsewhere = run.connection !== connection.name;
   const isSealable = !(await hasSpellings(context.pool, run.connection));
+  const known = added.length === 0 && isSealable ? await lookAtTable(context, wasFilled) : null;
+  const same = known && (await stageAsBefore(context, run, known));
+  if (same !== null) return same;
   const met = new MetPairs();
-  const before = added.length === 0 && isSealable ? await digestOf(context, wasFilled) : null;
-  if (before !== null) {
-    const same = await holding(
-      context,
-      (db) => stageAsBefore(context, db, run, before.digest, met),
-      'repeatable',
-    );
-    if (same !== null) return same;
-  }
   const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled, elsewhere };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
@@ -107,50 +98,9 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
   const shown = { rows: count, problems: [...missing, ...outside.slice(0, mostApart)], mark };
-  const isKept = run.mode === 'sync' && staging.isWhole && left.length <= mostLeft && merged.size === 0;
-  await holding(
-    context,
-    async (db) => {
-      if (run.mode === 'sync') await dropSeals(db, run.connection, 'row', met);
-      if (isKept && before !== null && before.version === (await target.version?.()))
-        await keepTableRead(db, run.connection, before.digest, { ...shown, left }, met);
-    },
-    'repeatable',
-  );
+  const isKept = staging.isWhole && merged.size === 0;
+  if (run.mode === 'sync') await rememberTable(context, run, isKept ? known : null, { ...shown, left }, met);
   return { ...shown, merged };
-}
-
-/** The most rows of which no seal speaks that are remembered of a table. */
-const mostLeft = 1_000;
-
-function rowStaging({ connection }: StepContext, isWhole: boolean, isSealable: boolean): RowStaging {
-  const usualStatus = connection.target.statusColumn === undefined ? null : inStep;
-  return { fields: connection.fields, isWhole, usualStatus, isSealable };
-}
-
-/** By what a table is known again, with all else that decides what is read in it; null: by nothing. */
-async function digestOf(
-  { target, connection, stop }: StepContext,
-  wasFilled: boolean,
-): Promise<{ readonly version: string; readonly digest: string } | null> {
-  const found = await target.digest?.(stop);
-  if (found === undefined || found === null) return null;
-  const settings = JSON.stringify([connection.target, connection.fields, wasFilled]);
-  return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
-}
-
-/** Stages a table that is as it was when it was read last. Null when it is not, or a pair is another one. */
-async function stageAsBefore(
-  context: StepContext,
-  db: pg.PoolClient,
-  run: Run,
-  digest: string,
-  met: MetPairs,
-): Promise<StagedTable | null> {
-  const read = await repeatTableRead(db, run, digest, met);
-  if (read === null) return null;
-  await stageRows(db, run, read.left, rowStaging(context, true, false), met);
-  return read;
 }
 
 /** The most rows apart from the table that are told one by one. */

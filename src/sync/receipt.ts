@@ -27,6 +27,7 @@ import { holding, scopeOf, type StepContext } from './context.ts';
 import { inLanes } from './in-lanes.ts';
 import { ownAction } from './push-new-rows.ts';
 import { readAhead } from './read-ahead.ts';
+import { rememberWritten, rowStaging } from './table-memory.ts';
 
 /** Batches of rows that are compared together; as many are read meanwhile. */
 const batchesTogether = 4;
@@ -127,22 +128,29 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const newRows = await newRowsToRead(pool, run);
   const written = toMeet.count + (newRows?.count ?? 0);
   if (written === 0) return;
+  const version = await target.version?.();
   if ((await target.addedRows?.(context.stop)) === written) {
     if (newRows !== null) await recordNewRows(context, run, null);
     await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
+    const { statusColumn } = context.connection.target;
+    if (run.targetRows === 0 && statusColumn === undefined)
+      await rememberWritten(context, run, written, version);
     return;
   }
   /** By the action's id from the first one on: 1 when a row shows it. */
   const equal = new Uint8Array(toMeet.last - toMeet.first + 1);
-  let [met, metNew] = [0, 0];
-  let isExplained = true;
+  let [met, metNew, rowsRead] = [0, 0, 0];
+  let [isExplained, isUsual] = [true, run.targetRows === 0];
   const [seenNew, changedNew] = [new IdSet(), new Set<string>()];
+  const { usualStatus } = rowStaging(context, true, true);
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const batches of readAhead(snapshot.rows, batchesTogether)) {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
     const read = batches.flat();
+    rowsRead += read.length;
+    isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
     const ids = await asServiceSpells(
       pool,
       run.connection,
@@ -187,6 +195,8 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   if (met === toMeet.count && isExplained) {
     const rowsReadEqual = equal.reduce((count, isEqual) => count + isEqual, 0);
     await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual }));
+    if (isUsual && rowsReadEqual + metNew - changedNew.size === rowsRead)
+      await rememberWritten(context, run, rowsRead, version);
     return;
   }
   await holding(context, async (db) => {

@@ -97,7 +97,7 @@ describe('what shows its baseline', () => {
     await finishRun(here.pool, (await here.scan({}, [])).id, 'succeeded', null);
     const run = await here.run();
     const stage = (cells: Cells, met: MetPairs) =>
-      stageLeads(here.pool, run, [{ leadId: 'a', cells }], fields, met);
+      stageLeads(here.pool, run, [{ leadId: 'a', shown: JSON.stringify(cells), cells }], fields, met);
     const met = await loadMet(here.pool, run.id, 'lead');
     expect(await stage(acme, met)).toMatchObject({ repeated: 0 });
     expect(await stage(won, await loadMet(here.pool, run.id, 'lead'))).toMatchObject({ repeated: 1 });

@@ -59,7 +59,11 @@ export class Scene {
   ): Promise<void> {
     await breakSeals(this.pool, this.connection, 'lead');
     await breakSeals(this.pool, this.connection, 'row');
-    const scanned = Object.entries(leads).map(([leadId, cells]) => ({ leadId, cells }));
+    const scanned = Object.entries(leads).map(([leadId, cells]) => ({
+      leadId,
+      shown: JSON.stringify([leadId, cells]),
+      cells,
+    }));
     await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
     const scannedRows = rows.map(([leadId, cells], index) => ({
       ordinal: index,

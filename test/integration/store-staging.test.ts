@@ -133,7 +133,7 @@ describe('a page of leads', () => {
   test('the last sight of an id wins, and how many were seen before is told', async () => {
     const here = scene();
     const run = await here.run();
-    const lead = (leadId: string, cells: typeof acme) => ({ leadId, cells });
+    const lead = (leadId: string, cells: typeof acme) => ({ leadId, shown: JSON.stringify(cells), cells });
     const met = new MetPairs();
     const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
     expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: 0 });

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { idKey } from '../../lead/lead.ts';
 import type { RowChange } from '../target.ts';
-import type { IdSet } from './id-set.ts';
+import type { IdSet } from '../../lead/id-set.ts';
 import type { RandomAccess } from './zip-directory.ts';
 import { joined, once, pack, type Packed } from './zip-pack.ts';
 import { copied, type NewContent } from './zip-rewrite.ts';

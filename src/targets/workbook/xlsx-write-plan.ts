@@ -6,7 +6,7 @@ import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../columns.ts';
 import { withPlaces } from '../new-places.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
-import { IdSet } from './id-set.ts';
+import { IdSet } from '../../lead/id-set.ts';
 import type { Splice } from './splice.ts';
 import { CellWriter, notStorableInXlsx } from './xlsx-cell-writer.ts';
 import { FreeRows } from './xlsx-free-rows.ts';
