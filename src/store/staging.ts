@@ -159,7 +159,7 @@ function isReadable(cells: Cells): cells is Readonly<Record<string, Value>> {
 export async function insertStaged(
   db: Queryable,
   runId: number,
-  leads: readonly ScannedLead[],
+  leads: readonly Omit<ScannedLead, 'shown'>[],
   fields: readonly FieldMapping[],
   isEarlier = false,
 ): Promise<{
@@ -289,14 +289,4 @@ export async function flagDuplicateRows(db: Queryable, runId: number): Promise<v
      where r.run_id = $1 and r.lead_id = d.lead_id and r.ordinal > d.first`,
     [runId],
   );
-}
-
-/** How many records of a run are staged. */
-export async function countStaged(db: Queryable, runId: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
-       + (select count(*) from missed_pairs where run_id = $1) as count`,
-    [runId],
-  );
-  return rows[0]?.count ?? 0;
 }

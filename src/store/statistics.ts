@@ -1,5 +1,7 @@
 import type pg from 'pg';
 
+type Queryable = pg.Pool | pg.PoolClient;
+
 /** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
 const manyRecords = 5_000;
 
@@ -26,4 +28,14 @@ export async function analyzeActions(pool: pg.Pool): Promise<void> {
 /** The same for the pairs, of which a large scan has brought many new ones. */
 export async function analyzePairs(pool: pg.Pool): Promise<void> {
   await pool.query(`analyze pairs (connection, lead_id)`);
+}
+
+/** How many records of a run are staged. */
+export async function countStaged(db: Queryable, runId: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
+       + (select count(*) from missed_pairs where run_id = $1) as count`,
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
 }

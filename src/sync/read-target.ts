@@ -11,13 +11,12 @@ import { breakSeals } from '../store/seals.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   clearStagedRows,
-  countStaged,
   flagDuplicateRows,
   insertStaged,
   type ScannedRow,
   stageRows,
 } from '../store/staging.ts';
-import { analyzeStaged, isMany } from '../store/statistics.ts';
+import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';
 import { holding, type StepContext } from './context.ts';

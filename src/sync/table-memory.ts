@@ -5,6 +5,7 @@ import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-reads.ts';
+import { version } from '../version.ts';
 import { holding, type StepContext } from './context.ts';
 
 /** The most rows of which no seal speaks that are remembered of a table. */
@@ -28,7 +29,8 @@ export async function lookAtTable(
 ): Promise<KnownTable | null> {
   const found = await target.digest?.(stop);
   if (found === undefined || found === null) return null;
-  const settings = JSON.stringify([connection.target, connection.fields, wasFilled]);
+  // Another version may read the same bytes in another way.
+  const settings = JSON.stringify([version, connection.target, connection.fields, wasFilled]);
   return { version: found.version, digest: shortHash(`${settings}\n${found.digest}`) };
 }
 

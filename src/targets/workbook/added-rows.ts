@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RowOutcome } from '../target.ts';
-import { type SourceFile, versionOf } from './source-file.ts';
+import { digestOf, type SourceFile, versionOf } from './source-file.ts';
 
 /** The rows that our writes have added to a file, one write after the other with nobody in between, and the file as the last left it. */
 export class AddedRows {
@@ -49,8 +49,7 @@ export class AddedRows {
   /** How many there are, when the file is byte for byte as the last write left it; else 0. */
   async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
     if (this.#left === null || this.#count === 0) return 0;
-    const hash = createHash('sha256');
-    for await (const chunk of file.chunks(signal)) hash.update(chunk);
-    return hash.digest('hex') === this.#left.digest && (await file.isCurrent()) ? this.#count : 0;
+    const isSame = (await digestOf(file, '', signal)) === this.#left.digest;
+    return isSame && (await file.isCurrent()) ? this.#count : 0;
   }
 }

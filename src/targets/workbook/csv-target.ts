@@ -7,7 +7,8 @@ import { csvHeadBytes, utf8Bom } from './csv-format.ts';
 import { openCsvSheet, readCsvRow, type CsvMapping } from './csv-sheet.ts';
 import { newLine } from './csv-splices.ts';
 import { type KnownCsv, planCsvWrite } from './csv-write-plan.ts';
-import { FileTarget, type FileFormat, type FileHead, type FilePlan } from './file-target.ts';
+import type { FileFormat, FileHead, FilePlan } from './file-format.ts';
+import { FileTarget } from './file-target.ts';
 import { type SourceFile, versionOf } from './source-file.ts';
 import { spliced } from './splice.ts';
 

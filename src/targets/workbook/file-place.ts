@@ -1,5 +1,5 @@
 import type { Place } from '../target.ts';
-import type { FileFormat } from './file-target.ts';
+import type { FileFormat } from './file-format.ts';
 import { followLinks, openSource } from './source-file.ts';
 
 type Parts = Pick<FileFormat, 'part' | 'hasPart'>;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LeadsyncError } from '../../errors.ts';
 import type {
   MarkToWrite,
@@ -9,56 +8,21 @@ import type {
   TargetRow,
   TargetSnapshot,
 } from '../target.ts';
-import { version } from '../../version.ts';
 import { goneFault } from '../gone-fault.ts';
 import { AddedRows } from './added-rows.ts';
 import { assertNotOpenInEditor } from './editor-lock.ts';
 import { lockFile, type FileLock } from './file-lock.ts';
 import { filePlace, isFileLeft } from './file-place.ts';
+import type { FileFormat, FilePlan } from './file-format.ts';
 import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
-import { followLinks, openSource, type SourceFile, versionOf } from './source-file.ts';
-
-/** What one format of file knows; all of it works on one state of the file and writes nothing. */
-export interface FileFormat {
-  /** What is kept in step within a file, as the configuration names it; empty: the file has but one such thing, or none is named. */
-  readonly part: string;
-  /** Whether the file has that part, or another one. */
-  hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
-  /** How many changes are written at once into a file of so many bytes, as things stand. */
-  batchSize(bytes: number): number;
-  /** Whether the file has nothing in it, so that it counts as missing. */
-  isEmpty(file: SourceFile): Promise<boolean>;
-  /** The content of a new file, with its headings. */
-  newContent(): AsyncIterable<Buffer>;
-  /** Mapped fields without a column, and the mark. Throws what Target.open throws. */
-  readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
-  readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
-  plan(
-    file: SourceFile,
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-    mark?: string,
-  ): Promise<FilePlan>;
-  /** The content with columns for these fields at the end, each where it has none; null: all have one. */
-  planColumns(
-    file: SourceFile,
-    fields: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<FilePlan['content']>;
-}
-
-/** What a file tells without its rows. */
-export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark'>;
-
-/** What becomes of changes, and the new content; null when nothing is to be written. */
-export interface FilePlan {
-  readonly outcomes: readonly RowOutcome[];
-  readonly content: AsyncIterable<Buffer> | null;
-  /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
-  readonly written?: (version: string) => void;
-  /** Whether the content bears the mark that was asked for. */
-  readonly isMarked?: boolean;
-}
+import {
+  digestOf,
+  followLinks,
+  isOfHalfWritten,
+  openSource,
+  type SourceFile,
+  versionOf,
+} from './source-file.ts';
 
 interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
   readonly result: T;
@@ -135,12 +99,9 @@ export class FileTarget implements Target {
     const path = await this.#unopenedPath();
     await using file = await this.#openContent(path);
     if (file === null) return null;
-    // Another version may read the same bytes in another way.
-    const digest = createHash('sha256').update(version);
-    for await (const chunk of file.chunks(signal)) digest.update(chunk);
     // A row without id says why it can get none.
-    digest.update((await whyReadOnly(path)) ?? '');
-    return (await file.isCurrent()) ? { digest: digest.digest('hex'), version: versionOf(file.stat) } : null;
+    const digest = await digestOf(file, (await whyReadOnly(path)) ?? '', signal);
+    return (await file.isCurrent()) ? { digest, version: versionOf(file.stat) } : null;
   }
 
   async write(
@@ -301,11 +262,6 @@ export class FileTarget implements Target {
       { retry: 'now' },
     );
   }
-}
-
-/** Whether a file was found to be broken only because somebody wrote to it while it was read. */
-async function isOfHalfWritten(error: unknown, file: SourceFile): Promise<boolean> {
-  return error instanceof LeadsyncError && error.code !== 'target.busy' && !(await file.isCurrent());
 }
 
 async function* noRows(): AsyncGenerator<TargetRow[]> {}

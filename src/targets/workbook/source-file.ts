@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -124,4 +125,16 @@ export async function followLinks(path: string): Promise<string> {
     if (hasCode(error, 'ENOENT')) return path;
     throw readFault(error, path);
   }
+}
+
+/** The SHA-256 of a file and of `more`, in hex. */
+export async function digestOf(file: SourceFile, more: string, signal: AbortSignal): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of file.chunks(signal)) digest.update(chunk);
+  return digest.update(more).digest('hex');
+}
+
+/** Whether a file was found to be broken only because somebody wrote to it while it was read. */
+export async function isOfHalfWritten(error: unknown, file: SourceFile): Promise<boolean> {
+  return error instanceof LeadsyncError && error.code !== 'target.busy' && !(await file.isCurrent());
 }

@@ -1,7 +1,8 @@
 import type { Author } from '../../lead/author.ts';
 import { idKey } from '../../lead/lead.ts';
 import type { RowChange, Target, TargetRow } from '../target.ts';
-import { FileTarget, type FileFormat, type FileHead, type FilePlan } from './file-target.ts';
+import type { FileFormat, FileHead, FilePlan } from './file-format.ts';
+import { FileTarget } from './file-target.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { followLinks, openSource, type SourceFile, versionOf, watchedAccess } from './source-file.ts';
 import { spliced } from './splice.ts';
