@@ -54,28 +54,6 @@ describe('what a scan proves by itself', () => {
     expect(await pairsOf(here)).toEqual({ both: [won, 0, 0], lead: [acme, 0, 0], row: [acme, 0, 0] });
   });
 
-  test('a first scan of leads alone looks for no absence, a scan that misses one does', async () => {
-    const here = scene();
-    /** Statements that note absences. */
-    const noted = async (leads: Parameters<Scene['scan']>[0]): Promise<number> => {
-      const run = await here.scan(leads, []);
-      const sent: string[] = [];
-      const query = here.pool.query.bind(here.pool);
-      const watched = Object.assign(Object.create(here.pool) as typeof here.pool, {
-        query: (text: string, values: unknown[]) => {
-          sent.push(text);
-          return query(text, values);
-        },
-      });
-      await adoptScan(watched, run, proof, []);
-      return sent.filter((text) => text.startsWith('update pairs')).length;
-    };
-    expect(await noted({ a: acme, b: acme })).toBe(0);
-    expect(await pairsOf(here)).toEqual({ a: [null, 0, 1], b: [null, 0, 1] });
-    expect(await noted({ a: acme })).toBe(1);
-    expect(await pairsOf(here)).toEqual({ a: [null, 0, 2], b: [null, 1, 2] });
-  });
-
   test('a copy of a row proves nothing', async () => {
     const here = scene();
     const run = await here.scan({ a: acme }, [
