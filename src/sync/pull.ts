@@ -2,19 +2,17 @@ import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
 import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { type Lead, leadCells } from '../lead/lead.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cells } from '../lead/value.ts';
 import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
-import { type ScannedLead, stageLeads } from '../store/staging.ts';
+import { stageLeads } from '../store/staging.ts';
 import { holding, policyOf, scopeOf, type StepContext } from './context.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { LeadPage } from './leads-port.ts';
+import { PulledLead } from './pulled-lead.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 
@@ -214,38 +212,6 @@ function storePages(
     });
   };
   return holding(context, store, 'repeatable');
-}
-
-/** A lead of which only what moved is taken apart. */
-class PulledLead implements ScannedLead {
-  readonly leadId: string;
-  readonly shown: string;
-  readonly #lead: Lead;
-  readonly #fields: readonly FieldMapping[];
-  #cells: Cells | null = null;
-
-  constructor(lead: Lead, fields: readonly FieldMapping[]) {
-    this.leadId = lead.id;
-    this.#lead = lead;
-    this.#fields = fields;
-    this.shown = this.#raw();
-  }
-
-  get cells(): Cells {
-    this.#cells ??= leadCells(this.#lead, this.#fields);
-    return this.#cells;
-  }
-
-  #raw(): string {
-    const { id, fields } = this.#lead;
-    try {
-      return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);
-    } catch (error) {
-      // As in `leadCells`: lists in lists, too deep.
-      if (error instanceof RangeError) return JSON.stringify([id, this.cells]);
-      throw error;
-    }
-  }
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {

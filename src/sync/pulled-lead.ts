@@ -1,0 +1,36 @@
+import { type Lead, leadCells } from '../lead/lead.ts';
+import type { FieldMapping } from '../lead/mapping.ts';
+import type { Cells } from '../lead/value.ts';
+import type { ScannedLead } from '../store/staging.ts';
+
+/** A lead of which only what moved is taken apart. */
+export class PulledLead implements ScannedLead {
+  readonly leadId: string;
+  readonly shown: string;
+  readonly #lead: Lead;
+  readonly #fields: readonly FieldMapping[];
+  #cells: Cells | null = null;
+
+  constructor(lead: Lead, fields: readonly FieldMapping[]) {
+    this.leadId = lead.id;
+    this.#lead = lead;
+    this.#fields = fields;
+    this.shown = this.#raw();
+  }
+
+  get cells(): Cells {
+    this.#cells ??= leadCells(this.#lead, this.#fields);
+    return this.#cells;
+  }
+
+  #raw(): string {
+    const { id, fields } = this.#lead;
+    try {
+      return JSON.stringify([id, ...this.#fields.map(({ field }) => fields[field])]);
+    } catch (error) {
+      // As in `leadCells`: lists in lists, too deep.
+      if (error instanceof RangeError) return JSON.stringify([id, this.cells]);
+      throw error;
+    }
+  }
+}
