@@ -23,6 +23,9 @@ export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
     get pacedMs() {
       return leads.pacedMs;
     },
+    get lanes() {
+      return leads.lanes;
+    },
     outlook: () => leads.outlook(),
     list: (request, signal) => patiently(signal, () => leads.list(request, signal)),
     get: (id, signal, after) => patiently(signal, () => leads.get(id, signal, after)),

@@ -36,8 +36,8 @@ export interface ListRequest {
 export interface LeadsPort {
   /** Requests sent so far by this object. */
   readonly requests: number;
-  /** How many requests may be under way at this moment; more than these wait for each other. Absent: one. */
-  readonly lanes?: number;
+  /** How many requests may be under way at this moment; more than these wait for each other. */
+  readonly lanes: number;
   /** Ms that its requests have waited so far because the service would not have answered more of them. */
   readonly pacedMs: number;
   /** What keeps requests back at this moment, as far as is known; none is sent. */

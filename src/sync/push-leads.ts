@@ -95,7 +95,7 @@ async function pushBatch(
       }
     }
   };
-  const ended = await inLanes(lists, () => context.leads.lanes ?? 1, pushList).then(
+  const ended = await inLanes(lists, () => context.leads.lanes, pushList).then(
     () => null,
     (error: unknown) => ({ error }),
   );

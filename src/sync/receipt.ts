@@ -73,7 +73,7 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
     after = page.at(-1)?.actionId ?? after;
     await inLanes(
       page,
-      () => context.leads.lanes ?? 1,
+      () => context.leads.lanes,
       async (written) => {
         context.stop.throwIfAborted();
         await record(context, run, [await lookAtLead(context, written)]);

@@ -5,6 +5,8 @@ import type { LeadTable } from '../../src/sandbox/lead-table.ts';
 import { body, due, dueLead, header } from '../support/due-lead.ts';
 import { startMailServer } from '../support/mail-server.ts';
 
+/** Of each read that fails. */
+const triesInPlace = 3;
 const minute = 60_000;
 
 test('a mail is sent once, however often its job runs', async () => {
@@ -126,10 +128,10 @@ describe('a service that cannot be asked', () => {
       expect(Math.round(againAfterMs / minute)).toBe(wait);
       scene.pass(wait * minute);
     }
-    expect(sandbox.stats.byRoute.get).toBe(5);
+    expect(sandbox.stats.byRoute.get).toBe(5 * triesInPlace);
     expect(server.mails).toEqual([]);
     expect(await scene.send(scene.id, firstAt)).toEqual({ state: 'sent' });
-    expect(sandbox.stats.byRoute.get).toBe(6);
+    expect(sandbox.stats.byRoute.get).toBe(6 * triesInPlace);
     expect(body(server.mails[0]?.source ?? '')).toMatch(
       /The Leads service could not be asked .* known at \d\d:\d\d/,
     );
@@ -152,11 +154,11 @@ describe('a service that cannot be asked', () => {
     for (const id of [a, b, c]) expect(await wait(id)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
     expect(await wait(d)).toBeLessThanOrEqual(leadsPauseMs);
     expect(await wait(a), 'one of those that failed comes later').toBeGreaterThan(leadsPauseMs);
-    expect(asked() - before).toBe(3);
+    expect(asked() - before).toBe(3 * triesInPlace);
     scene.pass(leadsPauseMs);
     expect(await wait(d)).toBeGreaterThanOrEqual(2 * leadsPauseMs);
     expect(await wait(e)).toBeLessThanOrEqual(leadsPauseMs);
-    expect(asked() - before).toBe(4);
+    expect(asked() - before).toBe(4 * triesInPlace);
     sandbox.set({ faults: [] });
     scene.pass(leadsPauseMs);
     for (const id of [e, a, b, c, d]) expect(await scene.send(id, Date.now())).toEqual({ state: 'sent' });

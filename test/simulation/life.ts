@@ -163,6 +163,9 @@ export class Life {
       get pacedMs() {
         return leads.pacedMs;
       },
+      get lanes() {
+        return leads.lanes;
+      },
       outlook: () => leads.outlook(),
       list: (request, signal) =>
         pass(
