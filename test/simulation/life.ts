@@ -210,7 +210,26 @@ export class Life {
   target(target: Target): Target {
     const { witness } = this.#around;
     const [place, isLeft] = [target.place?.bind(target), target.isLeft?.bind(target)];
+    const [version, digest] = [target.version?.bind(target), target.digest?.bind(target)];
+    const addedRows = target.addedRows?.bind(target);
     return {
+      ...(version !== undefined && { version: () => this.pass('version', version, 'both') }),
+      ...(digest !== undefined && {
+        digest: (signal: AbortSignal) =>
+          this.pass(
+            'digest',
+            async () => {
+              const found = await digest(signal);
+              // Whoever knows it again knows what it shows.
+              if (found !== null) witness.table(await idsOf(target, signal));
+              return found;
+            },
+            'both',
+          ),
+      }),
+      ...(addedRows !== undefined && {
+        addedRows: (signal: AbortSignal) => this.pass('addedRows', () => addedRows(signal), 'both'),
+      }),
       ...(place !== undefined && {
         place: (signal: AbortSignal) => this.pass('place', () => place(signal), 'both'),
       }),
@@ -244,6 +263,13 @@ export class Life {
         ),
     };
   }
+}
+
+async function idsOf(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const { rows } = await target.open({ create: false }, signal);
+  for await (const batch of rows) ids.push(...batch.flatMap(({ leadId }) => leadId ?? []));
+  return ids;
 }
 
 async function* watched(
