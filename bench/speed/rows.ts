@@ -79,7 +79,7 @@ export async function syncRows(
       first(() => stage.bareLoop()),
     )),
     limitedBy:
-      'what comes after the last page: a line of the plan, a row, a baseline and a receipt for each lead, each in Postgres before the next step begins, but for what became of rows, which is stored while the next ones are written; pages are stored while the next one comes',
+      'what comes after the last page: the rows are written, become pairs, and the file is read once more; pages are stored while the next one comes',
   });
   rows.push({
     leads,
@@ -91,7 +91,7 @@ export async function syncRows(
       nightly(() => stage.bareLoop()),
     )),
     limitedBy:
-      '3 ms more for a page than the loop takes: the look whether a request may leave (one of them), and what is done with a page and with pieces of the table before the next request leaves; half a second for the start and the end',
+      'the start and the end of the command, and what is done with a page: the next one is asked for before that, but both share a thread',
   });
   rows.push({
     leads,
@@ -100,7 +100,7 @@ export async function syncRows(
     goals: { wallMs: 1.2 },
     ...(await each('1 %, 20 ms', oneInAHundred(stage, leads))),
     limitedBy:
-      'three requests for each changed lead where the floor sends one: it is looked at before it is written over, and read again afterwards',
+      'two requests for each changed lead where the floor sends one: it is looked at before it is written over; up to four leads at a time, each with a commit of its own',
   });
   await stage.service.order({ latencyMs: 0 });
   rows.push({
@@ -113,7 +113,7 @@ export async function syncRows(
       return nightly(() => stage.script())();
     })),
     limitedBy:
-      'each record is looked up in Postgres, where its baseline is, and that it was met is stored, which is why a run that was killed goes on where it was; the script keeps all in memory',
+      'a look for the seals of each page, and noting who was met, which is why a run that was killed goes on where it was; the start and the end',
   });
   rows.push({
     leads,
@@ -125,7 +125,7 @@ export async function syncRows(
       first(() => stage.script()),
     )),
     limitedBy:
-      'the same, and what is stored of each new row: a third of the time, or more, the process waits for Postgres',
+      'the pages, the rows and the pairs are written one after the other, to a disk that has to have them; the script keeps all in memory',
   });
   const few = leads / 10;
   await using distant = await Stage.open(few);
@@ -138,7 +138,7 @@ export async function syncRows(
     floor: 'bare loop and the PATCHes alone',
     goals: { wallMs: 0.9 },
     ...(await each('1 %, 150 ms', oneInAHundred(distant, few))),
-    limitedBy: 'the pages, which follow one another',
+    limitedBy: 'the pages, which follow one another, and the look at each lead before it is written over',
   });
   return rows;
 }
