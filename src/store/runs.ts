@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../merge/guard.ts';
+import { clearStagedRows } from './staging.ts';
 
 export type RunMode = 'sync' | 'plan';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
@@ -201,13 +202,17 @@ export async function finishRun(db: Queryable, id: number, status: RunStatus, re
   return expectOne(rows, 'run');
 }
 
-/** Drops what the scan of a run has seen. */
-export async function clearStaging(db: Queryable, id: number): Promise<void> {
+/** Drops what the scan of a run has seen on both sides. */
+async function clearStaging(db: Queryable, id: number): Promise<void> {
+  await clearScannedLeads(db, id);
+  await clearStagedRows(db, id);
+}
+
+/** Drops what the scan of a run has seen of leads; the table may be read at the same time. */
+export async function clearScannedLeads(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_leads where run_id = $1`, [id]);
   await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
-  await db.query(`delete from staged_rows where run_id = $1`, [id]);
-  await db.query(`delete from met_pairs where run_id = $1`, [id]);
-  await db.query(`delete from missed_pairs where run_id = $1`, [id]);
+  await db.query(`delete from met_pairs where run_id = $1 and side = 'lead'`, [id]);
   await db.query(`delete from scan_cursors where run_id = $1`, [id]);
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
 import { counted } from '../lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { clearStaging, type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
 import { loadMet, type MetPairs } from '../store/met-pairs.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
@@ -140,7 +140,7 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
     : 'the service rejects `limit`; fewer leads are asked for on a page, or as many as it likes (0)';
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
   return holding(context, async (db) => {
-    if (instead.scanRestarted) await clearStaging(db, run.id);
+    if (instead.scanRestarted) await clearScannedLeads(db, run.id);
     return updateRun(db, run.id, instead);
   });
 }

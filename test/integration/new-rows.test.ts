@@ -139,3 +139,15 @@ test('a lead that has become a pair before its row was written keeps that pair',
   expect((await linesOf(workspace)).own).toEqual([{ leadId: second, state: 'done', receipt: null }]);
   expect(await workspace.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 0 } });
 });
+
+test('a row that somebody adds before the first rows are written is not taken for ours: its lead is made', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 5 } });
+  let isTyped = false;
+  const report = await firstSync(workspace, (write, _app, ...args) => {
+    if (!isTyped) workspace.sheet.add({ Company: 'Typed GmbH' });
+    isTyped = true;
+    return write(...args);
+  });
+  expect(report).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 5 } });
+  expect(await workspace.sync()).toMatchObject({ status: 'succeeded', created: { leads: 1, rows: 0 } });
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  clearStaging,
+  clearScannedLeads,
   countRequests,
   finishRun,
   getRun,
@@ -172,7 +172,8 @@ describe('another round', () => {
     const [here, other] = [scene(), scene()];
     const run = await here.scan({ a: acme }, [['a', acme]]);
     const foreign = await other.scan({ a: acme }, [['a', acme]]);
-    await clearStaging(here.pool, run.id);
+    await clearScannedLeads(here.pool, run.id);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 0, rows: 1 });
     expect(await stagedCounts(here.pool, foreign.id)).toEqual({ leads: 1, rows: 1 });
   });
 });

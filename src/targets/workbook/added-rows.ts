@@ -3,14 +3,20 @@ import { IdSet } from '../../lead/id-set.ts';
 import type { RowOutcome } from '../target.ts';
 import { digestOf, type SourceFile, versionOf } from './source-file.ts';
 
-/** The rows that our writes have added to a file, one write after the other with nobody in between, and the file as the last left it. */
+/** The rows that our writes have added to a file since it was read, with nobody in between, and the file as the last left it. */
 export class AddedRows {
-  #isBegun = false;
-  /** Null: not known. */
-  #left: { readonly version: string; readonly digest: string } | null = null;
+  /** Of the file as it was read, or as the last write left it; null: not known. */
+  #version: string | null;
+  /** Of what the last write left; null: none did. */
+  #digest: string | null = null;
   /** Of the changes: one may be written again. */
   readonly #keys = new IdSet();
   #count = 0;
+
+  /** @param version of the file whose rows were read; null: none was, and nothing is ever certain */
+  constructor(version: string | null) {
+    this.#version = version;
+  }
 
   /**
    * What is to be written in place of a file, and what is to be called with the version of the file that it has become, which calls
@@ -21,9 +27,9 @@ export class AddedRows {
     content: AsyncIterable<Buffer>,
     also: ((version: string) => void) | undefined,
   ): { readonly content: AsyncIterable<Buffer>; readonly written: (version: string) => void } {
-    const isOurs = !this.#isBegun || this.#left?.version === versionOf(file.stat);
+    const isOurs = this.#version === versionOf(file.stat);
     const hash = createHash('sha256');
-    [this.#isBegun, this.#left] = [true, null];
+    [this.#version, this.#digest] = [null, null];
     const hashed = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of content) {
         hash.update(chunk);
@@ -32,7 +38,7 @@ export class AddedRows {
     };
     const written = (version: string): void => {
       also?.(version);
-      if (isOurs) this.#left = { version, digest: hash.digest('hex') };
+      if (isOurs) [this.#version, this.#digest] = [version, hash.digest('hex')];
     };
     return { content: hashed(), written };
   }
@@ -48,8 +54,8 @@ export class AddedRows {
 
   /** How many there are, when the file is byte for byte as the last write left it; else 0. */
   async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
-    if (this.#left === null || this.#count === 0) return 0;
-    const isSame = (await digestOf(file, '', signal)) === this.#left.digest;
+    if (this.#digest === null || this.#count === 0) return 0;
+    const isSame = (await digestOf(file, '', signal)) === this.#digest;
     return isSame && (await file.isCurrent()) ? this.#count : 0;
   }
 }

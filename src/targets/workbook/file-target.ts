@@ -39,7 +39,7 @@ export class FileTarget implements Target {
   #bytes = 0;
   #requests = 0;
   /** Since the rows were read last. */
-  #added = new AddedRows();
+  #added = new AddedRows(null);
 
   /** @param path absolute; a symbolic link stays one */
   constructor(path: string, format: FileFormat) {
@@ -178,7 +178,7 @@ export class FileTarget implements Target {
   }
 
   async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
-    this.#added = new AddedRows();
+    this.#added = new AddedRows(versionOf(seen.stat));
     if (!(await seen.isCurrent())) throw this.#changed();
     await using file = await this.#openContent(path);
     if (file === null) throw this.#changed();
