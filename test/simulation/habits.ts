@@ -118,6 +118,7 @@ export class Habits {
     if (copy instanceof OlderState) this.#kept = [];
     const bringForward = 'older-copy:update';
     const allow = [copy.hasOneWay || this.#random.below(2) === 0 ? stopped : bringForward];
+    let isForward = false;
     for (let count = 0; count < 6; count++) {
       this.#note(`morning: sync that is allowed ${allow.join(', ')}`);
       const end = await this.#run(allow);
@@ -127,12 +128,13 @@ export class Habits {
       if (refused.includes(stopped)) allow[0] = stopped;
       else if (refused.length === 0) {
         const isHeld = await this.#isHeld();
+        isForward ||= allow[0] === bringForward;
         if (isHeld && allow[0] === bringForward && !isTwoWay(this.#world)) {
           allow[0] = stopped;
           continue;
         }
         if (isHeld) this.faults.push(`cells of an older copy are held after ${allow.join(', ')}`);
-        return copy.taken(this.#people, allow[0] === bringForward ? 'forward' : 'as edits');
+        return copy.taken(this.#people, isForward ? 'forward' : 'as edits');
       }
       allow.push(...refused.filter((code) => consequences.has(code)));
     }

@@ -96,6 +96,8 @@ export class People {
         if (field === 'companyName' && !isLinked) return;
         const value = this.#words.value(field, lead.companyName, 'web');
         if (value === null || (value === '' && !isLinked)) return;
+        // Nobody can tell that what is empty was emptied once more.
+        if (value === old) return;
         this.#forget(old);
         const stored = field === 'nextFollowUpAt' && value === '' ? null : value;
         const after = this.#sandbox.leads.edit(lead.id, { [field]: stored });
@@ -200,7 +202,7 @@ export class People {
     // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, the gap).
     if (isOfTwo && field === 'companyName') return null;
     const value = this.#words.value(field, name, 'sheet');
-    if (value === null || !this.#canType(field, value)) return null;
+    if (value === null || value === old || !this.#canType(field, value)) return null;
     this.#forget(old);
     this.#forgetEarlier(name, field);
     record[at] = value;
