@@ -75,8 +75,8 @@ function following({ pool, target }: StepContext, run: Run, after: number): Prom
 
 /**
  * Keeps what rows show before it is written over. When the run ends before it hears what became of the write, the next
- * one finds the new values there and does not know the old ones: then this line says what may be gone. Of a new row is kept
- * that it may be there.
+ * one finds the new values there and does not know the old ones: then this line says what may be gone. Of each is
+ * counted that it was begun: it may be there.
  */
 async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action[]): Promise<void> {
   const replacing = actions.filter(isReplacing);
@@ -88,7 +88,7 @@ async function recordBegun(db: pg.PoolClient, run: Run, actions: readonly Action
   });
   await forgetWrites(db, run, idsOf(replacing));
   await recordHistory(db, run, entries);
-  await countTries(db, idsOf(actions.filter((action) => !isReplacing(action))));
+  await countTries(db, idsOf(actions));
 }
 
 /** Whether there is a row already that an action writes to. */
@@ -155,7 +155,9 @@ function commit(
       run,
       states.flatMap((state) => heldOutcome(state, byId)),
     );
-    await forgetWrites(db, run, idsOf(actions.filter(isReplacing)));
+    // Of one that was begun before, and is not done now, the first write may have come about.
+    const isKnown = ({ id, tries }: Action): boolean => doneIds.has(id) || tries === 0;
+    await forgetWrites(db, run, idsOf(actions.filter((action) => isReplacing(action) && isKnown(action))));
     await recordHistory(
       db,
       run,
