@@ -16,6 +16,9 @@ test('csv: rows that were added are known to stand, unless anybody else was at t
     const target = harness.target();
     const add = (leadId: string) =>
       target.write([{ kind: 'append', key: leadId, leadId, values: {} }], never());
+    await add('z');
+    expect(await target.addedRows?.(never()), 'what stood there before is not known').toBe(0);
+    for await (const _ of (await target.open({ create: false }, never())).rows);
     await add('a');
     await add('b');
     expect(await target.addedRows?.(never())).toBe(2);
