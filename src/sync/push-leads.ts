@@ -116,14 +116,20 @@ async function freeOpen(
   faults: readonly Fault[],
   { written }: Pushing,
 ): Promise<void> {
-  const unwritten = open.map(({ id }) => id).filter((id) => !written.has(id));
+  const unsent = open.filter(({ id }) => !written.has(id));
   // One that was put off for the pace, or for a pause, was not tried; any other fault counts.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
   await takeBackTries(
     db,
-    unwritten.filter((id) => !tried.has(id)),
+    unsent.map(({ id }) => id).filter((id) => !tried.has(id)),
   );
-  await forgetWrites(db, run, unwritten);
+  // What an earlier attempt may have written over stays on record.
+  const untried = unsent.filter(({ tries }) => tries === 0);
+  await forgetWrites(
+    db,
+    run,
+    untried.map(({ id }) => id),
+  );
 }
 
 function isRateLimited(error: unknown): boolean {

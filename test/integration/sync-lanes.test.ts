@@ -164,3 +164,33 @@ test.each([
   );
   expect(sandbox.stats.byRoute.get - before).toBe(6 + 6);
 });
+
+test('a PATCH of which nobody heard, and a pause at the next try: what it may have replaced stays on record', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 2 } });
+  const { sheet, database } = workspace;
+  await workspace.sync();
+  sheet.edit(() => true, { City: 'Ulm' });
+  let [updates, looks] = [0, 0];
+  const lines: number[] = [];
+  await syncOver(
+    workspace,
+    (leads) =>
+      fourLanes(leads, async (what, _leadId, request) => {
+        if (what === 'update' && ++updates <= 2) {
+          await request();
+          throw new LeadsyncError('leads.unavailable', 'the reply was lost', { retry: 'now' });
+        }
+        if (what === 'get' && updates >= 2 && ++looks <= 2)
+          throw new LeadsyncError('leads.rate-limited', 'wait', { retry: 'later', retryAfterMs: 0 });
+        return request();
+      }),
+    async () => {
+      const { rows } = await database.pool.query<{ count: number }>(
+        `select count(distinct action_id)::int as count from history where side = 'lead' and field = 'city'`,
+      );
+      lines.push(...rows.map(({ count }) => count));
+    },
+  );
+  expect(lines.length).toBeGreaterThan(1);
+  expect(new Set(lines)).toEqual(new Set([2]));
+});
