@@ -77,13 +77,13 @@ describe('what people type is theirs', () => {
 describe('new rows alone', () => {
   const added = [append('id-4', { name: 'N4', city: '=Köln', due: null })];
   /** Writes them while somebody does something; the reads that follow the write. */
-  const writeWhile = async (harness: GoogleSheetsHarness, act: () => void) => {
+  const writeWhile = async (harness: GoogleSheetsHarness, act: () => void, then = () => {}) => {
     let reads: number | null = null;
     harness.sandbox.before = ({ method }) => {
       if (method === 'spreadsheets.batchUpdate' && reads === null) {
         act();
         reads = 0;
-      } else if (method === 'spreadsheets.values.batchGet' && reads !== null) reads++;
+      } else if (method === 'spreadsheets.values.batchGet' && reads !== null && reads++ === 0) then();
     };
     const outcomes = await harness.target().write(added, never());
     harness.sandbox.before = null;
@@ -96,13 +96,41 @@ describe('new rows alone', () => {
     expect(harness.show()?.at(-1)).toEqual(['id-4', 'N4', '', '=Köln', '', '']);
   });
 
-  test('are looked for in the whole tab when columns were moved at that moment, and taken out of the wrong ones', async () => {
+  test('are looked for in the whole tab when columns were moved at that moment, and set right', async () => {
     await using harness = await setUp();
     const { person } = harness.sandbox;
     const written = await writeWhile(harness, () => person.moveColumn(harness.tab, 1, 3));
-    expect(written.verdicts).toEqual(['row.changed']);
+    expect(written.verdicts).toEqual(['done']);
     expect(written.reads).toBeGreaterThan(1);
-    expect(harness.show()?.flat()).not.toContain('N4');
+    const [shown, row] = [harness.show()?.[0] ?? [], harness.show()?.at(-1) ?? []];
+    expect(headings.map((heading) => row[shown.indexOf(heading)])).toEqual([
+      'id-4',
+      'N4',
+      '',
+      '=Köln',
+      '',
+      '',
+    ]);
+  });
+
+  test('keep what somebody types into them before they are looked at, with their id', async () => {
+    for (const columns of [null, [1, 3] as const]) {
+      await using harness = await setUp();
+      const { person } = harness.sandbox;
+      const move = () => (columns === null ? undefined : person.moveColumn(harness.tab, ...columns));
+      const name = () => harness.show()?.[0]?.indexOf(headings[1] ?? '') ?? 0;
+      const written = await writeWhile(harness, move, () => person.type(harness.tab, 4, name(), 'N4 AG'));
+      expect(written.verdicts).toEqual(['done']);
+      const [shown, row] = [harness.show()?.[0] ?? [], harness.show()?.at(-1) ?? []];
+      expect(headings.map((heading) => row[shown.indexOf(heading)])).toEqual([
+        'id-4',
+        'N4 AG',
+        '',
+        '=Köln',
+        '',
+        '',
+      ]);
+    }
   });
 });
 

@@ -221,7 +221,7 @@ export class Life {
             async () => {
               const found = await digest(signal);
               // Whoever knows it again knows what it shows.
-              if (found !== null) witness.table(await idsOf(target, signal));
+              if (found !== null) await seen((await target.open({ create: false }, signal)).rows, witness);
               return found;
             },
             'both',
@@ -265,21 +265,20 @@ export class Life {
   }
 }
 
-async function idsOf(target: Target, signal: AbortSignal): Promise<readonly string[]> {
-  const ids: string[] = [];
-  const { rows } = await target.open({ create: false }, signal);
-  for await (const batch of rows) ids.push(...batch.flatMap(({ leadId }) => leadId ?? []));
-  return ids;
+async function seen(rows: AsyncIterable<readonly TargetRow[]>, witness: Witness): Promise<void> {
+  for await (const _ of watched(rows, witness));
 }
 
 async function* watched(
   batches: AsyncIterable<readonly TargetRow[]>,
   witness: Witness,
 ): AsyncGenerator<readonly TargetRow[]> {
-  const seen: string[] = [];
+  const ids: string[] = [];
+  let rows = 0;
   for await (const batch of batches) {
-    seen.push(...batch.flatMap(({ leadId }) => (leadId === null ? [] : [leadId])));
+    rows += batch.length;
+    ids.push(...batch.flatMap(({ leadId }) => (leadId === null ? [] : [leadId])));
     yield batch;
   }
-  witness.table(seen);
+  witness.table(ids, rows);
 }

@@ -82,6 +82,7 @@ export class People {
           const record = this.#pick(records);
           if (record === undefined) return;
           if (this.mishaps.isHit(record) || this.#isRetyped(record, headings)) return;
+          if (isNameOfAnother(record, headings, records)) return;
           const told = this.#retype(record, headings);
           if (told !== null) tell(told);
         });
@@ -350,4 +351,18 @@ export class People {
   #pick<T>(items: readonly T[]): T | undefined {
     return items[this.#random.below(items.length)];
   }
+}
+
+/**
+ * Whether a row without id shows the name of another row, until what was written into it when people moved rows is put
+ * back: nobody can tell for which of them something is typed there.
+ */
+function isNameOfAnother(
+  record: readonly string[],
+  headings: readonly string[],
+  records: readonly (readonly string[])[],
+): boolean {
+  if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
+  const company = (of: readonly string[]) => entityOf(of[headings.indexOf('Company')] ?? '');
+  return records.some((other) => other !== record && company(other) === company(record));
 }

@@ -50,9 +50,10 @@ export class Witness {
     if (!torn && !this.#isFiltered && ids.length > 0) this.#miss(this.#leads, ids);
   }
 
-  table(ids: readonly string[]): void {
+  /** `rows`: with or without an id. An empty table proves nothing. */
+  table(ids: readonly string[], rows: number): void {
     this.#see(this.#rows, ids);
-    if (ids.length > 0) this.#miss(this.#rows, ids);
+    if (rows > 0) this.#miss(this.#rows, ids);
   }
 
   got(id: string, isThere: boolean): void {

@@ -10,12 +10,14 @@ export interface PutBack extends SentRow {
 }
 
 type Place = [row: number, column: number];
+type Cells = ReadonlyMap<number, GridCell>;
 
 /**
  * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
  * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
- * their other cells, columns by their heading; a row or column that the look did not see was blank. Of an update that did
- * not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. Where nothing
+ * their other cells, columns by their heading; a row or column that the look did not see was blank. A new row that came
+ * below moved columns is set right: taken out, it would take along the id of what somebody has typed there since. Of an
+ * update that did not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. Where nothing
  * was moved nothing is put back: what differs there, people have typed. `before` and `after` of the alignment are that
  * look and a later one; `all`: everything that was sent.
  */
@@ -29,23 +31,23 @@ export function cellsToPutBack(
   const isAstray = new Set(astray);
   const arrived = all.filter((sent) => !sent.isNew && !isAstray.has(sent));
   const meant = new Map(arrived.map(({ row, cells }) => [row, cells]));
-  const hits = new Map<number, { columns: Set<number>; because: Set<SentRow>; isOwn: boolean }>();
+  const hits = new Map<number, { columns: Set<number>; because: Set<SentRow>; own: Cells | null }>();
   const search = new StraySearch(alignment);
   for (const sent of all) {
     for (const [row, column] of hitCells(sent, isAstray.has(sent), alignment, search)) {
-      const hit = hits.get(row) ?? { columns: new Set(), because: new Set(), isOwn: false };
+      const hit = hits.get(row) ?? { columns: new Set(), because: new Set(), own: null };
       hit.columns.add(column);
       hit.because.add(sent);
-      hits.set(row, { ...hit, isOwn: hit.isOwn || sent.isNew });
+      hits.set(row, sent.isNew ? { ...hit, own: belonging(sent, alignment) } : hit);
     }
   }
-  return [...hits].flatMap(([row, { columns, because, isOwn }]) => {
-    const rowBefore = isOwn ? null : alignment.rowBefore(row, columns);
+  return [...hits].flatMap(([row, { columns, because, own }]) => {
+    const rowBefore = own !== null ? null : alignment.rowBefore(row, columns);
     const cells = new Map<number, GridCell>();
     for (const column of columns) {
       const columnBefore = alignment.columnBefore(column);
       const isNew = rowBefore === null || columnBefore === null;
-      const cell = isNew ? null : cellAt(alignment.before, rowBefore, columnBefore);
+      const cell = isNew ? (own?.get(column) ?? null) : cellAt(alignment.before, rowBefore, columnBefore);
       const shown = cellAt(alignment.after, row, column);
       const wanted = isNew ? undefined : meant.get(rowBefore)?.get(columnBefore);
       const isWanted = wanted !== undefined && sameGridCell(wanted, shown);
@@ -147,21 +149,31 @@ function halfArrived(sent: SentRow, alignment: Alignment): Place[] {
   });
 }
 
-/**
- * A row of our own, inserted when the columns had been moved: all of it is taken out again. One whose cells are where
- * they belong was edited by somebody since, and stays.
- */
+/** The cells of a row of our own that was inserted when the columns had been moved; not those that somebody has typed into. */
 function strayNewRow(sent: SentRow, alignment: Alignment, search: StraySearch): Place[] {
   const { id } = alignment.columns;
   const leadId = sent.cells.get(id) ?? null;
   if (leadId === null) return [];
   const row = shows(alignment, sent.row, id, leadId) ? sent.row : search.onlyRow(id, leadId);
   if (row === null) return [];
-  const found = [...sent.cells].filter(
-    ([column, cell]) => cell !== null && shows(alignment, row, column, cell),
+  const isOurs = (column: number): boolean => shows(alignment, row, column, sent.cells.get(column) ?? null);
+  const found = [...sent.cells].flatMap(([column, cell]) =>
+    cell !== null && isOurs(column) ? [column] : [],
   );
-  const isStray = found.some(([column]) => isMovedColumn(column, alignment));
-  return isStray ? found.map(([column]): Place => [row, column]) : [];
+  if (!found.some((column) => isMovedColumn(column, alignment))) return [];
+  const free = [...belonging(sent, alignment).keys()].filter(isOurs);
+  return [...new Set([...found, ...free])].map((column): Place => [row, column]);
+}
+
+/** The cells of a new row by the columns, as they are now, in which they belong; none where its id has no column. */
+function belonging({ cells }: SentRow, alignment: Alignment): Cells {
+  if (alignment.idAfter === null) return new Map();
+  return new Map(
+    [...cells].flatMap(([column, cell]): [number, GridCell][] => {
+      const now = alignment.columnAfter(column);
+      return now === null ? [] : [[now, cell]];
+    }),
+  );
 }
 
 function shows(alignment: Alignment, row: number, column: number, cell: GridCell): boolean {

@@ -3,7 +3,7 @@ import { cellName, quotedTab } from './a1.ts';
 import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, writtenCells } from './cell-writes.ts';
-import { cellAt, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
+import { cellAt, type Grid, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
 import { readAgain } from './look.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
@@ -86,8 +86,10 @@ export class UnsettledWrite {
       for (const row of toPut)
         leads.set(row, [...new Set(row.because.flatMap((each) => leads.get(each) ?? []))]);
       if (round === rounds) notPutBack.add(toPut, true);
-      if (round === rounds || toPut.length === 0)
+      if (round === rounds || toPut.length === 0) {
+        for (const lead of this.#setRight(sent, after)) astray.delete(lead);
         return { astray, putBack: putBack.names, notPutBack: notPutBack.names };
+      }
       const refused = await this.#putBack(toPut, signal);
       all = toPut.filter((row) => !refused.has(row));
       putBack.add(all, false);
@@ -128,6 +130,15 @@ export class UnsettledWrite {
       if (isRefused(error)) return false;
       throw error;
     }
+  }
+
+  /** The leads whose new rows stand below the right headings at last. */
+  #setRight(sent: readonly SentFor[], after: Grid): string[] {
+    const rows = sent.filter(({ isNew }) => isNew);
+    if (rows.length === 0) return [];
+    const { grid, own } = this.#ground;
+    const alignment = new Alignment(grid, after, own, linkedIds(sent, own.id));
+    return rows.flatMap((row) => (hasArrived(row, alignment, sent) ? [idKey(row.leadId)] : []));
   }
 
   /** Returns what is refused: nothing more can be done for it. */

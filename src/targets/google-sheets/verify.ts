@@ -24,19 +24,19 @@ export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyM
 
 /**
  * Whether the row that was meant shows all that was sent to it. If not, somebody moved rows or columns at that moment
- * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more. `all`:
- * everything that was sent.
+ * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more. A new row is
+ * there with its id: what differs in it people have typed since, unless its cells came below the headings of others.
+ * `all`: everything that was sent.
  */
 export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
   if (isEmptied(sent, alignment, all)) return true;
   const row = meantRow(sent, alignment);
-  return (
-    row !== null &&
-    [...sent.cells].every(([column, cell]) => {
-      const now = alignment.columnAfter(column);
-      return now !== null && sameGridCell(cellAt(alignment.after, row, now), cell);
-    })
-  );
+  if (row === null) return false;
+  return [...sent.cells].every(([column, cell]) => {
+    const now = alignment.columnAfter(column);
+    if (now !== null && sameGridCell(cellAt(alignment.after, row, now), cell)) return true;
+    return sent.isNew && (now === column || !sameGridCell(cellAt(alignment.after, row, column), cell));
+  });
 }
 
 /** The row that was meant, wherever it is now and whatever became of the cells that were sent; null: not found. */
