@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Route } from '../../src/sandbox/faults.ts';
 import { until } from '../support/until.ts';
 import { Workspace } from '../support/workspace.ts';
@@ -38,25 +38,31 @@ test.each(moments)(
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    onTestFinished(() => void paused.kill('SIGKILL'));
     const said = text(paused.stdout);
     await until('the request is under way', () => sandbox.stats.byRoute[on] === before + nth);
-    paused.kill('SIGSTOP');
-    try {
-      await until('its lease has run out', async () => {
-        const { rowCount } = await database.pool.query('select from leases where expires_at < now()');
-        return rowCount === 1;
-      });
-      expect((await workspace.sync()).status).toBe('succeeded');
-      const others = sandbox.log.length;
-      // What the people do now would be written over by somebody who goes on where he was.
-      sandbox.leads.edit(first, { city: 'Mainz' });
+    // In the middle of a transaction it would keep the other one waiting, until the server ends that after a minute.
+    await until('it is paused between transactions', async () => {
+      paused.kill('SIGSTOP');
+      const { rowCount } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+      );
+      if (rowCount === 0) return true;
       paused.kill('SIGCONT');
-      await once(paused, 'exit');
-      expect((await said).trim()).toBe('busy');
-      expect(sandbox.log.slice(others)).toEqual([]);
-    } finally {
-      paused.kill('SIGKILL');
-    }
+      return false;
+    });
+    await until('its lease has run out', async () => {
+      const { rowCount } = await database.pool.query('select from leases where expires_at < now()');
+      return rowCount === 1;
+    });
+    expect((await workspace.sync()).status).toBe('succeeded');
+    const others = sandbox.log.length;
+    // What the people do now would be written over by somebody who goes on where he was.
+    sandbox.leads.edit(first, { city: 'Mainz' });
+    paused.kill('SIGCONT');
+    await once(paused, 'exit');
+    expect((await said).trim()).toBe('busy');
+    expect(sandbox.log.slice(others)).toEqual([]);
 
     expect((await workspace.sync()).status).toBe('succeeded');
     expect(sandbox.leads.size).toBe(13);
