@@ -258,12 +258,16 @@ export class People {
     return lead !== undefined && entity !== null && entityOf(lead.companyName) !== entity;
   }
 
-  /** A new row of which more than half is retyped while its lead is being made may get two: a known limit (promise 3). */
+  /**
+   * A new row of which more than half is retyped before it is known that it has got its id may get two leads: a known
+   * limit (promise 3).
+   */
   #isRetyped(record: readonly string[], headings: readonly string[]): boolean {
-    if ((record[headings.indexOf('Lead ID')] ?? '') !== '') return false;
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
-    const status = headings.indexOf('Status');
-    const filled = record.filter((cell, column) => cell !== '' && column !== status).length;
+    const others = [headings.indexOf('Status'), headings.indexOf('Lead ID')];
+    const filled = record.filter((cell, column) => cell !== '' && !others.includes(column)).length;
+    const hasId = (record[headings.indexOf('Lead ID')] ?? '') !== '';
+    if (hasId) return filled < 2 && !this.settled.has(`${entity}.companyName`);
     if (filled < 2 || this.#retyped.has(entity)) return true;
     this.#retyped.add(entity);
     return false;
