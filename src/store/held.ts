@@ -36,14 +36,16 @@ export interface Held {
 
 export interface NewHeld {
   readonly leadId: string | null;
-  readonly rowKey: string;
-  readonly field: string;
+  /** Of a row without id. */
+  readonly rowKey?: string;
+  /** Absent: the whole record, as are the values. */
+  readonly field?: string;
   readonly row: number | null;
   readonly code: string;
   readonly message: string;
   readonly base?: Cell | undefined;
-  readonly lead: Cell;
-  readonly rowValue: Cell;
+  readonly lead?: Cell;
+  readonly rowValue?: Cell;
 }
 
 /** Of one that is held already. */
@@ -75,14 +77,14 @@ export async function hold(db: Queryable, run: RoundRef, newItems: readonly NewH
       run.id,
       run.round,
       items.map((item) => item.leadId ?? ''),
-      items.map((item) => item.rowKey),
-      items.map((item) => item.field),
+      items.map((item) => item.rowKey ?? ''),
+      items.map((item) => item.field ?? ''),
       items.map((item) => item.row),
       items.map((item) => item.code),
       items.map((item) => item.message),
       items.map((item) => (item.base === undefined ? null : JSON.stringify(item.base))),
-      items.map((item) => JSON.stringify(item.lead)),
-      items.map((item) => JSON.stringify(item.rowValue)),
+      items.map((item) => JSON.stringify(item.lead ?? null)),
+      items.map((item) => JSON.stringify(item.rowValue ?? null)),
     ],
   );
 }
@@ -100,7 +102,7 @@ export async function releaseRow(
   );
 }
 
-function keyOf({ leadId, rowKey, field }: NewHeld): string {
+function keyOf({ leadId, rowKey = '', field = '' }: NewHeld): string {
   return JSON.stringify([leadId ?? '', rowKey, field]);
 }
 
@@ -196,7 +198,7 @@ export async function decideHeld(
          and coalesce(row_value, 'null') = $4::jsonb returning *)
      insert into decisions (connection, lead_id, field, choice, lead_value, row_value, decided_by, held_id)
      select connection, lead_id, field, resolution, lead_value, row_value, $5, id from decided`,
-    [item.id, use, JSON.stringify(item.lead), JSON.stringify(item.rowValue), by],
+    [item.id, use, JSON.stringify(item.lead ?? null), JSON.stringify(item.rowValue ?? null), by],
   );
   return rowCount === 1;
 }

@@ -101,9 +101,8 @@ async function failed(
     await abandonIntents(db, [intentId]);
     await settleActions(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
     const message = `no lead was made of row ${action.row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
-    await hold(db, run, [
-      { ...heldRecord(action), leadId: null, rowKey: action.rowKey, code: 'lead.create-refused', message },
-    ]);
+    const { rowKey, row } = action;
+    await hold(db, run, [{ leadId: null, rowKey, row, code: 'lead.create-refused', message }]);
   });
 }
 
@@ -126,7 +125,7 @@ function commit(
       const code = isUnreadable(row) ? 'row.unreadable' : 'lead.unreadable';
       const { type } = fields.find((mapping) => mapping.field === field) ?? { type: 'text' };
       const message = holdMessage(code, { field, type }, lead, row);
-      held.push({ ...heldRecord(action), leadId, field, code, message, lead, rowValue: row });
+      held.push({ leadId, field, row: action.row, code, message, lead, rowValue: row });
       continue;
     }
     if (sameCell(lead, row)) {
@@ -136,9 +135,9 @@ function commit(
       agreed[field] = lead;
       const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made: it stored ${showCell(lead)}. It is not sent again until it changes`;
       held.push({
-        ...heldRecord(action),
         leadId,
         field,
+        row: action.row,
         code: 'lead.field-refused',
         message,
         lead,
@@ -169,10 +168,6 @@ function asStored(changes: Changes, stored: Cells): Changes {
     return to === null ? [] : [[field, { ...change, to }] as const];
   });
   return Object.fromEntries(shown);
-}
-
-function heldRecord(action: Action) {
-  return { leadId: action.leadId, rowKey: '', field: '', row: action.row, lead: null, rowValue: null };
 }
 
 function sentValues(action: Action): Values {

@@ -17,7 +17,7 @@ import {
 import { analyzePairs, isMany } from '../store/statistics.ts';
 import type { RowChange, RowOutcome } from '../targets/target.ts';
 import { holding, type StepContext } from './context.ts';
-import { markOf } from './table-mark.ts';
+import { writeBatches } from './write-batches.ts';
 
 /** Lines of a page, from one place to another, that are written together. */
 interface Piece {
@@ -39,42 +39,33 @@ interface Written {
 
 /** Makes the rows of new leads, of which there may be very many. Lines whose fate is another one get an action of their own. */
 export async function pushNewRows(context: StepContext, run: Run): Promise<void> {
-  const { target, connection, cut } = context;
-  const told = connection.target.statusColumn === undefined ? {} : { status: inStep };
-  // What became of a batch is stored while the next one is written, as in `pushRows`.
-  let storing = Promise.resolve();
+  const told = context.connection.target.statusColumn === undefined ? {} : { status: inStep };
   let pairs = 0;
-  let mark: Awaited<ReturnType<typeof markOf>>;
-  for await (const batch of batchesOf(context, run)) {
-    if (context.stop.aborted) await storing;
-    context.stop.throwIfAborted();
-    await holding(context, (db) =>
+  await writeBatches(context, run, {
+    batches: batchesOf(context, run),
+    begin: (db, batch) =>
       pagesBegun(
         db,
         batch.map(({ page, to }) => ({ id: page.id, to })),
       ),
-    );
-    const lines = batch
-      .flatMap(({ page, from, to }) => page.lines.slice(from, to))
-      .filter((line) => line !== null);
-    const repeated = new Set(batch.flatMap(({ page, from }) => page.lines.slice(from, page.begun)));
-    mark ??= await markOf(context, run);
-    const outcomes = await target.write(
-      lines.map((line): RowChange => {
+    async changes(batch) {
+      const repeated = new Set(batch.flatMap(({ page, from }) => page.lines.slice(from, page.begun)));
+      return linesOf(batch).map((line): RowChange => {
         const [leadId, values] = line;
         return { kind: 'append', key: leadId, leadId, values, ...told, isRepeated: repeated.has(line) };
-      }),
-      cut,
-      mark,
-    );
-    await storing;
-    await mark?.settle();
-    storing = commit(context, run, batch, written(lines, outcomes));
-    storing.catch(() => {});
-    pairs += lines.length;
-  }
-  await storing;
+      });
+    },
+    commit(batch, outcomeOf) {
+      const lines = linesOf(batch).map((line) => ({ line, outcome: outcomeOf(line[0]) }));
+      pairs += lines.length;
+      return commit(context, run, batch, lines);
+    },
+  });
   if (isMany(pairs)) await analyzePairs(context.pool);
+}
+
+function linesOf(batch: readonly Piece[]): readonly PageLine[] {
+  return batch.flatMap(({ page, from, to }) => page.lines.slice(from, to)).filter((line) => line !== null);
 }
 
 async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Piece[]> {
@@ -93,15 +84,6 @@ async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerat
     }
   }
   if (batch.length > 0) yield batch;
-}
-
-function written(lines: readonly PageLine[], outcomes: readonly RowOutcome[]): readonly Written[] {
-  const byKey = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
-  return lines.map((line) => {
-    const outcome = byKey.get(line[0]);
-    if (outcome === undefined) throw new Error('the target gave no outcome for a new row');
-    return { line, outcome };
-  });
 }
 
 /** The action of a line that has one of its own. */
@@ -199,20 +181,7 @@ async function settleOthers(db: pg.PoolClient, run: Run, others: readonly Writte
     db,
     run,
     others.flatMap(({ line: [leadId], outcome }) =>
-      outcome.status === 'held'
-        ? [
-            {
-              leadId,
-              rowKey: '',
-              field: '',
-              row: null,
-              code: outcome.code,
-              message: outcome.message,
-              lead: null,
-              rowValue: null,
-            },
-          ]
-        : [],
+      outcome.status === 'held' ? [{ leadId, row: null, code: outcome.code, message: outcome.message }] : [],
     ),
   );
 }

@@ -1,14 +1,7 @@
 import type pg from 'pg';
 import { rowKinds } from '../merge/action.ts';
 import { deletedText } from '../merge/row-status.ts';
-import {
-  type Action,
-  type ActionOutcome,
-  countTries,
-  pendingActions,
-  settleActions,
-  writtenCells,
-} from '../store/actions.ts';
+import { type Action, countTries, pendingActions, settleActions, writtenCells } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import { intentsLinked } from '../store/intents.ts';
@@ -23,54 +16,48 @@ import { pushNewRows } from './push-new-rows.ts';
 import { readable, rowChange } from './row-change.ts';
 import { settleUndoneRows } from './settle-undone-rows.ts';
 import { newRowStatus, showStatus } from './show-status.ts';
-import { markOf } from './table-mark.ts';
+import { writeBatches } from './write-batches.ts';
 
 /**
  * Carries out what concerns the target, in batches that the target applies as a whole. The baseline moves only for
  * changes that the target confirmed; a batch whose confirmation was lost is simply written again.
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
-  const { target } = context;
-  let next = following(context, run, 0);
-  // What became of a batch is stored while the next one is written. Should that fail, the lease waits for what is stored.
-  let storing = Promise.resolve();
-  let mark: Awaited<ReturnType<typeof markOf>>;
-  for (;;) {
-    // What is known to be written is stored before the run stops: its transaction may not have begun yet.
-    if (context.stop.aborted) await storing;
-    context.stop.throwIfAborted();
-    const actions = await next;
-    const last = actions.at(-1);
-    if (last === undefined) break;
-    next = following(context, run, last.id);
-    await holding(context, (db) => recordBegun(db, run, actions));
-    const status = await statusOfNewRows(context, actions);
-    const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
-    const was = await placesOf(context.pool, run.connection, created);
-    const deleted = deletedText(day(context.clock.now()));
-    mark ??= await markOf(context, run);
-    const outcomes = await target.write(
-      actions.map((action) => rowChange(run, action, deleted, status(action), was.get(action.leadId ?? ''))),
-      // A write that has begun may end, so that it is also looked where it arrived.
-      context.cut,
-      mark,
-    );
-    await storing;
-    await mark?.settle();
-    storing = commit(context, run, actions, outcomes);
-    storing.catch(() => {});
-  }
-  await storing;
+  await writeBatches(context, run, {
+    batches: batchesOf(context, run),
+    begin: (db, actions) => recordBegun(db, run, actions),
+    async changes(actions) {
+      const status = await statusOfNewRows(context, actions);
+      const created = actions.flatMap(({ kind, leadId }) => (kind === 'create-row' ? (leadId ?? []) : []));
+      const was = await placesOf(context.pool, run.connection, created);
+      const deleted = deletedText(day(context.clock.now()));
+      return actions.map((action) =>
+        rowChange(run, action, deleted, status(action), was.get(action.leadId ?? '')),
+      );
+    },
+    commit: (actions, outcomeOf) => commit(context, run, actions, outcomeOf),
+  });
   await pushNewRows(context, run);
   await showStatus(context, run);
   return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
-/** The next batch after an action. Asked for while the one before is written; that may fail first. */
-function following({ pool, target }: StepContext, run: Run, after: number): Promise<readonly Action[]> {
-  const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
-  actions.catch(() => {});
-  return actions;
+/** Each batch is asked for while the one before is written. */
+async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Action[]> {
+  const following = (after: number): Promise<readonly Action[]> => {
+    const actions = pendingActions(pool, run, rowKinds, target.batchSize, after);
+    // The write may fail first.
+    actions.catch(() => {});
+    return actions;
+  };
+  let next = following(0);
+  for (;;) {
+    const actions = await next;
+    const last = actions.at(-1);
+    if (last === undefined) return;
+    next = following(last.id);
+    yield actions;
+  }
 }
 
 /**
@@ -117,28 +104,14 @@ function commit(
   context: StepContext,
   run: Run,
   actions: readonly Action[],
-  outcomes: readonly RowOutcome[],
+  outcomeOf: (key: string) => RowOutcome,
 ): Promise<void> {
-  const byKey = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
-  const byId = new Map(actions.map((action) => [action.id, action]));
-  const states: ActionOutcome[] = actions.map((action) => {
-    const outcome = byKey.get(String(action.id));
-    if (outcome === undefined) throw new Error(`the target gave no outcome for action ${action.id}`);
-    if (outcome.status === 'done') return { actionId: action.id, state: 'done' };
-    // A table without a status column cannot be marked: the row stays as it is and the deletion is remembered here.
-    const { code, message } = outcome;
-    if (code === 'target.no-status-column') return { actionId: action.id, state: 'done', code };
-    // Nothing is wrong with the row: only the undo cannot have it.
-    const isUndosOwn = code === 'row.has-own-cells' && run.undoOf !== null;
-    const state = isUndosOwn ? 'put-off' : outcome.status;
-    return { actionId: action.id, state, code, message };
-  });
-  const doneIds = new Set(states.filter((state) => state.state === 'done').map((state) => state.actionId));
-  const done = actions.filter((action) => doneIds.has(action.id));
+  const ended = actions.map((action) => ({ action, ...fateOf(run, outcomeOf(String(action.id))) }));
+  const done = ended.flatMap(({ action, state }) => (state === 'done' ? [action] : []));
   const shown = done.flatMap(({ id, leadId, kind, changes }) => {
     if (leadId === null || !['create-row', 'update-row', 'link'].includes(kind)) return [];
-    const outcome = byKey.get(String(id));
-    const row = outcome?.status === 'done' ? outcome.row : undefined;
+    const outcome = outcomeOf(String(id));
+    const row = outcome.status === 'done' ? outcome.row : undefined;
     return [{ leadId, row, values: readable(writtenCells(changes)) }];
   });
   const edited = done.filter(isReplacing);
@@ -149,15 +122,20 @@ function commit(
 
   return holding(context, async (db) => {
     const bases = await basesOfMatched(db, run, done.filter(isMatched));
-    await settleActions(db, states);
+    await settleActions(
+      db,
+      ended.map(({ action, ...fate }) => ({ actionId: action.id, ...fate })),
+    );
     await hold(
       db,
       run,
-      states.flatMap((state) => heldOutcome(state, byId)),
+      ended.flatMap(({ action: { leadId, row }, state, code, message }) =>
+        state === 'held' ? [{ leadId, row, code, message }] : [],
+      ),
     );
     // Of one that was begun before, and is not done now, the first write may have come about.
-    const isKnown = ({ id, tries }: Action): boolean => doneIds.has(id) || tries === 0;
-    await forgetWrites(db, run, idsOf(actions.filter((action) => isReplacing(action) && isKnown(action))));
+    const known = ended.filter(({ action, state }) => state === 'done' || action.tries === 0);
+    await forgetWrites(db, run, idsOf(known.map(({ action }) => action).filter(isReplacing)));
     await recordHistory(
       db,
       run,
@@ -192,6 +170,17 @@ function commit(
   });
 }
 
+/** What an outcome is to an action. */
+function fateOf(run: Run, outcome: RowOutcome) {
+  if (outcome.status === 'done') return { state: 'done' } as const;
+  const { status, code, message } = outcome;
+  // A table without a status column cannot be marked: the row stays as it is and the deletion is remembered here.
+  if (code === 'target.no-status-column') return { state: 'done', code } as const;
+  // Nothing is wrong with the row: only the undo cannot have it.
+  const isUndosOwn = code === 'row.has-own-cells' && run.undoOf !== null;
+  return { state: isUndosOwn ? 'put-off' : status, code, message } as const;
+}
+
 /** A removed row is kept in the history cell by cell. */
 function historyOf(run: Run, action: Action): Action['changes'] {
   if (action.kind !== 'remove-row') return action.changes;
@@ -199,21 +188,4 @@ function historyOf(run: Run, action: Action): Action['changes'] {
   return Object.fromEntries(
     Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
   );
-}
-
-function heldOutcome(state: ActionOutcome, byId: ReadonlyMap<number, Action>) {
-  const action = byId.get(state.actionId);
-  if (state.state !== 'held' || action === undefined) return [];
-  return [
-    {
-      leadId: action.leadId,
-      rowKey: '',
-      field: '',
-      row: action.row,
-      code: state.code ?? 'row.refused',
-      message: state.message ?? 'the target does not take this change',
-      lead: null,
-      rowValue: null,
-    },
-  ];
 }

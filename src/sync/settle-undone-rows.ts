@@ -51,7 +51,7 @@ async function takenAway(
   db: pg.PoolClient,
   run: Run,
   done: readonly Action[],
-): Promise<readonly (NewHeld & { readonly cells: Cells })[]> {
+): Promise<readonly (NewHeld & { readonly rowKey: string; readonly cells: Cells })[]> {
   const taken = done.filter((one) => ['unlink', 'remove-row'].includes(one.kind) && !isMatched(one));
   const leads = await scannedLeadCells(
     db,
@@ -66,6 +66,6 @@ async function takenAway(
     const place = isRow ? { leadId: null, row } : { leadId, row: null };
     const rowKey = fingerprint(cells, fields);
     const message = undoneMessages[code];
-    return [{ ...place, rowKey, field: '', code, message, lead: null, rowValue: null, cells }];
+    return [{ ...place, rowKey, code, message, cells }];
   });
 }

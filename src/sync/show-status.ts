@@ -4,8 +4,8 @@ import { type HeldFact, inStep, rowStatus } from '../merge/row-status.ts';
 import { type RowStanding, rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
 import type { RowChange } from '../targets/target.ts';
-import { holding, type StepContext } from './context.ts';
-import { markOf } from './table-mark.ts';
+import type { StepContext } from './context.ts';
+import { writeBatches } from './write-batches.ts';
 
 /**
  * Tells people in the status column how each row stands now: the last thing that a round writes. Only cells that do not
@@ -13,29 +13,33 @@ import { markOf } from './table-mark.ts';
  * undo, and a reviewed plan, which touches nothing but its lines, leave the texts to the next sync.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
-  const { pool, connection, target, stop, cut } = context;
-  if (connection.target.statusColumn === undefined) return;
+  if (context.connection.target.statusColumn === undefined) return;
   if (run.undoOf !== null || run.approval !== null) return;
+  await writeBatches(context, run, {
+    batches: batchesOf(context, run),
+    begin: async () => {},
+    changes: async (changes) => changes,
+    async commit(changes, outcomeOf) {
+      const refused = changes.filter(({ key }) => outcomeOf(key).status !== 'done').length;
+      if (refused > 0) context.log.info({ run: run.id, refused }, 'status cells that cannot be written to');
+    },
+  });
+}
+
+async function* batchesOf(
+  { pool, connection, target }: StepContext,
+  run: Run,
+): AsyncGenerator<readonly RowChange[]> {
   const headings = headingsOf(connection.fields);
   const changes = new Map<string, RowChange>();
   for await (const standing of rowStandings(pool, run, inStep)) {
     const change = statusChange(standing, headings, changes.size);
     if (change !== null) changes.set(change.key, change);
-    if (changes.size >= target.batchSize) await flush();
-  }
-  await flush();
-
-  async function flush(): Promise<void> {
-    if (changes.size === 0) return;
-    stop.throwIfAborted();
-    await holding(context, async () => undefined);
-    const mark = await markOf(context, run);
-    const outcomes = await target.write([...changes.values()], cut, mark);
-    await mark?.settle();
+    if (changes.size < target.batchSize) continue;
+    yield [...changes.values()];
     changes.clear();
-    const refused = outcomes.filter(({ status }) => status !== 'done').length;
-    if (refused > 0) context.log.info({ run: run.id, refused }, 'status cells that cannot be written to');
   }
+  if (changes.size > 0) yield [...changes.values()];
 }
 
 /** What the status column of a new row says when it is written. */

@@ -250,7 +250,6 @@ function refusal(
   const why = withoutStop(said ?? `it accepted the request, but has ${showCell(now)}`);
   return {
     leadId: action.leadId,
-    rowKey: '',
     field,
     row: action.row,
     code: 'lead.field-refused',

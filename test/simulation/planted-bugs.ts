@@ -33,19 +33,17 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',
     file: 'src/sync/push-rows.ts',
-    from: `    await holding(context, (db) => recordBegun(db, run, actions));
-    const status`,
-    to: `    await holding(context, (db) => recordBegun(db, run, actions));
-    await holding(context, (db) =>
-      moveBase(
+    from: `    begin: (db, actions) => recordBegun(db, run, actions),`,
+    to: `    async begin(db, actions) {
+      await recordBegun(db, run, actions);
+      await moveBase(
         db,
         run.connection,
         actions
           .filter(({ kind }) => kind === 'update-row' || kind === 'create-row')
           .map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
-      ),
-    );
-    const status`,
+      );
+    },`,
   },
   {
     name: 'intent journal: the intent is committed after the POST',
