@@ -16,6 +16,14 @@ export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
       signal,
       shouldRetry: ({ error }) => error instanceof LeadsyncError && error.retry === 'now',
     });
+  return withCalls(leads, {
+    list: (request, signal) => patiently(signal, () => leads.list(request, signal)),
+    get: (id, signal, after) => patiently(signal, () => leads.get(id, signal, after)),
+  });
+}
+
+/** The same service, but for what is given in place of its own. */
+export function withCalls(leads: LeadsPort, calls: Partial<LeadsPort>): LeadsPort {
   return {
     get requests() {
       return leads.requests;
@@ -27,10 +35,11 @@ export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
       return leads.lanes;
     },
     outlook: () => leads.outlook(),
-    list: (request, signal) => patiently(signal, () => leads.list(request, signal)),
-    get: (id, signal, after) => patiently(signal, () => leads.get(id, signal, after)),
+    list: (...args) => leads.list(...args),
+    get: (...args) => leads.get(...args),
     create: (...args) => leads.create(...args),
     update: (...args) => leads.update(...args),
     delete: (...args) => leads.delete(...args),
+    ...calls,
   };
 }

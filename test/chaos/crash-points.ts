@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import type pg from 'pg';
+import { withCalls } from '../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
 import type { Target } from '../../src/targets/target.ts';
 
@@ -86,22 +87,15 @@ export class CrashPoints {
   }
 
   leads(leads: LeadsPort): LeadsPort {
-    return {
-      get requests() {
-        return leads.requests;
-      },
-      get pacedMs() {
-        return leads.pacedMs;
-      },
+    return withCalls(leads, {
       // Death finds several at work, also where the service was not asked often enough for that.
       lanes: 4,
-      outlook: () => leads.outlook(),
       list: (...args) => this.#pass('GET /v1/leads', () => leads.list(...args)),
       get: (...args) => this.#pass('GET /v1/leads/ID', () => leads.get(...args)),
       create: (...args) => this.#pass('POST /v1/leads', () => leads.create(...args)),
       update: (...args) => this.#pass('PATCH /v1/leads/ID', () => leads.update(...args)),
       delete: (...args) => this.#pass('DELETE /v1/leads/ID', () => leads.delete(...args)),
-    };
+    });
   }
 
   target(target: Target): Target {

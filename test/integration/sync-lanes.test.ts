@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { LeadsyncError } from '../../src/errors.ts';
+import { withCalls } from '../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import { advanceRun } from '../../src/sync/run.ts';
@@ -29,21 +30,13 @@ function fourLanes(
   leads: LeadsPort,
   around: <T>(what: string, leadId: string, request: () => Promise<T>) => Promise<T>,
 ): LeadsPort {
-  return {
-    get requests() {
-      return leads.requests;
-    },
-    get pacedMs() {
-      return leads.pacedMs;
-    },
+  return withCalls(leads, {
     lanes: 4,
-    outlook: () => leads.outlook(),
-    list: (...args) => leads.list(...args),
     get: (...args) => around('get', args[0], () => leads.get(...args)),
     create: (...args) => around('create', '', () => leads.create(...args)),
     update: (...args) => around('update', args[0], () => leads.update(...args)),
     delete: (...args) => around('delete', args[0], () => leads.delete(...args)),
-  };
+  });
 }
 
 test('four leads are written at a time, one request for each; creates one after the other', async () => {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LeadsyncError } from '../../src/errors.ts';
+import { withCalls } from '../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../src/sync/leads-port.ts';
 import type { Target, TargetRow } from '../../src/targets/target.ts';
 import { Turns as Line } from '../../src/turns.ts';
@@ -156,17 +157,7 @@ export class Life {
         },
         ticks,
       );
-    return {
-      get requests() {
-        return leads.requests;
-      },
-      get pacedMs() {
-        return leads.pacedMs;
-      },
-      get lanes() {
-        return leads.lanes;
-      },
-      outlook: () => leads.outlook(),
+    return withCalls(leads, {
       list: (request, signal) =>
         pass(
           'list',
@@ -204,7 +195,7 @@ export class Life {
           },
           'after',
         ),
-    };
+    });
   }
 
   target(target: Target): Target {
