@@ -53,7 +53,8 @@ function member(value: unknown, key: string | number): unknown {
     : undefined;
 }
 
-function parseJson(text: string): unknown {
+/** Undefined: not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

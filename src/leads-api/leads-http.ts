@@ -12,7 +12,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { Outlook, Throttle } from '../sync/leads-port.ts';
 import { parseHttpDate } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
-import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
 import { leadsAddress } from './leads-address.ts';
 import { LeadsApiError } from './leads-api-error.ts';
@@ -288,12 +288,4 @@ export class LeadsHttp implements AsyncDisposable {
 
 async function sleepByTimer(ms: number, signal: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

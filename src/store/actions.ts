@@ -1,10 +1,8 @@
-import type pg from 'pg';
 import type { Cells } from '../lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../merge/action.ts';
 import { precondition } from '../merge/precondition.ts';
+import type { Queryable } from './database.ts';
 import type { Receipt } from './receipts.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 export interface RoundRef {
   readonly id: number;

@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import type { AlertDetail, AlertKind } from './alerts.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** A problem that was told and is not over, as it is listed. */
 export interface ListedAlert {

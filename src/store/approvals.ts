@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import type { ActionKind } from '../merge/action.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** The precondition of a line whose text is not the one that was written: it can never hold. */
 export const editedByHand = 'edited-by-hand';

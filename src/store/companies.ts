@@ -1,6 +1,4 @@
-import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** What the companies of some leads are called, as both sides last agreed on it. */
 export async function companiesOf(

@@ -1,6 +1,4 @@
-import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** What a scan shows, counted before it is taken over. */
 export interface ScanCounts {

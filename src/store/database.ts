@@ -2,6 +2,9 @@ import pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
+/** The pool, or the session of a transaction. */
+export type Queryable = pg.Pool | pg.PoolClient;
+
 const connectTimeoutMs = 10_000;
 
 /** A session that does nothing is kept for so long (ms): longer than any request to a service. */

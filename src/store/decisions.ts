@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import type { Cell } from '../lead/value.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** A decision that a person took: on what is held of a field, or of a whole record (`field` empty), or on a match. */
 export interface Decision {

@@ -3,10 +3,9 @@ import type { Cell, Cells, Values } from '../lead/value.ts';
 import type { FieldMemo } from '../merge/merge-field.ts';
 import type { MergedPlace } from './met-pairs.ts';
 import type { Refused } from '../merge/plan-new-row.ts';
+import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { AskedCell } from '../lead/author.ts';
+import type { Queryable } from './database.ts';
 import type { Side } from './met-pairs.ts';
 import { streamRows } from './stream-rows.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;

@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import type { Values } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** What was planned last for a lead. Times are epoch ms. */
 interface Planned {

@@ -1,8 +1,7 @@
 import type pg from 'pg';
+import type { Queryable } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { tablesOfPlaces } from './places.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** The rows of a connection are found by its own keys ($1, see places.ts), or by its runs. */
 const ofKeys = 't.connection = any($1)';

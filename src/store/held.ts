@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import type { Author } from '../lead/author.ts';
 import type { Cell } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RoundRef {
   readonly id: number;

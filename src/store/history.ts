@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import type { Author } from '../lead/author.ts';
 import type { Cell, Value, Values } from '../lead/value.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** What a change wrote, for the history. */
 export interface HistoryEntry {

@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
 import type { Intent } from '../merge/settle.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
 export async function beginIntent(

@@ -1,6 +1,4 @@
-import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** Reminders that did not go as they should. */
 export interface LateReminders {

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Values } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** What is remembered of a lead now. Times are ISO instants. */
 export interface LeadRecord {

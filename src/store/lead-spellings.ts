@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import { idKey } from '../lead/lead.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */
 export async function storeSpellings(

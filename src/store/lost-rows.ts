@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { LostLead, Stray } from '../merge/lost-rows.ts';
+import type { Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
 import type { KnownMark, KnownMarks } from '../merge/table-mark.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** How many marks of a connection are remembered. */
 const mostMarks = 50;

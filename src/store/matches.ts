@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { Cells, Values } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;

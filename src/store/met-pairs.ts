@@ -1,6 +1,4 @@
-import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** On which side a pair was met. */
 export type Side = 'lead' | 'row';

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
 import type { Values } from '../lead/value.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** A pair that is stored for the first time; `row`: where its row stands, when that is known. */
 export interface NewPair {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Value, Values } from '../lead/value.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 interface RunRef {
   readonly id: number;

@@ -1,8 +1,7 @@
 import type pg from 'pg';
+import type { Queryable } from './database.ts';
 import { deleteInBatches } from './delete-batches.ts';
 import { type Run, updateRun } from './runs.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** A place that a run has found before. */
 export interface KnownPlace {

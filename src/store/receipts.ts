@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import type { Cell, Value } from '../lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../merge/action.ts';
+import type { Queryable } from './database.ts';
 import type { Phase } from './runs.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RoundRef {
   readonly id: number;

@@ -1,8 +1,6 @@
-import type pg from 'pg';
+import type { Queryable } from './database.ts';
 import { senderColumns, type SentBy } from './mail-sender.ts';
 import { timestamp } from './timestamp.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 export type ReminderState = 'scheduled' | 'sending' | 'sent' | 'cancelled' | 'missed' | 'failed';
 

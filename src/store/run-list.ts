@@ -1,10 +1,8 @@
-import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
 import { rowKinds, silentKinds } from '../merge/action.ts';
+import type { Queryable } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** A run in a list, without its report. Times are epoch ms. */
 export interface ListedRun {

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../merge/guard.ts';
+import type { Queryable } from './database.ts';
 import { clearStagedRows } from './staging.ts';
 
 export type RunMode = 'sync' | 'plan';
@@ -132,8 +132,6 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
 };
 
 const jsonColumns: ReadonlySet<string> = new Set(['problems', 'refusals', 'report']);
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** Starts a run. The database refuses a second open one of the same connection. */
 export async function insertRun(

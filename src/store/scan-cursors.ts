@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import { shortHash } from '../lead/fingerprint.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */
 export async function useCursors(db: Queryable, runId: number, cursors: readonly string[]): Promise<boolean> {

@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import { IdSet } from '../lead/id-set.ts';
 import type { Values } from '../lead/value.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 interface RunRef {
   readonly id: number;

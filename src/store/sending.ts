@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import type { Cell, Value } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** Tables of mails that are owed to somebody. Both have the same columns for the sending. */
 export type MailTable = 'reminders' | 'digests';

@@ -1,15 +1,13 @@
-import type pg from 'pg';
 import { fingerprint, hasUnreadable, readableFingerprint } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
 import type { RunMode } from './runs.ts';
 import { meetSealed, seal } from './seals.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 interface RunRef {
   readonly id: number;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
 const manyRecords = 5_000;

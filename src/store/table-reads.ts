@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import type { Problem } from '../errors.ts';
+import type { Queryable } from './database.ts';
 import { type MetPairs, storeSealed } from './met-pairs.ts';
 import type { ScannedRow } from './staging.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** What a table showed when it was read as a whole. */
 export interface TableRead {

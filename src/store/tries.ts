@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import type { ActionKind } from '../merge/action.ts';
 import { type Action, actionColumns, type RoundRef } from './actions.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /**
  * The next actions of these kinds that are still to be done, oldest first, each counted as tried once more, so that one

@@ -1,10 +1,8 @@
-import type pg from 'pg';
 import { fingerprint } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, sameCell } from '../lead/value.ts';
+import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
 
 /** A record that an undo took its other side from; `leadId`: empty for a row without id. */
 interface UndoneRecord {

@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import type { AskedCell, Author } from '../lead/author.ts';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 interface RoundRef {
   readonly id: number;

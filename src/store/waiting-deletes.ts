@@ -1,6 +1,4 @@
-import type pg from 'pg';
-
-type Queryable = pg.Pool | pg.PoolClient;
+import type { Queryable } from './database.ts';
 
 /** A lead that the last scans did not show, or whose row was not there: it may be deleted, which is not proven yet. */
 export interface WaitingDelete {
