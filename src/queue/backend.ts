@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Processor, Queue, Telemetry, WorkerOptions } from 'bullmq';
 
 /** What we use of a queue of BullMQ, wherever it is kept. */
@@ -55,19 +56,13 @@ export interface BackendOptions {
  * Passes on what goes wrong in a worker, but for locks that it has lost: BullMQ tells of each by an error without a code, and
  * whoever has the job now tells of that.
  */
-export function onWorkerError(worker: TellingWorker, tell: (error: Error) => void): void {
+export function onWorkerError(worker: EventEmitter, tell: (error: Error) => void): void {
   let lost = 0;
-  worker.on('lockRenewalFailed', (jobs) => {
+  worker.on('lockRenewalFailed', (jobs: readonly string[]) => {
     lost += jobs.length;
   });
-  worker.on('error', (error) => {
+  worker.on('error', (error: Error) => {
     if (lost > 0) lost -= 1;
     else tell(error);
   });
-}
-
-/** A worker of BullMQ on either backend. */
-interface TellingWorker {
-  on(event: 'lockRenewalFailed', listener: (jobs: string[]) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
 }
