@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { epochMs } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** A run that ended without carrying out a sync. */
@@ -40,10 +41,10 @@ export async function connectionFacts(
     timestamp(now),
   ]);
   const { rows } = await db.query<{ since: number; runId: number | null; at: number | null; held: number }>(
-    `select (extract(epoch from since) * 1000)::float8 as since, s.id as "runId", s.at,
+    `select ${epochMs('since')} as since, s.id as "runId", s.at,
        (select count(*)::int from held h where h.connection = $1 and resolution is null) as held
      from watched w left join lateral (
-       select id, (extract(epoch from finished_at) * 1000)::float8 as at from runs r where r.connection = $1 and mode = 'sync'
+       select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true
      where w.connection = $1`,
     [connection],

@@ -1,5 +1,5 @@
 import type { AlertDetail, AlertKind } from './alerts.ts';
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 
 /** A problem that was told and is not over, as it is listed. */
 export interface ListedAlert {
@@ -12,7 +12,7 @@ export interface ListedAlert {
 /** The problems of a connection that are there now, oldest first. */
 export async function listAlerts(db: Queryable, connection: string): Promise<readonly ListedAlert[]> {
   const { rows } = await db.query<ListedAlert>(
-    `select kind, detail, (extract(epoch from raised_at) * 1000)::float8 as "raisedAt"
+    `select kind, detail, ${epochMs('raised_at')} as "raisedAt"
      from alerts where connection = $1 and over_at is null and cleared_at is null order by id`,
     [connection],
   );

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { epochMs } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 export type AlertKind =
@@ -65,7 +66,7 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
 /** The problems of a connection that were told and are not over, oldest first. */
 export async function openAlerts(db: pg.PoolClient, connection: string): Promise<readonly OpenAlert[]> {
   const { rows } = await db.query<OpenAlert>(
-    `select id, kind, level, (extract(epoch from cleared_at) * 1000)::float8 as "clearedAt"
+    `select id, kind, level, ${epochMs('cleared_at')} as "clearedAt"
      from alerts where connection = $1 and over_at is null order by id`,
     [connection],
   );

@@ -5,6 +5,9 @@ import { pooled, protocolViolation } from './own-session.ts';
 /** The pool, or the session of a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
+/** SQL for a moment as epoch ms: a float, with parts of a ms. */
+export const epochMs = (moment: string): string => `(extract(epoch from ${moment}) * 1000)::float8`;
+
 const connectTimeoutMs = 10_000;
 
 /** A session that does nothing is kept for so long (ms): longer than any request to a service. */

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { senderColumns, type SentBy } from './mail-sender.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -39,9 +39,8 @@ interface Day {
 }
 
 const columns = `id, connection, recipient, local_date::text as "localDate",
-  (extract(epoch from send_at) * 1000)::float8 as "sendAt", state, doubts, unknowns, attempts,
-  (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt",
-  (extract(epoch from updated_at) * 1000)::float8 as "updatedAt", ${senderColumns('digests')}`;
+  ${epochMs('send_at')} as "sendAt", state, doubts, unknowns, attempts,
+  ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt", ${senderColumns('digests')}`;
 
 /**
  * Brings the digests that are scheduled in line with the settings: the `last` day's and the `next` one's get their

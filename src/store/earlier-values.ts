@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AskedCell } from '../lead/author.ts';
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import type { Side } from './met-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
@@ -57,7 +57,7 @@ export async function* shownBefore(
   const { own, other, first, moment } = names[side];
   yield* streamRows<ShownBefore>(
     pool,
-    `select s.lead_id as "leadId", v.field, v."from", v.moment - 1 as "to", (extract(epoch from v.at) * 1000)::float8 as "leftAt"
+    `select s.lead_id as "leadId", v.field, v."from", v.moment - 1 as "to", ${epochMs('v.at')} as "leftAt"
      from ${own} s
      join pairs p on p.connection = $2 and p.lead_id = s.lead_id and p.base is not null
      left join lateral (select cells from ${other} where run_id = $1 and lead_id = s.lead_id ${side === 'lead' ? 'and not duplicate' : ''} limit 1) o on true
@@ -137,7 +137,7 @@ export interface RecordChange {
 /** Known pairs of which this scan is the first to miss this side, and when they were first seen. */
 export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
   const { rows } = await db.query<RecordChange>(
-    `select p.lead_id as "leadId", (extract(epoch from p.first_seen_at) * 1000)::float8 as at
+    `select p.lead_id as "leadId", ${epochMs('p.first_seen_at')} as at
      from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
      where m.run_id = $1 and m.${side} and not m.${side === 'row' ? 'lead' : 'row'} and m.merged is null
        and p.base is not null and p.lead_deleted_at is null
@@ -150,7 +150,7 @@ export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promi
 /** Records of a side that runs saw deleted, or deleted, and that are there again; when that was. */
 export async function thereAgain(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
   const { rows } = await db.query<RecordChange>(
-    `select s.lead_id as "leadId", (extract(epoch from max(a.done_at)) * 1000)::float8 as at
+    `select s.lead_id as "leadId", ${epochMs('max(a.done_at)')} as at
      from ${names[side].own} s left join pairs p on p.connection = $2 and p.lead_id = s.lead_id
      join actions a on a.lead_id = s.lead_id and a.state = 'done'
        and a.kind in (${side === 'row' ? `'remove-row', 'delete-lead'` : `'remove-row', 'mark-row', 'delete-lead'`})
@@ -170,7 +170,7 @@ export async function madeSince(
   since: number,
 ): Promise<readonly number[]> {
   const { rows } = await db.query<{ at: number }>(
-    `select (extract(epoch from p.first_seen_at) * 1000)::float8 as at from pairs p
+    `select ${epochMs('p.first_seen_at')} as at from pairs p
      where p.connection = $2 and p.base is not null and p.first_seen_at > to_timestamp($3::float8 / 1000)
        and not exists (select from missed_pairs m where m.run_id = $1 and m.lead_id = p.lead_id and m.${side})`,
     [run.id, run.connection, since],
@@ -184,7 +184,7 @@ export async function syncTimes(
   connection: string,
 ): Promise<readonly { readonly id: number; readonly at: number }[]> {
   const { rows } = await db.query<{ id: number; at: number }>(
-    `select id, (extract(epoch from created_at) * 1000)::float8 as at from runs
+    `select id, ${epochMs('created_at')} as at from runs
      where connection = $1 and mode = 'sync' order by id`,
     [connection],
   );

@@ -1,5 +1,5 @@
 import type { Values } from '../lead/value.ts';
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** What was planned last for a lead. Times are epoch ms. */
@@ -55,7 +55,7 @@ export async function changedFollowUps(
     sequence: number | null;
   }>(
     `select coalesce(p.lead_id, f.lead_id) as "leadId", p.seen, p.base as cells,
-       (extract(epoch from f.due_at) * 1000)::float8 as "dueAt", f.recipients, f.sequence
+       ${epochMs('f.due_at')} as "dueAt", f.recipients, f.sequence
      from (select lead_id, base, md5(jsonb_build_array($2::text, ${deciding.join(', ')})::text) as seen from pairs
          where connection = $1 and lead_id > $3 and lead_deleted_at is null and base->>$5::text is not null) p
        full join (select * from follow_ups where connection = $1 and lead_id > $3) f on f.lead_id = p.lead_id
@@ -85,7 +85,7 @@ export async function plannedFollowUp(
   leadId: string,
 ): Promise<(Planned & { readonly seen: string | null }) | null> {
   const { rows } = await db.query<Planned & { seen: string | null }>(
-    `select seen, (extract(epoch from due_at) * 1000)::float8 as "dueAt", recipients, sequence
+    `select seen, ${epochMs('due_at')} as "dueAt", recipients, sequence
      from follow_ups where connection = $1 and lead_id = $2`,
     [connection, leadId],
   );
@@ -164,7 +164,7 @@ export async function followUpsOf(
   limit: number,
 ): Promise<{ readonly items: readonly AgreedFollowUp[]; readonly counts: DueCounts }> {
   const { rows } = await db.query<AgreedFollowUp & { part: keyof DueCounts; count: number }>(
-    `select "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt", base as cells, part, count
+    `select "leadId", ${epochMs('due_at')} as "dueAt", base as cells, part, count
      from (select lead_id as "leadId", due_at, base, part, (count(*) over (partition by part))::int as count,
          row_number() over (partition by part order by due_at, lead_id) as nth
        from (select f.lead_id, f.due_at, p.base, case when f.due_at < $3::timestamptz then 'overdue'

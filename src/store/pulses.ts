@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { epochMs } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** How the calls of a heartbeat go. Times are epoch ms. */
@@ -14,8 +15,8 @@ export interface Pulse {
 /** Of a connection, or of all (an empty name); null: it was not called so far. */
 export async function getPulse(db: pg.Pool | pg.PoolClient, unit: string): Promise<Pulse | null> {
   const { rows } = await db.query<Pulse>(
-    `select run_id as "runId", (extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt",
-       (extract(epoch from failing_since) * 1000)::float8 as "failingSince", fault from pulses where unit = $1`,
+    `select run_id as "runId", ${epochMs('attempted_at')} as "attemptedAt",
+       ${epochMs('failing_since')} as "failingSince", fault from pulses where unit = $1`,
     [unit],
   );
   return rows[0] ?? null;

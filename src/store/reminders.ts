@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { senderColumns, type SentBy } from './mail-sender.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -53,9 +53,9 @@ export interface WantedForLead {
 /** Why a mail is missed that a state from before a restore may have sent. */
 export const mayBeSent = 'it was due before the state was restored from a backup: it may have been sent';
 
-const columns = `id, connection, lead_id as "leadId", (extract(epoch from due_at) * 1000)::float8 as "dueAt",
-  offset_text as "offsetText", (extract(epoch from send_at) * 1000)::float8 as "sendAt", recipient, state, sequence,
-  attempts, doubts, unknowns, (extract(epoch from first_tried_at) * 1000)::float8 as "firstTriedAt", round, (extract(epoch from updated_at) * 1000)::float8 as "updatedAt",
+const columns = `id, connection, lead_id as "leadId", ${epochMs('due_at')} as "dueAt",
+  offset_text as "offsetText", ${epochMs('send_at')} as "sendAt", recipient, state, sequence,
+  attempts, doubts, unknowns, ${epochMs('first_tried_at')} as "firstTriedAt", round, ${epochMs('updated_at')} as "updatedAt",
   ${senderColumns('reminders')}`;
 
 /**

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { ActionKind, Changes } from '../merge/action.ts';
 import { rowKinds, silentKinds } from '../merge/action.ts';
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
 /** A run in a list, without its report. Times are epoch ms. */
@@ -30,8 +30,7 @@ export async function listRuns(
   const { rows } = await db.query<ListedRun>(
     `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
        report#>'{problems,0}' as problem,
-       (extract(epoch from created_at) * 1000)::float8 as "createdAt",
-       (extract(epoch from finished_at) * 1000)::float8 as "finishedAt", (report->>'held')::int as held,
+       ${epochMs('created_at')} as "createdAt", ${epochMs('finished_at')} as "finishedAt", (report->>'held')::int as held,
        (report#>>'{created,leads}')::int + (report#>>'{created,rows}')::int + (report#>>'{updated,leads}')::int
          + (report#>>'{updated,rows}')::int + (report#>>'{deleted,leads}')::int + (report#>>'{deleted,rows}')::int as written
      from runs where connection = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
@@ -43,7 +42,7 @@ export async function listRuns(
 /** When the last sync ended that was carried out, whole or with something held; epoch ms, or null. */
 export async function lastSuccessAt(db: Queryable, connection: string): Promise<number | null> {
   const { rows } = await db.query<{ at: number }>(
-    `select (extract(epoch from finished_at) * 1000)::float8 as at from runs
+    `select ${epochMs('finished_at')} as at from runs
      where connection = $1 and mode = 'sync' and status in ('succeeded', 'partial') order by id desc limit 1`,
     [connection],
   );
@@ -76,7 +75,7 @@ export async function openSyncs(
 ): Promise<readonly OpenRun[]> {
   const { rows } = await db.query<OpenRun>(
     `select id, connection, phase, pages, pulled, target_rows as "targetRows",
-       (extract(epoch from paused_at) * 1000)::float8 as "pausedAt",
+       ${epochMs('paused_at')} as "pausedAt",
        (select l.pulled from runs l where l.connection = r.connection and l.mode = 'sync' and l.undo_of is null
          and l.status in ('succeeded', 'partial') order by l.id desc limit 1) as "lastPulled",
        case when phase in ('push-leads', 'push-rows') then (

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../merge/guard.ts';
-import type { Queryable } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { clearStagedRows } from './staging.ts';
 
 export type RunMode = 'sync' | 'plan';
@@ -72,10 +72,6 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
   ${epochMs('finished_at')} as "finishedAt"`;
-
-function epochMs(column: string): string {
-  return `(extract(epoch from ${column}) * 1000)::float8`;
-}
 
 /** The columns that a step of a run may set. */
 export interface RunPatch {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AlertDetail, AlertKind } from './alerts.ts';
+import { epochMs } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** What one channel is to be told of a problem. Times are epoch ms. */
@@ -18,8 +19,6 @@ export interface Telling {
   readonly raisedAt: number;
   readonly clearedAt: number | null;
 }
-
-const epochMs = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 
 /**
  * Claims for `claimMs` up to `limit` tellings of these channels that are due at `now` (epoch ms), oldest first: no other

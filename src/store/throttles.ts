@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
 import type { Clock } from '../sync/clock.ts';
 import type { Throttle } from '../sync/leads-port.ts';
+import { epochMs } from './database.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
@@ -34,7 +35,7 @@ export function createThrottle(
       // Also of one that is stored while this is asked, and perhaps not seen.
       const here = until;
       const { rows } = await pool.query<{ now: number; remaining: number | null; pace: unknown }>(
-        `select (extract(epoch from now()) * 1000)::float8 as now, pace,
+        `select ${epochMs('now()')} as now, pace,
            ceil(extract(epoch from not_before - now()) * 1000)::float8 as remaining
          from (values ($1)) asked (scope) left join throttles using (scope)`,
         [scope],
