@@ -16,9 +16,8 @@ import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
 import { leadsAddress } from './leads-address.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import { lostReply } from './lost-reply.ts';
 import { Pause, type Permission } from './pause.ts';
-import { type Operation, replyFault } from './reply-fault.ts';
+import { lostReply, type Operation, replyFault } from './reply-fault.ts';
 
 export interface LeadsHttpOptions {
   /** https, or http to this machine; may carry a path prefix. */

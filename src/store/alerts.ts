@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 export type AlertKind =
@@ -138,4 +138,22 @@ function noted(
 /** Forgets, with all that was told of them, the problems that were over so many ms ago. */
 export async function forgetAlerts(db: pg.PoolClient, now: number, afterMs: number): Promise<void> {
   await db.query(`delete from alerts where over_at < $1`, [timestamp(now - afterMs)]);
+}
+
+/** A problem that was told and is not over, as it is listed. */
+export interface ListedAlert {
+  readonly kind: AlertKind;
+  readonly detail: AlertDetail;
+  /** Epoch ms. */
+  readonly raisedAt: number;
+}
+
+/** The problems of a connection that are there now, oldest first. */
+export async function listAlerts(db: Queryable, connection: string): Promise<readonly ListedAlert[]> {
+  const { rows } = await db.query<ListedAlert>(
+    `select kind, detail, ${epochMs('raised_at')} as "raisedAt"
+     from alerts where connection = $1 and over_at is null and cleared_at is null order by id`,
+    [connection],
+  );
+  return rows;
 }
