@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** What a mail about a calendar entry does with it: in the place of an offset, before the sequence: `moved 3`. */
@@ -17,7 +17,7 @@ export function noticeKind(offsetText: string): NoticeKind | null {
  * `leadId`: of this lead alone.
  */
 export async function scheduleNotices(
-  db: pg.Pool | pg.PoolClient,
+  db: Queryable,
   connection: string,
   sendAt: number,
   leadId: string | null = null,

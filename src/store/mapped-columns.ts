@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import type { FieldMapping } from '../lead/mapping.ts';
+import type { Queryable } from './database.ts';
 
 type Columns = readonly Pick<FieldMapping, 'field' | 'column'>[];
 
 /** The fields that were kept in another column when the connection was last synced: what was agreed on was that one's. */
 export async function movedFields(
-  db: pg.Pool | pg.PoolClient,
+  db: Queryable,
   connection: string,
   columns: Columns,
 ): Promise<ReadonlySet<string>> {

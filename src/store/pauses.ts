@@ -1,10 +1,8 @@
 import type pg from 'pg';
+import type { Queryable } from './database.ts';
 
 /** Stops connections until somebody lets them go on; one that is stopped already keeps its date. */
-export async function pauseConnections(
-  db: pg.Pool | pg.PoolClient,
-  connections: readonly string[],
-): Promise<void> {
+export async function pauseConnections(db: Queryable, connections: readonly string[]): Promise<void> {
   await db.query(
     `insert into pauses (connection) select * from unnest($1::text[]) on conflict (connection) do nothing`,
     [connections],

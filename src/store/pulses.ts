@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { epochMs } from './database.ts';
+import { epochMs, type Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
 /** How the calls of a heartbeat go. Times are epoch ms. */
@@ -13,7 +13,7 @@ export interface Pulse {
 }
 
 /** Of a connection, or of all (an empty name); null: it was not called so far. */
-export async function getPulse(db: pg.Pool | pg.PoolClient, unit: string): Promise<Pulse | null> {
+export async function getPulse(db: Queryable, unit: string): Promise<Pulse | null> {
   const { rows } = await db.query<Pulse>(
     `select run_id as "runId", ${epochMs('attempted_at')} as "attemptedAt",
        ${epochMs('failing_since')} as "failingSince", fault from pulses where unit = $1`,
