@@ -58,7 +58,7 @@ function newerSchema(names: readonly string[], made: string): LeadsyncError {
   return new LeadsyncError(
     'database.newer-schema',
     `${made} by a newer leadsync (${names.join(', ')}). Nothing was changed.`,
-    { help: 'Run that version, or go back to this one as docs/operations.md says under "The way back".' },
+    { help: 'Run that version, or go back to this one as docs/upgrade.md says under "The way back".' },
   );
 }
 
