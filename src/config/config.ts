@@ -18,7 +18,7 @@ export interface WorkbookConfig {
   readonly sheet?: string;
   readonly idColumn: string;
   readonly statusColumn?: string;
-  /** The target is not marked as ours (docs/marks.md). */
+  /** The target is not marked as ours (docs/identity.md). */
   readonly marker?: false;
   /** IANA zone in which a date without an offset is meant. */
   readonly timeZone: string;

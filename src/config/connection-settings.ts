@@ -112,7 +112,7 @@ export const connectionSettings = [
     path: 'connections.NAME.target.marker',
     default: 'true',
     meaning:
-      'Whether a mark of leadsync travels with the table, by which an older copy of it and another leadsync that writes into it are recognised (docs/marks.md). A CSV file has none.',
+      'Whether a mark of leadsync travels with the table, by which an older copy of it and another leadsync that writes into it are recognised (docs/identity.md). A CSV file has none.',
   },
   {
     variable: 'TARGET_TZ_NAME',

@@ -34,7 +34,7 @@ export interface PairState {
   readonly undone?: string | null;
 }
 
-/** How many complete scans in different runs must miss an id before it counts as gone (docs/promises.md, 4). */
+/** How many complete scans in different runs must miss an id before it counts as gone (docs/guarantees.md, 4). */
 const absencesThatProve = 2;
 
 /** The first table of docs/architecture.md 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */

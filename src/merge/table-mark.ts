@@ -43,7 +43,7 @@ export function nonceOf({ nonce, keeper }: TableMark): string {
 }
 
 /**
- * Decides what a mark means (docs/marks.md), and whether the state is an older one, of which a mark can be silent: not every
+ * Decides what a mark means (docs/identity.md), and whether the state is an older one, of which a mark can be silent: not every
  * sync writes one. Pure.
  */
 export function judgeMark(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {

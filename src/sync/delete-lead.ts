@@ -58,7 +58,7 @@ function othersChanged(asMade: string | null): string {
 
 /**
  * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
- * answer 404 for its id (docs/promises.md, 4).
+ * answer 404 for its id (docs/guarantees.md, 4).
  */
 export async function proveLeadGone(context: StepContext, action: Action): Promise<void> {
   // A row that is taken apart from its lead leaves it.

@@ -3,13 +3,13 @@ import { exceptionsTable, fieldTable } from './field-table.ts';
 import { newRowTable } from './new-row-table.ts';
 import { pairTable } from './pair-table.ts';
 
-/** docs/decisions.md: every decision of src/merge, asked of the code that decides. */
+/** docs/decisions.md: every decision of src/merge, computed by the code that decides. */
 export function decisionsPage(): string {
   return `# What leadsync does when
 
-Every decision that a sync takes about a lead, a row and each of their fields. The tables are not written by hand:
-\`npm run docs\` asks the code that decides (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`settle\` in \`src/merge\`) about
-every combination, and a test fails when this page says something else than the code does.
+Every decision that a sync takes about a lead, a row and each of their fields. \`npm run docs\` writes the tables: it calls the
+deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`settle\` in \`src/merge\`) with every combination, and a test fails
+when this page and the code differ. The same in words: [edits.md](edits.md).
 
 How to read them:
 
@@ -28,7 +28,7 @@ what was edited meanwhile is put off to the next run. A row is marked or removed
 "Missed once" and "missed twice" count complete scans of different runs, one after the other. A scan that was filtered,
 torn or empty does not count, so nothing follows from it. "Told before": the row was marked in an earlier run. "Edited":
 at least one field is not as agreed; a cell that cannot be read counts as edited. "delete.waiting": nothing is done, and the
-run tells what the next one deletes.
+run reports what the next one deletes.
 
 ${pairTable()}
 Of several rows with one id the first is taken; each of the others is held (row.duplicate-id) and never written.
@@ -62,7 +62,7 @@ It is not sent again until one of the sides shows something else. Only these lin
 ${exceptionsTable({ field: 'stage', memo: { refused: true } })}
 ## A row without an id
 
-It becomes a lead when there is a name to send, and gets the id of that lead. "report": it is only told of.
+It becomes a lead when there is a name to send, and gets the id of that lead. "report": the row is reported and nothing is made of it.
 
 ${newRowTable()}
 A cell of the row that cannot be read is held (row.unreadable) beside the create; so is one of a new lead (lead.unreadable).

@@ -17,7 +17,7 @@ const made = [
   'new4 | Falk | Ulm | new',
 ];
 
-/** Replies to writes that are lost or say nothing: exactly one lead for each new row in the end (docs/promises.md, 3). */
+/** Replies to writes that are lost or say nothing: exactly one lead for each new row in the end (docs/guarantees.md, 3). */
 export const lostReplyScenarios: readonly Scenario[] = [
   ...(
     [

@@ -89,7 +89,7 @@ class Player {
     ).toBe(true);
   }
 
-  /** Nobody edited anything: a further sync writes nothing, to either side (docs/promises.md, 2). */
+  /** Nobody edited anything: a further sync writes nothing, to either side (docs/guarantees.md, 2). */
   async expectQuiet(): Promise<void> {
     const before = this.#everything();
     const { created, updated, deleted } = await this.#workspace.sync({ patience: 3 });

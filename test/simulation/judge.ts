@@ -23,7 +23,7 @@ export interface TwoSides {
   readonly sandbox: { readonly leads: Pick<World['sandbox']['leads'], 'list'> };
   readonly table: Pick<Table, 'grid' | 'numberOf'>;
   readonly connection: World['connection'];
-  /** What was typed in a moment in which it may be written over (docs/promises.md). */
+  /** What was typed in a moment in which it may be written over (docs/guarantees.md). */
   readonly online: { readonly typed: Iterable<string> } | null;
 }
 

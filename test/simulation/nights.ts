@@ -50,7 +50,7 @@ export const troubles = [
 ] as const;
 /**
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
- * the usual nights, for then nobody can tell which lead was made of which row (docs/promises.md, 3, limit).
+ * the usual nights, for then nobody can tell which lead was made of which row (docs/guarantees.md, 3, limit).
  */
 export type Trouble = (typeof troubles)[number] | 'restless';
 

@@ -92,7 +92,7 @@ export class People {
         const field = this.#field();
         const old = lead[field] ?? '';
         // Before the row has the lead's id, a field that is emptied is filled again, and a lead that is renamed may be
-        // made twice: known limits (docs/promises.md 1 and 3).
+        // made twice: known limits (docs/guarantees.md, 1 and 3).
         const isLinked = await this.#isLinked(lead.id);
         if (field === 'companyName' && !isLinked) return;
         const value = this.#words.value(field, lead.companyName, 'web');
@@ -200,7 +200,7 @@ export class People {
     const old = record[at] ?? '';
     const name = record[headings.indexOf('Company')] ?? '';
     const isOfTwo = this.#isOfTwo(record, headings);
-    // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, the gap).
+    // Over a name that stands there for a moment: it renames whose row it is (docs/google-sheets.md, "Edits in the moment of a write").
     if (isOfTwo && field === 'companyName') return null;
     const value = this.#words.value(field, name, 'sheet');
     if (value === null || value === old || !this.#canType(field, value)) return null;

@@ -8,7 +8,7 @@ interface Absence {
 
 /**
  * Writes down what the scans showed, apart from what the product makes of it, and objects to each deletion that two
- * complete scans of different runs, and a 404, do not prove (docs/promises.md, 4).
+ * complete scans of different runs, and a 404, do not prove (docs/guarantees.md, 4).
  */
 export class Witness {
   readonly faults: string[] = [];

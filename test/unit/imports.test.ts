@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Lines that break the rule that imports point one way (docs/architecture.md 9), or one of the rules about who may know what. */
+/** Lines that break the rule that imports point one way (docs/architecture.md 1), or one of the rules about who may know what. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'src/lead/bad.ts': [
     `import { planPair } from '../merge/plan.ts';`,

@@ -15,15 +15,20 @@ const commands = await page('docs/commands.md');
 const folders = ['docs', 'bench'] as const;
 const pages = [
   'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   ...folders.flatMap((folder) =>
     readdirSync(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : [])),
   ),
 ];
+/** A test as pages name it: file and title. */
+const testOfPage = /`(test\/[\w./-]+)`: "([^"]+)"/g;
 const texts = new Map(await Promise.all(pages.map(async (path) => [path, await page(path)] as const)));
 
 describe('README.md and docs', () => {
-  test('the front door has at most 150 lines', () => {
+  test('the front door has at most 150 lines and 10 kB', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(151);
+    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(10_000);
   });
 
   test('the table of settings is what `npm run schema` writes now', () => {
@@ -56,25 +61,41 @@ describe('README.md and docs', () => {
     expect(used.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  test.each(pages)('%s points to files that are there', (path) => {
+  test.each(pages)('%s points to files, headings and tests that are there', async (path) => {
     const text = texts.get(path) ?? '';
-    const linked = firstWords(text, /\]\(([^)#:]+)[^):]*\)/g).map((link) => join(dirname(path), link));
+    const links = [...text.matchAll(/\]\(([^)#:]*)(?:#([^)]+))?\)/g)].map(([, file = '', heading]) => ({
+      file: file === '' ? path : join(dirname(path), file),
+      heading,
+    }));
     const named = firstWords(text, /`((?:src|test|jobs|bin)\/[\w./-]+\.(?:ts|js))`/g);
-    expect([...linked, ...named].filter((file) => !existsSync(join(root, file)))).toEqual([]);
-  });
-
-  test('each promise names tests that exist, or says that there is none', async () => {
-    const rows = (texts.get('docs/promises.md') ?? '').split('\n').filter((line) => line.startsWith('| **'));
-    expect(rows).toHaveLength(8);
-    for (const row of rows) {
-      const named = [...row.matchAll(/`(test\/[\w./-]+)`: "([^"]+)"/g)];
-      if (named.length === 0) expect(row).toMatch(/\| no test yet \|$/);
-      for (const [, path, title] of named) {
-        expect(await readFile(join(root, path ?? ''), 'utf8'), path).toContain(`'${title}'`);
-      }
+    const files = [...links.map(({ file }) => file), ...named];
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    const lost = links.filter(
+      ({ file, heading }) => heading !== undefined && !anchors(texts.get(file) ?? '').includes(heading),
+    );
+    expect(lost).toEqual([]);
+    for (const [, file, title] of text.matchAll(testOfPage)) {
+      expect(await page(file ?? ''), file).toContain(`'${title}'`);
     }
   });
+
+  test('each of the eight promises names tests', () => {
+    const [, ...promises] =
+      (texts.get('docs/guarantees.md') ?? '').split('## How this is proven')[0]?.split(/^## \d\. /m) ?? [];
+    expect(promises).toHaveLength(8);
+    expect(promises.filter((promise) => promise.match(testOfPage) === null)).toEqual([]);
+  });
 });
+
+/** The headings of a page as links name them. */
+function anchors(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 function firstWords(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].flatMap(([, word]) => word ?? []))].toSorted();

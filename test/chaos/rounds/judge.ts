@@ -91,12 +91,12 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     for (const { at } of mails) {
       if (at >= due - clockSlackMs) continue;
       const early = `${told}: a mail came at ${since(world, at)}, too early`;
-      // docs/promises.md: mails go by the clock of the worker's machine.
+      // The clock of a machine was set, and mails go by that of the database (docs/guarantees.md 7): excused.
       if (world.clockWasWrong) excused.push(early);
       else world.fault(early);
     }
     if (mails.length < 2) continue;
-    // docs/promises.md: "the mail is sent again with the same Message-ID", up to three times.
+    // docs/guarantees.md: "the mail is sent again with the same Message-ID", up to three times.
     const again = `${told}: ${mails.length} mails with one Message-ID, at ${mails.map(({ at }) => since(world, at)).join(', ')}`;
     if (mails.length > 4 || (row?.doubts ?? 0) < mails.length - 1)
       world.fault(`${again}, with ${row?.doubts} doubts`);

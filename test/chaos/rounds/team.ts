@@ -136,7 +136,7 @@ export class Team implements AsyncDisposable {
   hasRoom = true;
 
   /**
-   * Words that were typed into a lead between our last look at it and our write: docs/promises.md: "an edit of the same
+   * Words that were typed into a lead between our last look at it and our write: docs/guarantees.md: "an edit of the same
    * field in the moment between cannot be seen".
    */
   typedInGaps(): string[] {
