@@ -61,6 +61,17 @@ describe('README.md and docs', () => {
     expect(used.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  test('docs/architecture.md says of each runtime dependency what it is for', async () => {
+    const { dependencies } = z
+      .object({ dependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(await page('package.json')));
+    const table = firstWords(
+      texts.get('docs/architecture.md')?.split('## 9. Built on')[1] ?? '',
+      /`([^`]+)`/g,
+    );
+    expect(Object.keys(dependencies).filter((name) => !table.includes(name))).toEqual([]);
+  });
+
   test.each(pages)('%s points to files, headings and tests that are there', async (path) => {
     const text = texts.get(path) ?? '';
     const links = [...text.matchAll(/\]\(([^)#:]*)(?:#([^)]+))?\)/g)].map(([, file = '', heading]) => ({

@@ -91,7 +91,7 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     for (const { at } of mails) {
       if (at >= due - clockSlackMs) continue;
       const early = `${told}: a mail came at ${since(world, at)}, too early`;
-      // The clock of a machine was set, and mails go by that of the database (docs/guarantees.md 7): excused.
+      // Excused while the clock of a machine is wrong.
       if (world.clockWasWrong) excused.push(early);
       else world.fault(early);
     }
