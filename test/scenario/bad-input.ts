@@ -5,7 +5,7 @@ const boltRow = row(bolt);
 const cordRow = row(cord, '=1+1');
 const leads = [acme, bolt, cord];
 
-/** What people and services get wrong (issue 2, "Bad input"): each holds only what it concerns, and loses nothing. */
+/** What people and services get wrong: each holds only what it concerns, and loses nothing. */
 export const badInputScenarios: readonly Scenario[] = [
   {
     title: 'a stage that the service does not know: held, the other field of the same row goes through',

@@ -1,6 +1,6 @@
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 
-/** Two Leads services that answer the reference's open points in opposite ways (issue 2, "Show"). */
+/** Two Leads services that answer the reference's open points in opposite ways. */
 export const services: Readonly<Record<string, Partial<SandboxOptions>>> = {
   'a taciturn service': {
     createReply: 'nothing',
