@@ -1,4 +1,5 @@
-import { Client } from 'undici';
+// Not 'undici' itself: its fetch, caches and sockets are a hundred modules, which take time and memory at each start.
+import Client from 'undici/lib/dispatcher/client.js';
 
 /** One connection, HTTP/1.1, nothing pipelined: undici then never sends a request a second time by itself. */
 export function openClient(origin: string, connectMs: number): Client {
