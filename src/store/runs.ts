@@ -1,7 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Refusal } from '../merge/guard.ts';
 import { epochMs, type Queryable } from './database.ts';
-import { clearStagedRows } from './staging.ts';
 
 export type RunMode = 'sync' | 'plan';
 export type Phase = 'pull' | 'read' | 'plan' | 'push-leads' | 'push-rows' | 'receipt' | 'finish';
@@ -208,6 +207,13 @@ export async function clearScannedLeads(db: Queryable, id: number): Promise<void
   await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
   await db.query(`delete from met_pairs where run_id = $1 and side = 'lead'`, [id]);
   await db.query(`delete from scan_cursors where run_id = $1`, [id]);
+}
+
+/** The same of its rows, and which pairs it has missed. */
+export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
+  await db.query(`delete from staged_rows where run_id = $1`, [id]);
+  await db.query(`delete from met_pairs where run_id = $1 and side = 'row'`, [id]);
+  await db.query(`delete from missed_pairs where run_id = $1`, [id]);
 }
 
 /** Remembers that the run waits from now on, so that the time can be told. */

@@ -181,12 +181,6 @@ export async function insertStaged(
   return { rows, bytes: bytesOf(json, staged) };
 }
 
-export async function clearStagedRows(db: Queryable, runId: number): Promise<void> {
-  await db.query(`delete from staged_rows where run_id = $1`, [runId]);
-  await db.query(`delete from met_pairs where run_id = $1 and side = 'row'`, [runId]);
-  await db.query(`delete from missed_pairs where run_id = $1`, [runId]);
-}
-
 /** How the rows of a target are staged. */
 export interface RowStaging {
   readonly fields: readonly FieldMapping[];

@@ -8,14 +8,8 @@ import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { breakSeals } from '../store/seals.ts';
-import { type Run, updateRun } from '../store/runs.ts';
-import {
-  clearStagedRows,
-  flagDuplicateRows,
-  insertStaged,
-  type ScannedRow,
-  stageRows,
-} from '../store/staging.ts';
+import { clearStagedRows, type Run, updateRun } from '../store/runs.ts';
+import { flagDuplicateRows, insertStaged, type ScannedRow, stageRows } from '../store/staging.ts';
 import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../targets/target.ts';
 import { ApartRows } from './apart-rows.ts';

@@ -4,7 +4,8 @@ import { adoptScan, moveBase } from '../../src/store/pairs.ts';
 import { looseRows, looseStagedRows, scannedLeadCells, unknownLeads } from '../../src/store/differences.ts';
 import { MetPairs } from '../../src/store/met-pairs.ts';
 import { useCursors } from '../../src/store/scan-cursors.ts';
-import { clearStagedRows, stageLeads } from '../../src/store/staging.ts';
+import { clearStagedRows } from '../../src/store/runs.ts';
+import { stageLeads } from '../../src/store/staging.ts';
 import { collect, fields, proof, stagedCounts, useScenes } from './store-scene.ts';
 
 const scene = useScenes();
