@@ -7,7 +7,11 @@ const hooks = `import { registerHooks } from 'node:module';
 
 /** What only some need costs all others time when it is loaded. */
 test.each([
-  ['status', ['pg'], ['bullmq', 'undici', 'nodemailer', 'liquidjs', 'pino', 'cron-parser', 'luxon']],
+  [
+    'status',
+    ['pg'],
+    ['bullmq', 'undici', 'nodemailer', 'liquidjs', 'pino', 'cron-parser', 'luxon', 'temporal-polyfill'],
+  ],
   [
     'plan',
     ['pg', 'bullmq', 'undici', 'csv-parse'],
