@@ -9,9 +9,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for Google, as in the tests
-import { type SheetsSandbox, startSheetsSandbox } from '../src/sandbox/google-sheets/sheets-sandbox.ts';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
+import { type SheetsSandbox, startSheetsSandbox } from '../test/stand-ins/google-sheets/sheets-sandbox.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { measureSync } from './measure-sync.ts';
 

@@ -9,9 +9,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for HubSpot, as in the tests
-import { type HubSpotSandbox, startHubSpotSandbox } from '../src/sandbox/hubspot/hubspot-sandbox.ts';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
+import { type HubSpotSandbox, startHubSpotSandbox } from '../test/stand-ins/hubspot/hubspot-sandbox.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { measureSync } from './measure-sync.ts';
 

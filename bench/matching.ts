@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import type { PlanOutput } from '../src/cli/plan-output.ts';
-// oxlint-disable-next-line no-restricted-imports -- a service to measure against
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 import { judgeMatches, twoLists } from '../test/support/two-lists.ts';
 import { measureCommand } from './measure-sync.ts';

@@ -12,14 +12,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret } from '../src/config/secret.ts';
 import { LeadsyncError } from '../src/errors.ts';
 import { createLeadsClient } from '../src/leads-api/leads-client.ts';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createThrottle } from '../src/store/throttles.ts';
-import { steadyClock } from '../src/sync/clock.ts';
-import type { LeadsPort } from '../src/sync/leads-port.ts';
+import { steadyClock } from '../src/ports/clock.ts';
+import type { LeadsPort } from '../src/ports/leads-service.ts';
 import {
   type Limit,
   limitKinds,

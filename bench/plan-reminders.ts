@@ -7,12 +7,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultFields } from '../src/lead/mapping.ts';
-import { planDigests } from '../src/reminders/plan-digests.ts';
-import { planReminders } from '../src/reminders/plan-reminders.ts';
+import { defaultFields } from '../src/core/lead/mapping.ts';
+import { planDigests } from '../src/reminders/plan/plan-digests.ts';
+import { planReminders } from '../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../src/config/reminder-rules.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { moveBase } from '../src/store/pairs.ts';
 

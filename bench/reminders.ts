@@ -20,14 +20,13 @@ import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { SMTPServer } from 'smtp-server';
-import { defaultFields } from '../src/lead/mapping.ts';
-import { composeReminder } from '../src/reminders/compose-reminder.ts';
-import { buildMessage } from '../src/reminders/message.ts';
-import { openTemplates } from '../src/reminders/templates.ts';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
+import { defaultFields } from '../src/core/lead/mapping.ts';
+import { composeReminder } from '../src/reminders/compose/compose-reminder.ts';
+import { buildMessage } from '../src/reminders/compose/message.ts';
+import { openTemplates } from '../src/reminders/compose/templates.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
 
 /** How often loop and worker are measured against each other. */

@@ -20,9 +20,8 @@ import { pino } from 'pino';
 import { openApp } from '../src/app.ts';
 import { syncQueue } from '../jobs/sync.ts';
 import { loadConfig } from '../src/config/load.ts';
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
-import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { getRun } from '../src/store/runs.ts';
 import type { SyncReport } from '../src/sync/report.ts';
 

@@ -15,10 +15,10 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openXlsx, saveXlsx, streamXlsxRows, writeXlsxStream } from 'hucre/xlsx';
-import { defaultFields } from '../src/lead/mapping.ts';
-import type { Values } from '../src/lead/value.ts';
-import type { RowChange, Target } from '../src/targets/target.ts';
-import { createXlsxTarget } from '../src/targets/workbook/xlsx-target.ts';
+import { defaultFields } from '../src/core/lead/mapping.ts';
+import type { Values } from '../src/core/lead/value.ts';
+import type { RowChange, Target } from '../src/ports/target.ts';
+import { createXlsxTarget } from '../src/targets/xlsx/xlsx-target.ts';
 
 const changed = 1_000;
 const columns = ['Lead ID', ...defaultFields.map(({ column }) => column), 'Sync'];

@@ -1,10 +1,10 @@
 import type { App } from '../src/app.ts';
 import type { ConnectionConfig } from '../src/config/config.ts';
 import type { JobQueue, JobResult } from '../src/queue/queue.ts';
-import { shortHash } from '../src/lead/fingerprint.ts';
-import { batchesOf } from '../src/reminders/batches.ts';
-import { planDigests } from '../src/reminders/plan-digests.ts';
-import { planReminders as plan } from '../src/reminders/plan-reminders.ts';
+import { shortHash } from '../src/core/lead/fingerprint.ts';
+import { batchesOf } from '../src/reminders/send/batches.ts';
+import { planDigests } from '../src/reminders/plan/plan-digests.ts';
+import { planReminders as plan } from '../src/reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../src/store/follow-ups.ts';
 import { noteSchedule } from '../src/store/schedules.ts';
 import { batchPayload, digestJobId, reminderQueue, singleJob } from './reminder-jobs.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../src/app.ts';
 import type { JobResult } from '../src/queue/queue.ts';
-import { followUpField } from '../src/reminders/plan-reminders.ts';
+import { followUpField } from '../src/reminders/plan/plan-reminders.ts';
 import { forgetConnection, leftConnections } from '../src/store/forget.ts';
 import { type Pruned, prune } from '../src/store/retention.ts';
 import { reminderQueue } from './reminder-jobs.ts';

@@ -1,4 +1,4 @@
-import type { Batch, Planned } from '../src/reminders/batches.ts';
+import type { Batch, Planned } from '../src/reminders/send/batches.ts';
 
 /** The queue of the mails of a connection: whoever does not know the connection leaves them to others. */
 export const reminderQueue = (connection: string): string => `reminders-${connection}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { sendDigest as send } from '../src/reminders/send-digest.ts';
+import { sendDigest as send } from '../src/reminders/send/send-digest.ts';
 import { tryToSend } from './send-reminder.ts';
 
 const payloadSchema = z.object({ connection: z.string(), digestId: z.number() });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { type Outcome, retryDelayMs } from '../src/reminders/deliver.ts';
+import { type Outcome, retryDelayMs } from '../src/reminders/send/deliver.ts';
 import type { Reminder } from '../src/store/reminders.ts';
-import { type ReminderContext, sendReminder as send } from '../src/reminders/send-reminder.ts';
+import { type ReminderContext, sendReminder as send } from '../src/reminders/send/send-reminder.ts';
 import { reminderQueue, singleJob } from './reminder-jobs.ts';
 
 const payloadSchema = z.object({

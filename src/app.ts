@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { steadyClock, systemClock } from './sync/clock.ts';
+import { steadyClock, systemClock } from './ports/clock.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
@@ -17,19 +17,19 @@ import type { QueueCounts } from './ops/waiting-gauges.ts';
 import { Places } from './places.ts';
 import { previousRun } from './queue/run-times.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
-import { type MailWaits, usualWaits } from './reminders/deliver.ts';
-import type { Mailer } from './reminders/mail.ts';
-import { Pauses } from './reminders/pauses.ts';
-import type { Templates } from './reminders/templates.ts';
+import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
+import type { Mailer } from './reminders/send/mail.ts';
+import { Pauses } from './reminders/send/pauses.ts';
+import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './open-store.ts';
-import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
+import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
 import { createMailLedger, type MailLedger } from './store/mail-ledger.ts';
 import { createThrottle, serviceScope } from './store/throttles.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
-import type { Throttle } from './sync/leads-port.ts';
+import type { Throttle } from './ports/leads-service.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
 import { createWriteJournal } from './store/unsettled-writes.ts';
-import type { Target } from './targets/target.ts';
+import type { Target } from './ports/target.ts';
 import { noTelemetry, type Telemetry } from './telemetry.ts';
 import { version } from './version.ts';
 
@@ -177,7 +177,7 @@ async function openTarget(
   const onReply: OnReply = (ending) => activity.replied(target.type, name, ending);
   switch (target.type) {
     case 'workbook': {
-      const { createWorkbookTarget } = await import('./targets/workbook/workbook-target.ts');
+      const { createWorkbookTarget } = await import('./targets/file/workbook-target.ts');
       return createWorkbookTarget({ ...target, fields });
     }
     case 'google-sheets': {
@@ -200,7 +200,7 @@ async function openTarget(
       return stack.use(createHubSpotTarget(options));
     }
     case 'postgres-table': {
-      const { createPostgresTableTarget } = await import('./targets/postgres-table/postgres-table-target.ts');
+      const { createPostgresTableTarget } = await import('./targets/postgres/postgres-table-target.ts');
       return createPostgresTableTarget({ ...target, fields });
     }
     default:
@@ -240,7 +240,7 @@ function openConnection(
 /** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
 function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Activity): Mailer {
   const create = async (): Promise<Mailer> => {
-    const { createMailer } = await import('./reminders/mail.ts');
+    const { createMailer } = await import('./reminders/send/mail.ts');
     return createMailer(smtpUrl, join(dataDir, 'outbox'), rate === undefined ? {} : { rate });
   };
   let opened: Promise<Mailer> | undefined;
@@ -272,7 +272,7 @@ function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Acti
 }
 
 async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger): Promise<Templates> {
-  const { openTemplates } = await import('./reminders/templates.ts');
+  const { openTemplates } = await import('./reminders/compose/templates.ts');
   return openTemplates(reminders?.templates ?? null, (message) => log.warn({ connection: name }, message));
 }
 

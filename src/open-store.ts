@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Config } from './config/config.ts';
-import type { EmbeddedPostgresOptions } from './store/embedded-postgres.ts';
+import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
 import { openDatabase } from './store/database.ts';
 import { assertOwnSession } from './store/own-session.ts';
 import { migrate } from './store/migrate.ts';
@@ -46,7 +46,7 @@ export async function openStoreAsIs(
 }
 
 async function useEmbedded(dataDir: string, stack: AsyncDisposableStack, told: Told): Promise<string> {
-  const { startEmbeddedPostgres } = await import('./store/embedded-postgres.ts');
+  const { startEmbeddedPostgres } = await import('./embedded-postgres/embedded-postgres.ts');
   const server = stack.adopt(await startEmbeddedPostgres(dataDir, told), (started) => started.close());
   return server.connectionString;
 }

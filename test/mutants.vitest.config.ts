@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * What Stryker runs for each mutant: the unit tests of src/merge and src/lead, without a database. With a fixed seed and
+ * What Stryker runs for each mutant: the unit tests of src/core, without a database. With a fixed seed and
  * few runs of each law, so that a score can be repeated and a mutant takes a second. Not with what only compares the
  * code with a page made of it (decisions.test.ts): that would find every mutant, and no mistake.
  */

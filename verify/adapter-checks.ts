@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Cell, Values } from '../src/lead/value.ts';
-import type { RowChange } from '../src/targets/target.ts';
+import type { Cell, Values } from '../src/core/lead/value.ts';
+import type { RowChange } from '../src/ports/target.ts';
 import { type Check, Differs, same } from './check.ts';
 import { area, type Scratch } from './scratch.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../src/errors.ts';
-import type { FieldMapping } from '../src/lead/mapping.ts';
-import type { Cell, Cells, Values } from '../src/lead/value.ts';
+import type { FieldMapping } from '../src/core/lead/mapping.ts';
+import type { Cell, Cells, Values } from '../src/core/lead/value.ts';
 import { quotedTab } from '../src/targets/google-sheets/a1.ts';
 import type { Authorized, GoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { type GoogleReply, readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
@@ -11,7 +11,7 @@ import {
   type GoogleSheetsTarget,
 } from '../src/targets/google-sheets/google-sheets-target.ts';
 import type { SheetsApiOptions } from '../src/targets/google-sheets/sheets-api.ts';
-import type { RowChange, Target } from '../src/targets/target.ts';
+import type { RowChange, Target } from '../src/ports/target.ts';
 import { MemoryJournal } from '../test/support/memory-journal.ts';
 import { Differs } from './check.ts';
 

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { sync, syncQueue } from '../../jobs/sync.ts';
 import { runHandlers } from '../../src/cli/run-job.ts';
-import { defaultFields } from '../../src/lead/mapping.ts';
-import { type PairState, planPair } from '../../src/merge/plan.ts';
-import type { Cells } from '../../src/lead/value.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
+import { type PairState, planPair } from '../../src/core/merge/plan.ts';
+import type { Cells } from '../../src/core/lead/value.ts';
 import { MetPairs } from '../../src/store/met-pairs.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';

@@ -1,4 +1,3 @@
-// oxlint-disable-next-line no-restricted-imports -- it stands in for the service, as in the tests
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 
 /**

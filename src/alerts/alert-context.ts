@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import type { Mailer } from '../reminders/mail.ts';
-import type { Clock } from '../sync/clock.ts';
+import type { Mailer } from '../reminders/send/mail.ts';
+import type { Clock } from '../ports/clock.ts';
 
 /** What watching and telling works with. */
 export interface AlertContext {

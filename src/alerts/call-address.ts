@@ -2,7 +2,7 @@ import { LeadsyncError } from '../errors.ts';
 import { Exchange } from '../http/exchange.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { openClient } from '../http/open-client.ts';
-import type { Clock } from '../sync/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 
 /** For connecting, and for the whole call, unless a test is in a hurry. */
 const usualMs = 10_000;

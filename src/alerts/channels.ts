@@ -1,5 +1,5 @@
 import type { AlertSettings } from '../config/config.ts';
-import type { Mail } from '../reminders/mail.ts';
+import type { Mail } from '../reminders/send/mail.ts';
 import type { AlertContext } from './alert-context.ts';
 import { callAddress } from './call-address.ts';
 import { alertMail, alertPayload } from './compose-alert.ts';

@@ -1,5 +1,5 @@
-import type { Composed } from '../reminders/compose-reminder.ts';
-import { escaped, oneLine } from '../reminders/shown-text.ts';
+import type { Composed } from '../reminders/compose/compose-reminder.ts';
+import { escaped, oneLine } from '../reminders/compose/shown-text.ts';
 import type { AlertText } from './describe-alert.ts';
 
 /** What a webhook is sent: the form that Slack takes. */

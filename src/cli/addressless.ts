@@ -1,5 +1,5 @@
-import { isEmailAddress } from '../lead/email-address.ts';
-import { followUpField } from '../reminders/plan-reminders.ts';
+import { isEmailAddress } from '../core/lead/email-address.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 

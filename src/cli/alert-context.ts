@@ -1,6 +1,6 @@
 import type { AlertContext } from '../alerts/alert-context.ts';
 import type { App } from '../app.ts';
-import { systemClock } from '../sync/clock.ts';
+import { systemClock } from '../ports/clock.ts';
 
 /** What alerts work with; null: nobody is to be told. */
 export function alertContext({ config, pool, mailer, log }: App): AlertContext | null {

@@ -1,6 +1,6 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { showCell } from '../lead/value.ts';
+import { showCell } from '../core/lead/value.ts';
 import type { SyncContext } from '../sync/context.ts';
 
 type Rows = Awaited<ReturnType<SyncContext['target']['open']>>['rows'];

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { IdLook } from './check-ids.ts';

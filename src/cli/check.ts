@@ -1,9 +1,9 @@
 import { planQueue } from '../../jobs/plan-reminders.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { templateMistakes } from '../reminders/template-mistakes.ts';
+import { templateMistakes } from '../reminders/compose/template-mistakes.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { clockDifferences } from '../ops/clock-differences.ts';
 import { checkAlertChannels } from './check-alerts.ts';

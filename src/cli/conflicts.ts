@@ -1,4 +1,4 @@
-import { plainCell, showCell } from '../lead/value.ts';
+import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides } from '../sync/decide-held.ts';
 import { describeAuthor } from './describe-author.ts';

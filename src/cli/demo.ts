@@ -3,19 +3,18 @@ import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { leadCells } from '../lead/lead.ts';
-import { defaultFields } from '../lead/mapping.ts';
-import { composeReminder } from '../reminders/compose-reminder.ts';
-import { openTemplates } from '../reminders/templates.ts';
+import { leadCells } from '../core/lead/lead.ts';
+import { defaultFields } from '../core/lead/mapping.ts';
+import { composeReminder } from '../reminders/compose/compose-reminder.ts';
+import { openTemplates } from '../reminders/compose/templates.ts';
 import { decideHeld, listHeld } from '../store/held.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
-import { googleSheetsTarget } from './demo-google-sheets.ts';
-import { type DemoTarget, shownPath, workbookTarget } from './demo-target.ts';
+import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { lookAtPlan } from './plan.ts';
@@ -54,7 +53,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     faults: parseFaults('429:every=6,retryAfter=1'),
   });
   await using target =
-    options.target === 'xlsx' ? workbookTarget(folder, connection) : await googleSheetsTarget(folder);
+    options.target === 'xlsx' ? workbookTarget(folder, connection) : await spreadsheetTarget(folder);
   tell(
     `A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`,
   );
@@ -211,4 +210,16 @@ function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: str
   tell(`  ${shownPath(join(folder, 'outbox'))}   the mails`);
   tell(`\nYour own leads:  export LEADS_BASE_URL=https://… LEADS_API_KEY=… TARGET=${own}`);
   tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
+}
+
+/** The stand-in of Google Sheets is no part of what is installed. */
+async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
+  const { googleSheetsTarget } = await import('../demo/demo-google-sheets.ts').catch((cause: unknown) => {
+    throw new LeadsyncError(
+      'usage.demo-target',
+      'The demo on Google Sheets needs the local stand-in of Google, which is in the repository alone.',
+      { help: 'Clone the repository for it, or run leadsync demo, which uses an Excel workbook.', cause },
+    );
+  });
+  return googleSheetsTarget(folder);
 }

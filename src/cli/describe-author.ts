@@ -1,4 +1,4 @@
-import { type Author, authorWords } from '../lead/author.ts';
+import { type Author, authorWords } from '../core/lead/author.ts';
 
 /** UTC, to the second. */
 export function inUtc(iso: string): string {

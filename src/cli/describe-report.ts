@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { count, counted } from '../lead/counted.ts';
-import { waysPast } from '../merge/older-copy.ts';
+import { count, counted } from '../core/lead/counted.ts';
+import { waysPast } from '../core/merge/older-copy.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { companiesIn, type Companies } from './name-record.ts';
 import { describeProblem } from './output.ts';

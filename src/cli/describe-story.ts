@@ -1,7 +1,7 @@
-import { counted } from '../lead/counted.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cell, showCell } from '../lead/value.ts';
-import type { Rule } from '../merge/merge-field.ts';
+import { counted } from '../core/lead/counted.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type Cell, showCell } from '../core/lead/value.ts';
+import type { Rule } from '../core/merge/merge-field.ts';
 import type { Held } from '../store/held.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';

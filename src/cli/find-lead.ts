@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../errors.ts';
-import { idBeginning, idKey } from '../lead/lead.ts';
-import { folded } from '../lead/value.ts';
+import { idBeginning, idKey } from '../core/lead/lead.ts';
+import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
 import { nameRecord } from './name-record.ts';
 

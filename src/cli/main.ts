@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { guardCodes } from '../merge/guard.ts';
-import { copyCodes } from '../merge/older-copy.ts';
+import { guardCodes } from '../core/merge/guard.ts';
+import { copyCodes } from '../core/merge/older-copy.ts';
 import { reportError, reportUsage } from './output.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { CheckOptions } from './check.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../config/config.ts';
-import { counted } from '../lead/counted.ts';
-import { type Cells, plainCell, sameCell, showCell } from '../lead/value.ts';
+import { counted } from '../core/lead/counted.ts';
+import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
 import { decideMatches } from '../sync/decide-match.ts';
 import type { CommonOptions } from './main.ts';

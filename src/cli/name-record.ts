@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { plainCell } from '../lead/value.ts';
+import { plainCell } from '../core/lead/value.ts';
 import { companiesOf } from '../store/companies.ts';
 import type { Held } from '../store/held.ts';
 import { visibleText } from '../visible-text.ts';

@@ -1,6 +1,6 @@
-import { count, counted } from '../lead/counted.ts';
-import { plainCell, showCell } from '../lead/value.ts';
-import type { Refusal } from '../merge/guard.ts';
+import { count, counted } from '../core/lead/counted.ts';
+import { plainCell, showCell } from '../core/lead/value.ts';
+import type { Refusal } from '../core/merge/guard.ts';
 import type { Action } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { App } from '../app.ts';
 import { LeadsyncError, type Problem } from '../errors.ts';
-import { silentKinds } from '../merge/action.ts';
+import { silentKinds } from '../core/merge/action.ts';
 import { type Action, visibleActions } from '../store/actions.ts';
 import type { Run, RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';

@@ -1,5 +1,5 @@
-import { counted } from '../lead/counted.ts';
-import { localTime } from '../reminders/local-time.ts';
+import { counted } from '../core/lead/counted.ts';
+import { localTime } from '../reminders/plan/local-time.ts';
 import { type ListedDigest, listDigests } from '../store/digests.ts';
 import { noticeKind } from '../store/calendar-notices.ts';
 import { comingReminders, type ListedReminder, listReminders } from '../store/reminders.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { sameCell, showCell } from '../lead/value.ts';
+import { sameCell, showCell } from '../core/lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import { decidableSides, decide, type Side } from '../sync/decide-held.ts';
 import type { CommonOptions } from './main.ts';

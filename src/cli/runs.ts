@@ -1,6 +1,6 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { localTime } from '../reminders/local-time.ts';
+import { localTime } from '../reminders/plan/local-time.ts';
 import { type ListedRun, listRuns } from '../store/run-list.ts';
 import type { CommonOptions } from './main.ts';
 import { describeProblem, print, printJson } from './output.ts';

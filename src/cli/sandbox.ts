@@ -1,4 +1,4 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
 import { parseRate } from '../sandbox/parse-rate.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { countDueMails } from '../store/sending.ts';
-import { workReminders } from './work-reminders.ts';
+import { workReminders } from '../worker/work-reminders.ts';
 
 const pollMs = 100;
 

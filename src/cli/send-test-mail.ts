@@ -1,9 +1,9 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { isEmailAddress } from '../lead/email-address.ts';
-import type { Cells } from '../lead/value.ts';
-import { followUpField } from '../reminders/plan-reminders.ts';
-import { composeFor } from '../reminders/send-reminder.ts';
+import { isEmailAddress } from '../core/lead/email-address.ts';
+import type { Cells } from '../core/lead/value.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { composeFor } from '../reminders/send/send-reminder.ts';
 import { print, printJson } from './output.ts';
 
 /** Made up; the mail says so. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { type ConnectionStatus, connectionStatus } from '../ops/connection-status.ts';
 import { companiesOf } from '../store/companies.ts';
 import type { CommonOptions } from './main.ts';

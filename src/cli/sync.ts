@@ -1,8 +1,8 @@
 import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { explain, LeadsyncError } from '../errors.ts';
-import { bringForward } from '../merge/older-copy.ts';
+import { bringForward } from '../core/merge/older-copy.ts';
 import { countDueMails } from '../store/sending.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';

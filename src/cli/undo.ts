@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
-import { silentKinds } from '../merge/action.ts';
+import { silentKinds } from '../core/merge/action.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { whatFollows } from './after-undo.ts';
 import { applyLines } from './apply.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cell, plainCell, type Value } from '../lead/value.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type Cell, plainCell, type Value } from '../core/lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
 import {
   type Deletion,

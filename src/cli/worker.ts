@@ -5,14 +5,14 @@ import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { startHttpServer } from '../ops/http.ts';
 import { logRun } from '../ops/run-log.ts';
 import { alertContext } from './alert-context.ts';
-import { fillQueues } from './fill-queues.ts';
-import { keepQueuesFilled } from './keep-queues-filled.ts';
+import { fillQueues } from '../worker/fill-queues.ts';
+import { keepQueuesFilled } from '../worker/keep-queues-filled.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodes } from './output.ts';
 import { runHandlers } from './run-job.ts';
-import { watchSchema } from './watch-schema.ts';
+import { watchSchema } from '../worker/watch-schema.ts';
 import { stopSignal, withApp } from './with-app.ts';
-import { workReminders } from './work-reminders.ts';
+import { workReminders } from '../worker/work-reminders.ts';
 
 /**
  * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for

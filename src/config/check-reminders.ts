@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isQuiet } from '../lead/quiet-hours.ts';
+import { isQuiet } from '../core/lead/quiet-hours.ts';
 import type { Mistake } from './config-error.ts';
 import { headingKey } from './heading-key.ts';
 import { didYouMean } from './nearest-name.ts';

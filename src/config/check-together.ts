@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { optInProperty } from '../lead/opt-in-property.ts';
+import { optInProperty } from '../core/lead/opt-in-property.ts';
 import type { Mistake } from './config-error.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';

@@ -1,4 +1,4 @@
-import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import type { Direction, FieldMapping } from '../core/lead/mapping.ts';
 import type { ReminderRules } from './reminder-rules.ts';
 import type { Secret } from './secret.ts';
 

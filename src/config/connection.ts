@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import type { Direction, FieldMapping } from '../core/lead/mapping.ts';
 import type { ConnectionConfig, ReminderSettings } from './config.ts';
 import { effectiveDirection } from './direction.ts';
 import { headingKey } from './heading-key.ts';

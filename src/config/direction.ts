@@ -1,4 +1,4 @@
-import type { Direction } from '../lead/mapping.ts';
+import type { Direction } from '../core/lead/mapping.ts';
 
 /**
  * The way a field's edits travel: its own direction, unless the connection's is narrower. Null when the two exclude

@@ -1,4 +1,4 @@
-import { isEmailAddress } from '../lead/email-address.ts';
+import { isEmailAddress } from '../core/lead/email-address.ts';
 
 /** A display name that needs no encoding decision from us: quoted or plain, without line breaks and separators. */
 // oxlint-disable-next-line no-control-regex -- a control character in a header is what must not pass

@@ -1,4 +1,4 @@
-import { defaultFields, type FieldMapping } from '../lead/mapping.ts';
+import { defaultFields, type FieldMapping } from '../core/lead/mapping.ts';
 
 /** Columns of the default mapping in targets whose columns are not headings for people, by lead field. */
 const columnNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {

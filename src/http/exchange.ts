@@ -1,5 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
-import type { Clock } from '../sync/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import { HttpFault, type HttpFaultKind } from './http-fault.ts';
 
 export interface ExchangeRequest {

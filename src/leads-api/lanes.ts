@@ -1,4 +1,4 @@
-import type { Throttle } from '../sync/leads-port.ts';
+import type { Throttle } from '../ports/leads-service.ts';
 import { untilAborted } from '../turns.ts';
 
 /** Requests of one process that are under way at a service at most. */

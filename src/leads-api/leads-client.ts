@@ -1,5 +1,5 @@
-import type { Lead } from '../lead/lead.ts';
-import type { LeadPage, LeadsPort, ListRequest, Outlook } from '../sync/leads-port.ts';
+import type { Lead } from '../core/lead/lead.ts';
+import type { LeadPage, LeadsPort, ListRequest, Outlook } from '../ports/leads-service.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
 import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'undici';
-import type { Clock } from '../sync/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import { decodeBody } from '../http/decode-body.ts';
 import { Exchange, type ExchangeBounds, type OnReply, type ReplyHead } from '../http/exchange.ts';
 import { jsonRequest } from '../http/json-request.ts';
@@ -9,7 +9,7 @@ import { openClient } from '../http/open-client.ts';
 import type { ServiceAddress } from '../http/service-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { LeadsyncError } from '../errors.ts';
-import type { Outlook, Throttle } from '../sync/leads-port.ts';
+import type { Outlook, Throttle } from '../ports/leads-service.ts';
 import { parseHttpDate } from '../retry-after.ts';
 import { visibleText } from '../visible-text.ts';
 import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';

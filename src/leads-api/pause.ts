@@ -1,5 +1,5 @@
-import type { Clock } from '../sync/clock.ts';
-import type { Outlook, Throttle, Throttled } from '../sync/leads-port.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Outlook, Throttle, Throttled } from '../ports/leads-service.ts';
 import { untilAborted } from '../turns.ts';
 import { backoffMs, longestWaitMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isLeadId, type Lead } from '../lead/lead.ts';
-import type { LeadPage } from '../sync/leads-port.ts';
+import { isLeadId, type Lead } from '../core/lead/lead.ts';
+import type { LeadPage } from '../ports/leads-service.ts';
 
 /** Characters. A cursor travels in a query, and few servers take one of more than 8 KiB. */
 const longestCursor = 8192;

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import { LeadsyncError } from '../errors.ts';
-import type { LeadsPort } from '../sync/leads-port.ts';
+import type { LeadsPort } from '../ports/leads-service.ts';
 
 /**
  * The same service, whose reads are tried up to three times in place when a fault says that the same may succeed now:

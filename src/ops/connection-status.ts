@@ -9,7 +9,7 @@ import { comingReminders } from '../store/reminders.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, type Schedule } from '../store/schedules.ts';
 import { createThrottle } from '../store/throttles.ts';
-import { systemClock } from '../sync/clock.ts';
+import { systemClock } from '../ports/clock.ts';
 import type { SyncReport } from '../sync/report.ts';
 
 /** How a connection stands, as `leadsync status --json` tells it and the status page shows it. Times are ISO instants. */

@@ -1,4 +1,4 @@
-import { count, counted } from '../lead/counted.ts';
+import { count, counted } from '../core/lead/counted.ts';
 import type { OpenRun } from '../store/run-list.ts';
 
 /** What tells how much there is to do; not everybody who shows a run knows it. */

@@ -1,6 +1,6 @@
-import type { Cells } from '../lead/value.ts';
-import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../merge/action.ts';
-import { precondition } from '../merge/precondition.ts';
+import type { Cells } from '../core/lead/value.ts';
+import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
+import { precondition } from '../core/merge/precondition.ts';
 import type { Queryable } from './database.ts';
 import type { Receipt } from './receipts.ts';
 

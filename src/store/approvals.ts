@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
 
 /** The precondition of a line whose text is not the one that was written: it can never hold. */

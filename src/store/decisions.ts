@@ -1,4 +1,4 @@
-import type { Cell } from '../lead/value.ts';
+import type { Cell } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 
 /** A decision that a person took: on what is held of a field, or of a whole record (`field` empty), or on a match. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Cells } from '../lead/value.ts';
-import type { Deeds } from '../merge/undo.ts';
+import type { Cells } from '../core/lead/value.ts';
+import type { Deeds } from '../core/merge/undo.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** What a run did to one lead and its row, beside what both show in the scan of the run that is to put it back. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { Cell, Cells, Values } from '../lead/value.ts';
-import type { FieldMemo } from '../merge/merge-field.ts';
+import type { Cell, Cells, Values } from '../core/lead/value.ts';
+import type { FieldMemo } from '../core/merge/merge-field.ts';
 import type { MergedPlace } from './met-pairs.ts';
-import type { Refused } from '../merge/plan-new-row.ts';
+import type { Refused } from '../core/merge/plan-new-row.ts';
 import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 import { streamRows } from './stream-rows.ts';

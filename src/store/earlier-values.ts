@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AskedCell } from '../lead/author.ts';
+import type { AskedCell } from '../core/lead/author.ts';
 import { epochMs, type Queryable } from './database.ts';
 import type { Side } from './met-pairs.ts';
 import { streamRows } from './stream-rows.ts';

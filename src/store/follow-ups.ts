@@ -1,4 +1,4 @@
-import type { Values } from '../lead/value.ts';
+import type { Values } from '../core/lead/value.ts';
 import { epochMs, type Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 

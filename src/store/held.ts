@@ -1,5 +1,5 @@
-import type { Author } from '../lead/author.ts';
-import type { Cell } from '../lead/value.ts';
+import type { Author } from '../core/lead/author.ts';
+import type { Cell } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 

@@ -1,6 +1,6 @@
-import type { Author } from '../lead/author.ts';
-import type { Cell, Value, Values } from '../lead/value.ts';
-import type { ActionKind, Changes } from '../merge/action.ts';
+import type { Author } from '../core/lead/author.ts';
+import type { Cell, Value, Values } from '../core/lead/value.ts';
+import type { ActionKind, Changes } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
 
 /** What a change wrote, for the history. */

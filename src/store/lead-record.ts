@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Values } from '../lead/value.ts';
+import type { Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 

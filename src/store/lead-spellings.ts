@@ -1,4 +1,4 @@
-import { idKey } from '../lead/lead.ts';
+import { idKey } from '../core/lead/lead.ts';
 import type { Queryable } from './database.ts';
 
 /** Remembers the ids that the service spells otherwise than they are compared; of nearly all services none. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { LostLead, Stray } from '../merge/lost-rows.ts';
+import type { LostLead, Stray } from '../core/merge/lost-rows.ts';
 import type { Queryable } from './database.ts';
 import { streamRows } from './stream-rows.ts';
 

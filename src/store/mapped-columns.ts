@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { FieldMapping } from '../lead/mapping.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Queryable } from './database.ts';
 
 type Columns = readonly Pick<FieldMapping, 'field' | 'column'>[];

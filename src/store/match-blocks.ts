@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { BlockKey, MatchForms } from '../merge/match-likeness.ts';
+import type { BlockKey, MatchForms } from '../core/merge/match-likeness.ts';
 
 /** A record by its place in the list of its side. */
 export interface MatchRecord {

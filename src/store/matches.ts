@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Cells, Values } from '../lead/value.ts';
+import type { Cells, Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { type Decided, decidedOn } from './decisions.ts';
 import { streamRows } from './stream-rows.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type pg from 'pg';
-import type { Values } from '../lead/value.ts';
+import type { Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 
 /** A pair that is stored for the first time; `row`: where its row stands, when that is known. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Value, Values } from '../lead/value.ts';
+import type { Value, Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 
 interface RunRef {

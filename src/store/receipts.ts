@@ -1,5 +1,5 @@
-import type { Cell, Value } from '../lead/value.ts';
-import { type ActionKind, type Changes, rowKinds } from '../merge/action.ts';
+import type { Cell, Value } from '../core/lead/value.ts';
+import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
 import type { Phase } from './runs.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Cells } from '../lead/value.ts';
-import type { HeldFact, RowFacts } from '../merge/row-status.ts';
+import type { Cells } from '../core/lead/value.ts';
+import type { HeldFact, RowFacts } from '../core/merge/row-status.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** A row that was read, and how it stands after the round's writes. */

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
-import type { ActionKind, Changes } from '../merge/action.ts';
-import { rowKinds, silentKinds } from '../merge/action.ts';
+import type { ActionKind, Changes } from '../core/merge/action.ts';
+import { rowKinds, silentKinds } from '../core/merge/action.ts';
 import { epochMs, type Queryable } from './database.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 

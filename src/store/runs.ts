@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import type { Refusal } from '../merge/guard.ts';
+import type { Refusal } from '../core/merge/guard.ts';
 import { epochMs, type Queryable } from './database.ts';
 
 export type RunMode = 'sync' | 'plan';

@@ -1,5 +1,5 @@
-import { IdSet } from '../lead/id-set.ts';
-import type { Values } from '../lead/value.ts';
+import { IdSet } from '../core/lead/id-set.ts';
+import type { Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 
 interface RunRef {

@@ -1,4 +1,4 @@
-import type { Cell, Value } from '../lead/value.ts';
+import type { Cell, Value } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 

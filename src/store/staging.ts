@@ -1,7 +1,7 @@
-import { fingerprint, hasUnreadable, readableFingerprint } from '../lead/fingerprint.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import type { IdSet } from '../lead/id-set.ts';
-import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
+import { fingerprint, hasUnreadable, readableFingerprint } from '../core/lead/fingerprint.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import type { IdSet } from '../core/lead/id-set.ts';
+import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
 import { type MetPairs, storeMet } from './met-pairs.ts';

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
-import type { Clock } from '../sync/clock.ts';
-import type { Throttle } from '../sync/leads-port.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Throttle } from '../ports/leads-service.ts';
 import { epochMs } from './database.ts';
 
 /**

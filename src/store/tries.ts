@@ -1,4 +1,4 @@
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, actionColumns, type RoundRef } from './actions.ts';
 import type { Queryable } from './database.ts';
 

@@ -1,6 +1,6 @@
-import { fingerprint } from '../lead/fingerprint.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cells, sameCell } from '../lead/value.ts';
+import { fingerprint } from '../core/lead/fingerprint.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
 

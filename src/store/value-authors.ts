@@ -1,4 +1,4 @@
-import type { AskedCell, Author } from '../lead/author.ts';
+import type { AskedCell, Author } from '../core/lead/author.ts';
 import type { Queryable } from './database.ts';
 
 interface RoundRef {

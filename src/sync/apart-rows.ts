@@ -1,5 +1,5 @@
-import { TablePieces } from '../lead/table-pieces.ts';
-import type { TargetRow } from '../targets/target.ts';
+import { TablePieces } from '../core/lead/table-pieces.ts';
+import type { TargetRow } from '../ports/target.ts';
 
 type Row = Pick<TargetRow, 'row' | 'leadId' | 'unreadableId'>;
 

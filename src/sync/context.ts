@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import type { Policy } from '../merge/policy.ts';
+import type { Policy } from '../core/merge/policy.ts';
 import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run } from '../store/runs.ts';
 import { serviceScope } from '../store/throttles.ts';
-import type { Target } from '../targets/target.ts';
-import type { LeadsPort } from './leads-port.ts';
+import type { Target } from '../ports/target.ts';
+import type { LeadsPort } from '../ports/leads-service.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
 /** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { PlanCounts } from '../merge/guard.ts';
+import type { PlanCounts } from '../core/merge/guard.ts';
 import { countActions, countChangedFields, countEmptiedFields } from '../store/actions.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { knownService } from '../store/places.ts';

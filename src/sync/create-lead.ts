@@ -1,5 +1,5 @@
 import { LeadsyncError, withoutStop } from '../errors.ts';
-import { type Lead, leadCells } from '../lead/lead.ts';
+import { type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cells,
   isUnreadable,
@@ -8,9 +8,9 @@ import {
   showCell,
   type Value,
   type Values,
-} from '../lead/value.ts';
-import type { Change, Changes } from '../merge/action.ts';
-import { holdMessage } from '../merge/hold-message.ts';
+} from '../core/lead/value.ts';
+import type { Change, Changes } from '../core/merge/action.ts';
+import { holdMessage } from '../core/merge/hold-message.ts';
 import { type Action, insertActions, settleActions } from '../store/actions.ts';
 import { hold, type NewHeld, releaseRow } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
@@ -25,7 +25,7 @@ import {
 import { moveBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
-import { mayHaveActed } from './leads-port.ts';
+import { mayHaveActed } from '../ports/leads-service.ts';
 import { putOff } from './update-lead.ts';
 
 const notReadBack =

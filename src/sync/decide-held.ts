@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
 import { decideHeld, findHeld, type Held } from '../store/held.ts';
 
 /** The lead's value or the row's. */

@@ -1,6 +1,6 @@
-import { leadCells } from '../lead/lead.ts';
-import { unmappedHash } from '../lead/unmapped-hash.ts';
-import { sameCell } from '../lead/value.ts';
+import { leadCells } from '../core/lead/lead.ts';
+import { unmappedHash } from '../core/lead/unmapped-hash.ts';
+import { sameCell } from '../core/lead/value.ts';
 import { type Action, settleActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, othersOf } from '../store/intents.ts';

@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
-import type { AskedCell, Author } from '../lead/author.ts';
-import type { Policy } from '../merge/policy.ts';
+import type { AskedCell, Author } from '../core/lead/author.ts';
+import type { Policy } from '../core/merge/policy.ts';
 import { shownBefore, stagedCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/mapped-columns.ts';
 import type { Run } from '../store/runs.ts';

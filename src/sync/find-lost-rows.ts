@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Cells } from '../lead/value.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
+import type { Cells } from '../core/lead/value.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
 import {
   contentMarks,
   findLostRows,
@@ -9,11 +9,11 @@ import {
   type LostRows,
   type Stray,
   strayMarks,
-} from '../merge/lost-rows.ts';
-import type { PlannedAction } from '../merge/action.ts';
-import { orphan, type PairState, planFoundRow, planPair } from '../merge/plan.ts';
-import { planMovedRow } from '../merge/plan-held-rows.ts';
-import type { Policy } from '../merge/policy.ts';
+} from '../core/merge/lost-rows.ts';
+import type { PlannedAction } from '../core/merge/action.ts';
+import { orphan, type PairState, planFoundRow, planPair } from '../core/merge/plan.ts';
+import { planMovedRow } from '../core/merge/plan-held-rows.ts';
+import type { Policy } from '../core/merge/policy.ts';
 import {
   countLost,
   goneLeads,
@@ -22,7 +22,7 @@ import {
   unheardRows,
 } from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
-import { planMatchedRow } from '../merge/plan-match.ts';
+import { planMatchedRow } from '../core/merge/plan-match.ts';
 import type { FoundMatches } from './find-matches.ts';
 import type { SettledCreates } from './settle-creates.ts';
 

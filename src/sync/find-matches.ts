@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { fingerprint } from '../lead/fingerprint.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type Cells, sameCell } from '../lead/value.ts';
-import type { PlannedAction } from '../merge/action.ts';
-import { type Candidate, chooseMatches } from '../merge/match.ts';
+import { fingerprint } from '../core/lead/fingerprint.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type Cells, sameCell } from '../core/lead/value.ts';
+import type { PlannedAction } from '../core/merge/action.ts';
+import { type Candidate, chooseMatches } from '../core/merge/match.ts';
 import {
   blockKeys,
   contradicts,
@@ -12,8 +12,8 @@ import {
   likeness,
   type MatchForms,
   matchForms,
-} from '../merge/match-likeness.ts';
-import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../merge/plan-match.ts';
+} from '../core/merge/match-likeness.ts';
+import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-match.ts';
 import { transaction } from '../store/database.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { MatchBlocks, type MatchRecord } from '../store/match-blocks.ts';

@@ -14,10 +14,10 @@ import {
   putBackAt,
   Spans,
   type Span,
-} from '../merge/older-copy.ts';
-import type { Refusal } from '../merge/guard.ts';
-import type { FieldMemo } from '../merge/merge-field.ts';
-import type { Policy } from '../merge/policy.ts';
+} from '../core/merge/older-copy.ts';
+import type { Refusal } from '../core/merge/guard.ts';
+import type { FieldMemo } from '../core/merge/merge-field.ts';
+import type { Policy } from '../core/merge/policy.ts';
 import {
   keptMoves,
   madeSince,

@@ -1,8 +1,8 @@
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import { type ActionCount, countActions } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
-import type { Outlook } from './leads-port.ts';
+import type { Outlook } from '../ports/leads-service.ts';
 import { repliesToCheck } from './update-lead.ts';
 
 /**

@@ -1,14 +1,19 @@
 import type pg from 'pg';
-import { guard } from '../merge/guard.ts';
-import { ShuffledRows } from '../merge/shuffled-rows.ts';
-import type { PlannedAction } from '../merge/action.ts';
-import type { FieldMemo } from '../merge/merge-field.ts';
-import { type PairState, planLeadAgain } from '../merge/plan.ts';
-import type { Policy } from '../merge/policy.ts';
-import { planClosedId, planDuplicateRow, planLostRow, planUnreadableId } from '../merge/plan-held-rows.ts';
-import { planNewRow, undoneRow } from '../merge/plan-new-row.ts';
-import { planUndo } from '../merge/undo.ts';
-import { sameCell, type Values } from '../lead/value.ts';
+import { guard } from '../core/merge/guard.ts';
+import { ShuffledRows } from '../core/merge/shuffled-rows.ts';
+import type { PlannedAction } from '../core/merge/action.ts';
+import type { FieldMemo } from '../core/merge/merge-field.ts';
+import { type PairState, planLeadAgain } from '../core/merge/plan.ts';
+import type { Policy } from '../core/merge/policy.ts';
+import {
+  planClosedId,
+  planDuplicateRow,
+  planLostRow,
+  planUnreadableId,
+} from '../core/merge/plan-held-rows.ts';
+import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
+import { planUndo } from '../core/merge/undo.ts';
+import { sameCell, type Values } from '../core/lead/value.ts';
 import { clearActions } from '../store/actions.ts';
 import { stagedDeeds } from '../store/deeds.ts';
 import { holdPlanned } from '../store/held.ts';

@@ -1,6 +1,6 @@
-import { fingerprint } from '../lead/fingerprint.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cells } from '../lead/value.ts';
+import { fingerprint } from '../core/lead/fingerprint.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import type { Cells } from '../core/lead/value.ts';
 import type { MatchMarks, MatchState } from '../store/matches.ts';
 
 type KnownMatch = MatchMarks & { readonly state: MatchState };

@@ -1,4 +1,4 @@
-import type { MatchForms, Rarity } from '../merge/match-likeness.ts';
+import type { MatchForms, Rarity } from '../core/merge/match-likeness.ts';
 
 /** How many records have each word in each field, and each whole name. */
 export class Words {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { fingerprint } from '../lead/fingerprint.ts';
-import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../lead/value.ts';
+import { fingerprint } from '../core/lead/fingerprint.ts';
+import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { valuesWritten } from '../store/history.ts';

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../errors.ts';
-import type { Author } from '../lead/author.ts';
+import type { Author } from '../core/lead/author.ts';
 import type { Run } from '../store/runs.ts';
 import { forgetAuthors, storeAuthors, unaskedCells } from '../store/value-authors.ts';
 import { holding, type StepContext } from './context.ts';

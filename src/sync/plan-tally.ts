@@ -1,4 +1,4 @@
-import type { PlannedAction } from '../merge/action.ts';
+import type { PlannedAction } from '../core/merge/action.ts';
 import type { Difference } from '../store/differences.ts';
 
 /** Counts the records that differ, or may, and get no action of their own. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { isUnreadable, type Value, type Values } from '../lead/value.ts';
-import type { Change, PlannedAction } from '../merge/action.ts';
+import { isUnreadable, type Value, type Values } from '../core/lead/value.ts';
+import type { Change, PlannedAction } from '../core/merge/action.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { keepMoves, type PlannedMove } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
@@ -10,8 +10,8 @@ import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
 import { stageLeads } from '../store/staging.ts';
 import { holding, policyOf, scopeOf, type StepContext } from './context.ts';
-import type { IdSet } from '../lead/id-set.ts';
-import type { LeadPage } from './leads-port.ts';
+import type { IdSet } from '../core/lead/id-set.ts';
+import type { LeadPage } from '../ports/leads-service.ts';
 import { PulledLead } from './pulled-lead.ts';
 import { readAhead } from './read-ahead.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';

@@ -1,6 +1,6 @@
-import { type Lead, leadCells } from '../lead/lead.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import type { Cells } from '../lead/value.ts';
+import { type Lead, leadCells } from '../core/lead/lead.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import type { Cells } from '../core/lead/value.ts';
 import type { ScannedLead } from '../store/staging.ts';
 
 /** A lead of which only what moved is taken apart. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import { type Action, settleActions } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordLeadWrites } from '../store/history.ts';

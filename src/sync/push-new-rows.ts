@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { PlannedAction } from '../merge/action.ts';
-import { inStep } from '../merge/row-status.ts';
+import type { PlannedAction } from '../core/merge/action.ts';
+import { inStep } from '../core/merge/row-status.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
 import { copyPairs, knowLeads, knownOf } from '../store/new-pairs.ts';
@@ -15,7 +15,7 @@ import {
   type SettledPage,
 } from '../store/scan-pages.ts';
 import { analyzePairs, isMany } from '../store/statistics.ts';
-import type { RowChange, RowOutcome } from '../targets/target.ts';
+import type { RowChange, RowOutcome } from '../ports/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { rowKinds } from '../merge/action.ts';
-import { deletedText } from '../merge/row-status.ts';
+import { rowKinds } from '../core/merge/action.ts';
+import { deletedText } from '../core/merge/row-status.ts';
 import { type Action, countTries, pendingActions, settleActions, writtenCells } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
@@ -9,7 +9,7 @@ import { forgetPairs, markLeadDeleted, moveBase, placesOf, rowsThere } from '../
 import { heldOfLeads } from '../store/row-facts.ts';
 import { forgetMatches } from '../store/matches.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { RowOutcome } from '../targets/target.ts';
+import type { RowOutcome } from '../ports/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { basesOfMatched, isMatched } from './matched-rows.ts';
 import { pushNewRows } from './push-new-rows.ts';

@@ -1,9 +1,9 @@
 import { LeadsyncError } from '../errors.ts';
-import { type Lead, leadCells } from '../lead/lead.ts';
-import { unmappedHash } from '../lead/unmapped-hash.ts';
-import { type Cells, sameCell, type Value } from '../lead/value.ts';
+import { type Lead, leadCells } from '../core/lead/lead.ts';
+import { unmappedHash } from '../core/lead/unmapped-hash.ts';
+import { type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/doubted-replies.ts';
-import { IdSet } from '../lead/id-set.ts';
+import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
 import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
 import { asServiceSpells } from '../store/lead-spellings.ts';
@@ -22,7 +22,7 @@ import {
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { newRowsOf, newRowsSeen, newRowsToRead, takeLines } from '../store/scan-pages.ts';
-import type { TargetRow } from '../targets/target.ts';
+import type { TargetRow } from '../ports/target.ts';
 import { holding, scopeOf, type StepContext } from './context.ts';
 import { inLanes } from './in-lanes.ts';
 import { ownAction } from './push-new-rows.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
 import {
   countApproved,

@@ -1,7 +1,7 @@
-import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
-import type { RowChange } from '../targets/target.ts';
+import type { RowChange } from '../ports/target.ts';
 
 /** An action as the target is asked for it. `was`: where the row stood that is written again. */
 export function rowChange(

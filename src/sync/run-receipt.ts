@@ -1,6 +1,6 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
-import type { ActionKind } from '../merge/action.ts';
+import type { ActionKind } from '../core/merge/action.ts';
 import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
 import type { Run } from '../store/runs.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../errors.ts';
-import { attemptOverAfter } from '../merge/settle.ts';
+import { attemptOverAfter } from '../core/merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/pauses.ts';

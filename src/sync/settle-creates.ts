@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { type Cells, isUnreadable, type Value, type Values } from '../lead/value.ts';
-import { planLink } from '../merge/plan-link.ts';
-import type { Policy } from '../merge/policy.ts';
-import { intentRowsInSteps } from '../merge/intent-rows.ts';
-import type { LostLead } from '../merge/lost-rows.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
+import { planLink } from '../core/merge/plan-link.ts';
+import type { Policy } from '../core/merge/policy.ts';
+import { intentRowsInSteps } from '../core/merge/intent-rows.ts';
+import type { LostLead } from '../core/merge/lost-rows.ts';
 import {
   agreedContent,
   shownContent,
@@ -12,7 +12,7 @@ import {
   settleInSteps,
   speaksAgainst,
   tornWeight,
-} from '../merge/settle.ts';
+} from '../core/merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
 import {
   abandonIntents,

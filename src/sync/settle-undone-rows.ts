@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { fingerprint } from '../lead/fingerprint.ts';
-import type { Cells } from '../lead/value.ts';
-import { undoneMessages } from '../merge/hold-message.ts';
-import { reopenedBases } from '../merge/put-back.ts';
+import { fingerprint } from '../core/lead/fingerprint.ts';
+import type { Cells } from '../core/lead/value.ts';
+import { undoneMessages } from '../core/merge/hold-message.ts';
+import { reopenedBases } from '../core/merge/put-back.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { hold, type NewHeld } from '../store/held.ts';

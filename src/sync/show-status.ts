@@ -1,9 +1,9 @@
-import { sameCell } from '../lead/value.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type HeldFact, inStep, rowStatus } from '../merge/row-status.ts';
+import { sameCell } from '../core/lead/value.ts';
+import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type HeldFact, inStep, rowStatus } from '../core/merge/row-status.ts';
 import { type RowStanding, rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
-import type { RowChange } from '../targets/target.ts';
+import type { RowChange } from '../ports/target.ts';
 import type { StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 

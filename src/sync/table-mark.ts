@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
-import { markText, readMark } from '../lead/table-mark.ts';
-import { doubtOf, judgeMark, type MarkVerdict, nonceOf } from '../merge/table-mark.ts';
+import { markText, readMark } from '../core/lead/table-mark.ts';
+import { doubtOf, judgeMark, type MarkVerdict, nonceOf } from '../core/merge/table-mark.ts';
 import { acceptMark, confirmMark, intendMark, keeperOf, knownMarks } from '../store/marks.ts';
 import { countKnownPairs, forgetAllPairs } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
-import type { MarkToWrite } from '../targets/target.ts';
+import type { MarkToWrite } from '../ports/target.ts';
 import { holding, type StepContext } from './context.ts';
 import type { Doubts } from './find-older-copy.ts';
 

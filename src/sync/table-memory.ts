@@ -1,5 +1,5 @@
-import { shortHash } from '../lead/fingerprint.ts';
-import { inStep } from '../merge/row-status.ts';
+import { shortHash } from '../core/lead/fingerprint.ts';
+import { inStep } from '../core/merge/row-status.ts';
 import { MetPairs } from '../store/met-pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';

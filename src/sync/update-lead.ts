@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LeadsyncError, withoutStop } from '../errors.ts';
-import { fieldJson, type Lead, leadCells } from '../lead/lead.ts';
+import { fieldJson, type Lead, leadCells } from '../core/lead/lead.ts';
 import {
   type Cell,
   type Cells,
@@ -9,16 +9,16 @@ import {
   sameCell,
   showCell,
   type Value,
-} from '../lead/value.ts';
-import type { Change, Changes, PlannedAction } from '../merge/action.ts';
-import { reopenedBases } from '../merge/put-back.ts';
+} from '../core/lead/value.ts';
+import type { Change, Changes, PlannedAction } from '../core/merge/action.ts';
+import { reopenedBases } from '../core/merge/put-back.ts';
 import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { confirmLeadWrite, forgetWrites, recordLeadWrites } from '../store/history.ts';
 import { moveBase, restoreBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { holding, type StepContext } from './context.ts';
-import { mayHaveActed } from './leads-port.ts';
+import { mayHaveActed } from '../ports/leads-service.ts';
 
 /** PATCHes of a run that are read again though their replies are as good as receipts: they tell whether the others are. */
 export const repliesToCheck = 3;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError, type Problem } from '../errors.ts';
-import type { OtherPlace } from '../merge/guard.ts';
+import type { OtherPlace } from '../core/merge/guard.ts';
 import { countActions } from '../store/actions.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Run } from '../store/runs.ts';
-import type { RowChange, RowOutcome } from '../targets/target.ts';
+import type { RowChange, RowOutcome } from '../ports/target.ts';
 import { holding, type StepContext } from './context.ts';
 import { markOf } from './table-mark.ts';
 

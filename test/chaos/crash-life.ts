@@ -3,14 +3,14 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { defaultFields } from '../../src/lead/mapping.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { Run } from '../../src/store/runs.ts';
 import { createThrottle } from '../../src/store/throttles.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
-import { systemClock } from '../../src/sync/clock.ts';
+import { systemClock } from '../../src/ports/clock.ts';
 import { advanceRun } from '../../src/sync/run.ts';
-import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
+import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import type { CrashPoints } from './crash-points.ts';
 
 /** What a process needs to work in a world; plain data, so that it can be handed to a child. */

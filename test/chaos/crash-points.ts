@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import { withCalls } from '../../src/leads-api/retry-reads.ts';
-import type { LeadsPort } from '../../src/sync/leads-port.ts';
-import type { Target } from '../../src/targets/target.ts';
+import type { LeadsPort } from '../../src/ports/leads-service.ts';
+import type { Target } from '../../src/ports/target.ts';
 
 /** Where a process dies: at one of its side effects, by name, before or after it took effect. */
 export interface CrashPoint {

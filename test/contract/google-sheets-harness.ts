@@ -6,7 +6,7 @@ import {
   type SheetsSandbox,
   type SheetsSandboxOptions,
   startSheetsSandbox,
-} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+} from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { columnLetters } from '../../src/targets/google-sheets/a1.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import type { GoogleSheetsOptions } from '../../src/targets/google-sheets/google-sheets-options.ts';

@@ -3,7 +3,7 @@ import {
   type HubSpotSandbox,
   type HubSpotSandboxOptions,
   startHubSpotSandbox,
-} from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+} from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import {
   createHubSpotTarget,
   type HubSpotOptions,

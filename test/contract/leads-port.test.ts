@@ -4,7 +4,7 @@ import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { parseFaults } from '../../src/sandbox/parse-faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { never } from '../integration/leads-api-server.ts';
+import { never } from '../integration/leads-api/leads-api-server.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { describeLeadsPort, type LeadsServiceHarness } from './leads-port.ts';
 

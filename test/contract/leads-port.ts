@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import type { Lead } from '../../src/lead/lead.ts';
+import type { Lead } from '../../src/core/lead/lead.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
-import type { LeadsPort, Throttle } from '../../src/sync/leads-port.ts';
+import type { LeadsPort, Throttle } from '../../src/ports/leads-service.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 
 /** A Leads service with some leads in it, and what the suite must know of it besides what its API tells. */

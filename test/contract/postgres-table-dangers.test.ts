@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import type { RowChange } from '../../src/targets/target.ts';
-import { createPostgresTableTarget } from '../../src/targets/postgres-table/postgres-table-target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
+import { createPostgresTableTarget } from '../../src/targets/postgres/postgres-table-target.ts';
 import { until } from '../support/until.ts';
 import { makePostgresTableHarness, type PostgresTableHarness } from './postgres-table-harness.ts';
 import { append, never, readAll, remove, update, verdict } from './target-harness.ts';

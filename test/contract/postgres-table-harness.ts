@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Secret } from '../../src/config/secret.ts';
-import { createPostgresTableTarget } from '../../src/targets/postgres-table/postgres-table-target.ts';
+import { createPostgresTableTarget } from '../../src/targets/postgres/postgres-table-target.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { contractFields, type Inability, type Table, type TargetHarness } from './target-harness.ts';
 

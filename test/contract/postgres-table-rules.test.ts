@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import type { RowChange } from '../../src/targets/target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
 import {
   createPostgresTableTarget,
   type PostgresTableOptions,
-} from '../../src/targets/postgres-table/postgres-table-target.ts';
+} from '../../src/targets/postgres/postgres-table-target.ts';
 import { until } from '../support/until.ts';
 import { makePostgresTableHarness, type PostgresTableHarness } from './postgres-table-harness.ts';
 import { append, link, never, readAll, remove, update, verdict } from './target-harness.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FieldMapping } from '../../src/lead/mapping.ts';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import type { RowChange, RowOutcome, Target, TargetRow } from '../../src/targets/target.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import type { RowChange, RowOutcome, Target, TargetRow } from '../../src/ports/target.ts';
 
 /** Texts as a person sees them, headings first. */
 export type Table = readonly (readonly string[])[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { markText, readMark } from '../../src/lead/table-mark.ts';
-import type { Target } from '../../src/targets/target.ts';
+import { markText, readMark } from '../../src/core/lead/table-mark.ts';
+import type { Target } from '../../src/ports/target.ts';
 import {
   anna,
   annaCells,

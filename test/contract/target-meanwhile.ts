@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RowChange } from '../../src/targets/target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
 import {
   anna,
   annaCells,

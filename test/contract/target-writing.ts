@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sameCell, type Cells, type Values } from '../../src/lead/value.ts';
-import type { RowChange } from '../../src/targets/target.ts';
+import { sameCell, type Cells, type Values } from '../../src/core/lead/value.ts';
+import type { RowChange } from '../../src/ports/target.ts';
 import {
   anna,
   annaCells,

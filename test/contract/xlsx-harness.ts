@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { Temporal } from 'temporal-polyfill';
-import { createXlsxTarget } from '../../src/targets/workbook/xlsx-target.ts';
+import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
 import { contractFields, type Table, type LocalHarness } from './target-harness.ts';
 
 export interface XlsxHarness extends LocalHarness {

@@ -1,6 +1,6 @@
-import type { Values } from '../../src/lead/value.ts';
-import type { UnknownLead } from '../../src/merge/likeness.ts';
-import { attemptOverAfter, type Intent, type ScanProof, settle } from '../../src/merge/settle.ts';
+import type { Values } from '../../src/core/lead/value.ts';
+import type { UnknownLead } from '../../src/core/merge/likeness.ts';
+import { attemptOverAfter, type Intent, type ScanProof, settle } from '../../src/core/merge/settle.ts';
 import { acme, attempt, idAt, intent, lead } from '../unit/intents.ts';
 import { joined, type Line, markdown } from './table.ts';
 

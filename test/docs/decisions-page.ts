@@ -3,12 +3,12 @@ import { exceptionsTable, fieldTable } from './field-table.ts';
 import { newRowTable } from './new-row-table.ts';
 import { pairTable } from './pair-table.ts';
 
-/** docs/decisions.md: every decision of src/merge, computed by the code that decides. */
+/** docs/decisions.md: every decision of src/core/merge, computed by the code that decides. */
 export function decisionsPage(): string {
   return `# What leadsync does when
 
 Every decision that a sync takes about a lead, a row and each of their fields. \`npm run docs\` writes the tables: it calls the
-deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`settle\` in \`src/merge\`) with every combination, and a test fails
+deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`settle\` in \`src/core/merge\`) with every combination, and a test fails
 when this page and the code differ. The same in words: [edits.md](edits.md).
 
 How to read them:

@@ -1,5 +1,5 @@
-import type { Direction } from '../../src/lead/mapping.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import type { Direction } from '../../src/core/lead/mapping.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 
 export const directions: readonly Direction[] = ['two-way', 'to-target', 'to-leads'];
 

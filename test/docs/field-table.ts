@@ -1,7 +1,7 @@
-import type { FieldMapping } from '../../src/lead/mapping.ts';
-import { type Cell, isUnreadable, sameCell, type Value } from '../../src/lead/value.ts';
-import type { FieldMemo } from '../../src/merge/merge-field.ts';
-import { planPair } from '../../src/merge/plan.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import { type Cell, isUnreadable, sameCell, type Value } from '../../src/core/lead/value.ts';
+import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
+import { planPair } from '../../src/core/merge/plan.ts';
 import { pair, policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
 import { joined, type Line, markdown } from './table.ts';

@@ -1,5 +1,5 @@
-import type { Cells, Values } from '../../src/lead/value.ts';
-import { type PairState, planPair } from '../../src/merge/plan.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import { pair, policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
 import { joined, type Line, markdown } from './table.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { exitCodeFor } from '../../src/cli/output.ts';
-import { showCell } from '../../src/lead/value.ts';
+import { showCell } from '../../src/core/lead/value.ts';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
 import { decideHeld, listHeld } from '../../src/store/held.ts';

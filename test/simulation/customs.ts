@@ -1,5 +1,5 @@
 import type { ConnectionConfig } from '../../src/config/config.ts';
-import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
+import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { SandboxBehaviour, SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Fate } from './life.ts';

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { SheetsPerson } from '../../src/sandbox/google-sheets/person.ts';
+import type { SheetsPerson } from '../stand-ins/google-sheets/person.ts';
 import type { SheetsTable } from './sheets-table.ts';
 
 /** For a while the table that is kept in step is another one, or there is none. */

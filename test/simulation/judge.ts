@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { readInstant } from '../../src/lead/instant.ts';
+import { readInstant } from '../../src/core/lead/instant.ts';
 import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
 import type { Table } from './table.ts';

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LeadsyncError } from '../../src/errors.ts';
 import { withCalls } from '../../src/leads-api/retry-reads.ts';
-import type { LeadsPort } from '../../src/sync/leads-port.ts';
-import type { Target, TargetRow } from '../../src/targets/target.ts';
+import type { LeadsPort } from '../../src/ports/leads-service.ts';
+import type { Target, TargetRow } from '../../src/ports/target.ts';
 import { Turns as Line } from '../../src/turns.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { Turns } from './turns.ts';

@@ -219,7 +219,7 @@ export class Mishaps {
   #cell(record: readonly string[], headings: readonly string[], heading: string): LostCell[] {
     const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
     const text = record[headings.indexOf(heading)] ?? '';
-    // What the sync says of a row it says again; but a mark that is gone was taken out by people (src/merge/row-status.ts).
+    // What the sync says of a row it says again; but a mark that is gone was taken out by people (src/core/merge/row-status.ts).
     if (heading === 'Status' && !text.startsWith('deleted ')) return [];
     return [{ entity, heading, text, isKnown: this.#shows(entity, heading) }];
   }

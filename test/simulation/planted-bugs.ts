@@ -13,7 +13,7 @@ export interface PlantedBug {
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'merge: the policies are swapped',
-    file: 'src/merge/merge-field.ts',
+    file: 'src/core/merge/merge-field.ts',
     from: `  if (policy.onConflict === 'leads-win') return toRow('leads-win');
   if (policy.onConflict === 'target-wins') return toLead('target-wins');`,
     to: `  if (policy.onConflict === 'leads-win') return toLead('target-wins');
@@ -77,7 +77,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'absence: one scan is enough',
-    file: 'src/merge/plan.ts',
+    file: 'src/core/merge/plan.ts',
     from: `const absencesThatProve = 2;`,
     to: `const absencesThatProve = 1;`,
   },
@@ -89,7 +89,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'expect: a row that changed is written all the same',
-    file: 'src/targets/row-changes.ts',
+    file: 'src/targets/shared/row-changes.ts',
     from: `    if (!shows(row.cells, expect)) return this.#verdicts.changed;`,
     to: ``,
   },
@@ -101,7 +101,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'expect: a file that changed is replaced all the same',
-    file: 'src/targets/workbook/file-target.ts',
+    file: 'src/targets/file/file-target.ts',
     from: `          return file.isCurrent();
         },`,
     to: `          return true;
@@ -130,7 +130,7 @@ async function notRecorded(`,
   },
   {
     name: 'creates: one scan proves that a lead was not made',
-    file: 'src/merge/settle.ts',
+    file: 'src/core/merge/settle.ts',
     from: `export const attemptOverAfter = 10_000;`,
     to: `export const attemptOverAfter = -10_000_000;`,
   },
@@ -148,13 +148,13 @@ async function notRecorded(`,
   },
   {
     name: 'merge: an edit does not beat a deletion',
-    file: 'src/merge/plan.ts',
+    file: 'src/core/merge/plan.ts',
     from: `  const isEdited = !sameRecord(row.cells, base, policy);`,
     to: `  const isEdited = policy.fields.length > 1_000 && !sameRecord(row.cells, base, policy);`,
   },
   {
     name: 'direction: one way is taken for two-way',
-    file: 'src/merge/merge-field.ts',
+    file: 'src/core/merge/merge-field.ts',
     from: `  if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');`,
     to: `  if (sameCell(lead, base)) return toLead('row-edited');`,
   },

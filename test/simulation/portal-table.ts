@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readInstant } from '../../src/lead/instant.ts';
-import type { HubSpotSandbox } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+import { readInstant } from '../../src/core/lead/instant.ts';
+import type { HubSpotSandbox } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { PutBack, Table } from './table.ts';
 import { columns, fieldNames } from './tokens.ts';
 

@@ -4,10 +4,10 @@ import {
   type HubSpotFault,
   type HubSpotSandbox,
   startHubSpotSandbox,
-} from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+} from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { createHubSpotTarget, type HubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';
-import type { Target } from '../../src/targets/target.ts';
+import type { Target } from '../../src/ports/target.ts';
 import { atOnceInPortal, type Customs, inPortal } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
 import type { Life } from './life.ts';

@@ -1,5 +1,5 @@
-import type { SheetsFault } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
-import type { HubSpotFault } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+import type { SheetsFault } from '../stand-ins/google-sheets/sheets-sandbox.ts';
+import type { HubSpotFault } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { FaultRates } from './fault-chances.ts';
 

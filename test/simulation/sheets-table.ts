@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SheetsSandbox } from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+import type { SheetsSandbox } from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { cellName } from '../../src/targets/google-sheets/a1.ts';
 import type { PutBack, Table } from './table.ts';
 

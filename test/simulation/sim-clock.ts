@@ -1,5 +1,5 @@
 import type { Random } from '../../src/sandbox/random.ts';
-import type { Clock } from '../../src/sync/clock.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 
 /** A time that only moves when it is told to, and a chance that the seed gives. */
 export class SimClock implements Clock {

@@ -6,13 +6,13 @@ import {
   type SheetsFault,
   type SheetsSandbox,
   startSheetsSandbox,
-} from '../../src/sandbox/google-sheets/sheets-sandbox.ts';
+} from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
 import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
 import type { WriteJournal } from '../../src/targets/google-sheets/write-journal.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { Target } from '../../src/targets/target.ts';
+import type { Target } from '../../src/ports/target.ts';
 import { atOnce, type Customs, inSpreadsheet } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
 import { type Elsewhere, hideTab, switchTab } from './elsewhere.ts';

@@ -1,4 +1,4 @@
-import type { LeadPage } from '../../src/sync/leads-port.ts';
+import type { LeadPage } from '../../src/ports/leads-service.ts';
 
 /** What was seen of one id: the runs whose complete scans did not show it, and whether the service said 404 since. */
 interface Absence {

@@ -7,7 +7,7 @@ import {
   type PutBackCell,
   type Span,
   Spans,
-} from '../../src/merge/older-copy.ts';
+} from '../../src/core/merge/older-copy.ts';
 
 /** A value, and the moment from which on a side showed it. */
 interface Version {

@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openQueues } from '../../src/queue/queue.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { administrate } from './administrate.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Throttle, Throttled } from '../../src/sync/leads-port.ts';
+import type { Throttle, Throttled } from '../../src/ports/leads-service.ts';
 
 /** A throttle as the store's, in memory. */
 export class MemoryThrottle implements Throttle {

@@ -1,5 +1,5 @@
 import type { ReminderSettings } from '../../src/config/config.ts';
-import { defaultFields } from '../../src/lead/mapping.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 
 /** As the configuration gives them when nothing but `to` is set. */

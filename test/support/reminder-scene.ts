@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { planReminders } from '../../src/reminders/plan-reminders.ts';
-import { Pauses } from '../../src/reminders/pauses.ts';
+import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
+import { Pauses } from '../../src/reminders/send/pauses.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
-import { sendReminder, type ReminderContext } from '../../src/reminders/send-reminder.ts';
+import { sendReminder, type ReminderContext } from '../../src/reminders/send/send-reminder.ts';
 import type { Reminder, ReminderState } from '../../src/store/reminders.ts';
 import { connectionName, type Workspace } from './workspace.ts';
 

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { planReminders } from '../../jobs/plan-reminders.ts';
 import { type App, openApp } from '../../src/app.ts';
-import { workReminders } from '../../src/cli/work-reminders.ts';
+import { workReminders } from '../../src/worker/work-reminders.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import type { Lead } from '../../src/lead/lead.ts';
+import type { Lead } from '../../src/core/lead/lead.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
-import type { MailWaits } from '../../src/reminders/deliver.ts';
-import { createMailer } from '../../src/reminders/mail.ts';
+import type { MailWaits } from '../../src/reminders/send/deliver.ts';
+import { createMailer } from '../../src/reminders/send/mail.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { until } from './until.ts';
 import { Workspace } from './workspace.ts';

@@ -1,7 +1,7 @@
-import type { Cell, Cells, Value } from '../../src/lead/value.ts';
-import { isUnreadable, sameCell } from '../../src/lead/value.ts';
-import type { Changes, PlannedAction } from '../../src/merge/action.ts';
-import type { PairState } from '../../src/merge/plan.ts';
+import type { Cell, Cells, Value } from '../../src/core/lead/value.ts';
+import { isUnreadable, sameCell } from '../../src/core/lead/value.ts';
+import type { Changes, PlannedAction } from '../../src/core/merge/action.ts';
+import type { PairState } from '../../src/core/merge/plan.ts';
 
 /** The world of one lead after its plan was carried out and every write confirmed. */
 export interface AfterPlan {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Direction, FieldMapping } from '../../src/lead/mapping.ts';
-import type { Cell, Value } from '../../src/lead/value.ts';
-import type { PairState } from '../../src/merge/plan.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import type { Direction, FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { Cell, Value } from '../../src/core/lead/value.ts';
+import type { PairState } from '../../src/core/merge/plan.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, pair } from './pair-state.ts';
 
 export const names = fields.map(({ field }) => field);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { calendarEntry } from '../../src/reminders/calendar.ts';
+import { calendarEntry } from '../../src/reminders/compose/calendar.ts';
 
 const content = {
   leadId: '019aa0c2-7b1e-7c4d-9d3f-0a1b2c3d4e5f',

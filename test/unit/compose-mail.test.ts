@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
-import { defaultFields } from '../../src/lead/mapping.ts';
-import { composeDigest, type DigestContent, groupFollowUps } from '../../src/reminders/compose-digest.ts';
-import { composeReminder, type ReminderContent } from '../../src/reminders/compose-reminder.ts';
-import { digestDays } from '../../src/reminders/digest-time.ts';
-import { localTime } from '../../src/reminders/local-time.ts';
-import { openTemplates } from '../../src/reminders/templates.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
+import {
+  composeDigest,
+  type DigestContent,
+  groupFollowUps,
+} from '../../src/reminders/compose/compose-digest.ts';
+import { composeReminder, type ReminderContent } from '../../src/reminders/compose/compose-reminder.ts';
+import { digestDays } from '../../src/reminders/plan/digest-time.ts';
+import { localTime } from '../../src/reminders/plan/local-time.ts';
+import { openTemplates } from '../../src/reminders/compose/templates.ts';
 
 const id = '019aa0c2-7b1e-7c4d-9d3f-0a1b2c3d4e5f';
 const timeZone = 'Europe/Berlin';

@@ -6,7 +6,7 @@ import type { Config } from '../../src/config/config.ts';
 import { ConfigError, type Mistake } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import { defaultFields } from '../../src/lead/mapping.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
 
 const minimal = {
   LEADS_BASE_URL: 'https://api.example.com/',

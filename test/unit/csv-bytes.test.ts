@@ -1,7 +1,7 @@
 import { statSync, utimesSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RowChange } from '../../src/targets/target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
 import { makeCsvHarness, type CsvHarness } from '../contract/csv-harness.ts';
 import { append, link, mark, readAll, remove, status, update, verdict } from '../contract/target-harness.ts';
 

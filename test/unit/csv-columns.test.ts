@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { locateColumns } from '../../src/targets/columns.ts';
+import { locateColumns } from '../../src/targets/shared/columns.ts';
 import { contractFields } from '../contract/target-harness.ts';
 
 const [name, city] = contractFields;

@@ -17,12 +17,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createCsvTarget } from '../../src/targets/workbook/csv-target.ts';
+import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
 import { csvOptions, makeCsvHarness } from '../contract/csv-harness.ts';
 import { append, readAll, update } from '../contract/target-harness.ts';
 
 const signal = new AbortController().signal;
-const moduleUrl = new URL('../../src/targets/workbook/csv-target.ts', import.meta.url).href;
+const moduleUrl = new URL('../../src/targets/csv/csv-target.ts', import.meta.url).href;
 const root = process.getuid?.() === 0;
 const rome = update('a', {}, { city: 'Rome' });
 const done = [{ key: 'a', status: 'done' }];

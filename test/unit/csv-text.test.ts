@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvCell, guarded, notStorableInCsv, unguarded } from '../../src/targets/workbook/csv-text.ts';
+import { csvCell, guarded, notStorableInCsv, unguarded } from '../../src/targets/csv/text.ts';
 
 describe('the guard against formulas', () => {
   test.each([

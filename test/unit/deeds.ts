@@ -1,5 +1,5 @@
-import type { Cell, Cells, Values } from '../../src/lead/value.ts';
-import { type Deeds, type FieldDeed, planUndo, type Present } from '../../src/merge/undo.ts';
+import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
+import { type Deeds, type FieldDeed, planUndo, type Present } from '../../src/core/merge/undo.ts';
 import { told } from './pair-state.ts';
 
 export const soon: Cell = { unreadable: 'soon' };

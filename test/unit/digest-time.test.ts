@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseQuietHours, parseTimeOfDay } from '../../src/config/time-of-day.ts';
-import { digestDays, digestsAround, digestTime, localDateOf } from '../../src/reminders/digest-time.ts';
+import { digestDays, digestsAround, digestTime, localDateOf } from '../../src/reminders/plan/digest-time.ts';
 import type { Weekday } from '../../src/config/reminder-rules.ts';
 
 const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];

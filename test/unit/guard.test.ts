@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guard, guardCodes, type Limit, type PlanCounts } from '../../src/merge/guard.ts';
+import { guard, guardCodes, type Limit, type PlanCounts } from '../../src/core/merge/guard.ts';
 
 const rows = (amount: number): Limit => ({ amount, percent: false });
 const share = (amount: number): Limit => ({ amount, percent: true });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startHubSpotSandbox } from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+import { startHubSpotSandbox } from '../stand-ins/hubspot/hubspot-sandbox.ts';
 import { companies, companiesOf, openScene } from './hubspot-sandbox-scene.ts';
 
 const someTime = Date.UTC(2026, 10, 21, 22, 59, 0);

@@ -3,7 +3,7 @@ import {
   type HubSpotSandbox,
   type HubSpotSandboxOptions,
   startHubSpotSandbox,
-} from '../../src/sandbox/hubspot/hubspot-sandbox.ts';
+} from '../stand-ins/hubspot/hubspot-sandbox.ts';
 
 export const companies = '/crm/objects/2026-09/companies';
 export const properties = '/crm/properties/2026-09/companies';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IdSet } from '../../src/lead/id-set.ts';
+import { IdSet } from '../../src/core/lead/id-set.ts';
 
 test('an id that was added may be there, also when the set has grown; of others hardly any', () => {
   const ids = new IdSet();

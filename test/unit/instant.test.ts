@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readInstant } from '../../src/lead/instant.ts';
+import { readInstant } from '../../src/core/lead/instant.ts';
 
 const berlin = (text: string) => readInstant(text, 'Europe/Berlin');
 

@@ -1,7 +1,7 @@
-import { fingerprint } from '../../src/lead/fingerprint.ts';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import type { UnknownLead } from '../../src/merge/likeness.ts';
-import { attemptOverAfter, type Intent, settle } from '../../src/merge/settle.ts';
+import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import type { UnknownLead } from '../../src/core/merge/likeness.ts';
+import { attemptOverAfter, type Intent, settle } from '../../src/core/merge/settle.ts';
 import { fields } from './pair-state.ts';
 
 /** When the creates of these tests were tried. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Value } from '../../src/lead/value.ts';
-import { planPair } from '../../src/merge/plan.ts';
+import type { Value } from '../../src/core/lead/value.ts';
+import { planPair } from '../../src/core/merge/plan.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { afterPlan } from './after-plan.ts';
 import { anyPolicy, recordOf } from './any-pair.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PlannedAction, rowKinds } from '../../src/merge/action.ts';
-import { planPair } from '../../src/merge/plan.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import { type PlannedAction, rowKinds } from '../../src/core/merge/action.ts';
+import { planPair } from '../../src/core/merge/plan.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyPolicy, anyValue, recordOf } from './any-pair.ts';
 import { fieldsOf, law, leadKinds } from './laws.ts';

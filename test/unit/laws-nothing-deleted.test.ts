@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { sameCell } from '../../src/lead/value.ts';
-import type { PlannedAction } from '../../src/merge/action.ts';
-import { planPair } from '../../src/merge/plan.ts';
+import { sameCell } from '../../src/core/lead/value.ts';
+import type { PlannedAction } from '../../src/core/merge/action.ts';
+import { planPair } from '../../src/core/merge/plan.ts';
 import { law } from './laws.ts';
 
 describe('promise 4: nothing is deleted on a doubt', () => {

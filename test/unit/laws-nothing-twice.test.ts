@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sameCell, type Values } from '../../src/lead/value.ts';
-import type { UnknownLead } from '../../src/merge/likeness.ts';
-import { planNewRow } from '../../src/merge/plan-new-row.ts';
-import { attemptOverAfter, settle } from '../../src/merge/settle.ts';
+import { sameCell, type Values } from '../../src/core/lead/value.ts';
+import type { UnknownLead } from '../../src/core/merge/likeness.ts';
+import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { attemptOverAfter, settle } from '../../src/core/merge/settle.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyPolicy, recordOf } from './any-pair.ts';
 import { attempt, idAt, intent, minute, proof } from './intents.ts';

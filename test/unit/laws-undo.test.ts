@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cell, isUnreadable, sameCell } from '../../src/lead/value.ts';
-import type { PlannedAction } from '../../src/merge/action.ts';
-import { type Deeds, planUndo, type Present } from '../../src/merge/undo.ts';
+import { type Cell, isUnreadable, sameCell } from '../../src/core/lead/value.ts';
+import type { PlannedAction } from '../../src/core/merge/action.ts';
+import { type Deeds, planUndo, type Present } from '../../src/core/merge/undo.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyValue, names, recordOf } from './any-pair.ts';
 

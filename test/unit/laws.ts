@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { type ActionKind, type PlannedAction, rowKinds } from '../../src/merge/action.ts';
-import type { PairState } from '../../src/merge/plan.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import { type ActionKind, type PlannedAction, rowKinds } from '../../src/core/merge/action.ts';
+import type { PairState } from '../../src/core/merge/plan.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyPolicy, anyState } from './any-pair.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, fieldJson, leadCells, leadIdTime } from '../../src/lead/lead.ts';
-import { type Cell, sameCell } from '../../src/lead/value.ts';
+import { canonicalJson, fieldJson, leadCells, leadIdTime } from '../../src/core/lead/lead.ts';
+import { type Cell, sameCell } from '../../src/core/lead/value.ts';
 import { fields } from './pair-state.ts';
 
 const cellsOf = (json: Record<string, unknown>) => leadCells({ id: 'lead-1', fields: json }, fields);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, readableFingerprint } from '../../src/lead/fingerprint.ts';
-import { defaultFields, type FieldMapping } from '../../src/lead/mapping.ts';
+import { fingerprint, readableFingerprint } from '../../src/core/lead/fingerprint.ts';
+import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts';
 import {
   type Cell,
   type Cells,
@@ -11,7 +11,7 @@ import {
   sameButSpelling,
   sameCell,
   showCell,
-} from '../../src/lead/value.ts';
+} from '../../src/core/lead/value.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 

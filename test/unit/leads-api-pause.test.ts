@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyHead } from '../../src/http/exchange.ts';
 import type { Pace } from '../../src/leads-api/pace.ts';
-import { systemClock } from '../../src/sync/clock.ts';
+import { systemClock } from '../../src/ports/clock.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 import { Pause } from '../../src/leads-api/pause.ts';
 

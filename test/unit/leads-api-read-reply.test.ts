@@ -8,7 +8,7 @@ import {
   readPage,
 } from '../../src/leads-api/read-reply.ts';
 
-// The shapes one by one are in test/integration/leads-api.test.ts; these are the laws.
+// The shapes one by one are in test/integration/leads-api/leads-api.test.ts; these are the laws.
 
 const fieldName = fc
   .string()

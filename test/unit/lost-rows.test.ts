@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint } from '../../src/lead/fingerprint.ts';
-import { idKey } from '../../src/lead/lead.ts';
-import type { Values } from '../../src/lead/value.ts';
-import { findLostRows, type LostLead, type Stray } from '../../src/merge/lost-rows.ts';
+import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import { idKey } from '../../src/core/lead/lead.ts';
+import type { Values } from '../../src/core/lead/value.ts';
+import { findLostRows, type LostLead, type Stray } from '../../src/core/merge/lost-rows.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 

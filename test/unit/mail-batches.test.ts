@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { batchesOf } from '../../src/reminders/batches.ts';
+import { batchesOf } from '../../src/reminders/send/batches.ts';
 import { Places } from '../../src/places.ts';
 import { gather } from '../../src/store/gather.ts';
 import type { Reminder } from '../../src/store/reminders.ts';

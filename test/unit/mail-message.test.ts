@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { createMailer, type Mail } from '../../src/reminders/mail.ts';
-import { senderDomain } from '../../src/reminders/message.ts';
+import { createMailer, type Mail } from '../../src/reminders/send/mail.ts';
+import { senderDomain } from '../../src/reminders/compose/message.ts';
 import { startMailServer } from '../support/mail-server.ts';
 
 const mail: Mail = {

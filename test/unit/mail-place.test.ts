@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { composeFor } from '../../src/reminders/send-reminder.ts';
-import { openTemplates } from '../../src/reminders/templates.ts';
+import { composeFor } from '../../src/reminders/send/send-reminder.ts';
+import { openTemplates } from '../../src/reminders/compose/templates.ts';
 
 const dueAt = Date.parse('2026-11-21T13:30:00Z');
 

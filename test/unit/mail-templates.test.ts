@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { defaultFields } from '../../src/lead/mapping.ts';
-import { composeReminder } from '../../src/reminders/compose-reminder.ts';
-import { templateMistakes } from '../../src/reminders/template-mistakes.ts';
-import { openTemplates, ownSources } from '../../src/reminders/templates.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
+import { composeReminder } from '../../src/reminders/compose/compose-reminder.ts';
+import { templateMistakes } from '../../src/reminders/compose/template-mistakes.ts';
+import { openTemplates, ownSources } from '../../src/reminders/compose/templates.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'leadsync-templates-'));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Candidate, chooseMatches } from '../../src/merge/match.ts';
-import { blockKeys, likeness, matchForms, type MatchForms } from '../../src/merge/match-likeness.ts';
-import { normalForm } from '../../src/merge/normal-form.ts';
+import { type Candidate, chooseMatches } from '../../src/core/merge/match.ts';
+import { blockKeys, likeness, matchForms, type MatchForms } from '../../src/core/merge/match-likeness.ts';
+import { normalForm } from '../../src/core/merge/normal-form.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 describe('the normal form of a name', () => {

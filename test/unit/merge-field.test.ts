@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Direction } from '../../src/lead/mapping.ts';
-import type { Cell, Value } from '../../src/lead/value.ts';
-import { type FieldMemo, mergeField } from '../../src/merge/merge-field.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import type { Direction } from '../../src/core/lead/mapping.ts';
+import type { Cell, Value } from '../../src/core/lead/value.ts';
+import { type FieldMemo, mergeField } from '../../src/core/merge/merge-field.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { decided, policy } from './pair-state.ts';
 
 type Win = Policy['onConflict'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { copyMessage, type CopyVerdict } from '../../src/merge/older-copy.ts';
+import { copyMessage, type CopyVerdict } from '../../src/core/merge/older-copy.ts';
 import { CopyWorld } from '../support/copy-world.ts';
 import { lawRuns } from '../support/law-runs.ts';
 

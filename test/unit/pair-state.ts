@@ -1,9 +1,9 @@
-import type { FieldMapping } from '../../src/lead/mapping.ts';
-import type { PlannedAction } from '../../src/merge/action.ts';
-import type { FieldDecision } from '../../src/merge/merge-field.ts';
-import type { PairState } from '../../src/merge/plan.ts';
-import type { Policy } from '../../src/merge/policy.ts';
-import { type Cell, isUnreadable } from '../../src/lead/value.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { PlannedAction } from '../../src/core/merge/action.ts';
+import type { FieldDecision } from '../../src/core/merge/merge-field.ts';
+import type { PairState } from '../../src/core/merge/plan.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
+import { type Cell, isUnreadable } from '../../src/core/lead/value.ts';
 
 /** Three fields are enough to tell them apart: a name, a text and an instant. */
 export const fields: readonly FieldMapping[] = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import { rowKinds, silentKinds } from '../../src/merge/action.ts';
-import { type PairState, planPair } from '../../src/merge/plan.ts';
-import { planNewRow } from '../../src/merge/plan-new-row.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import { rowKinds, silentKinds } from '../../src/core/merge/action.ts';
+import { type PairState, planPair } from '../../src/core/merge/plan.ts';
+import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { leadKinds } from './laws.ts';
 import { pair, policy } from './pair-state.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../src/lead/fingerprint.ts';
-import type { Direction } from '../../src/lead/mapping.ts';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import { planDuplicateRow } from '../../src/merge/plan-held-rows.ts';
-import { planLink } from '../../src/merge/plan-link.ts';
-import { planNewRow, type Refused } from '../../src/merge/plan-new-row.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import type { Direction } from '../../src/core/lead/mapping.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import { planDuplicateRow } from '../../src/core/merge/plan-held-rows.ts';
+import { planLink } from '../../src/core/merge/plan-link.ts';
+import { planNewRow, type Refused } from '../../src/core/merge/plan-new-row.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Cell, Cells, Values } from '../../src/lead/value.ts';
-import { type PairState, planPair } from '../../src/merge/plan.ts';
-import type { Policy } from '../../src/merge/policy.ts';
+import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
+import { type PairState, planPair } from '../../src/core/merge/plan.ts';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, pair, policy, told } from './pair-state.ts';
 
 const due = '2026-11-21T08:30:00.000Z';

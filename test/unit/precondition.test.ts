@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sameCell, type Values } from '../../src/lead/value.ts';
-import type { PlannedAction } from '../../src/merge/action.ts';
-import { planPair } from '../../src/merge/plan.ts';
-import { coveredBy, precondition } from '../../src/merge/precondition.ts';
+import { sameCell, type Values } from '../../src/core/lead/value.ts';
+import type { PlannedAction } from '../../src/core/merge/action.ts';
+import { planPair } from '../../src/core/merge/plan.ts';
+import { coveredBy, precondition } from '../../src/core/merge/precondition.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyPolicy, anyState } from './any-pair.ts';
 import { law } from './laws.ts';

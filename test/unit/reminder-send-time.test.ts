@@ -3,10 +3,10 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../src/config/duration.ts';
 import { parseQuietHours } from '../../src/config/time-of-day.ts';
-import { isQuiet } from '../../src/lead/quiet-hours.ts';
+import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
 import type { Offset, Weekday } from '../../src/config/reminder-rules.ts';
-import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/send-time.ts';
-import { daysBefore, offsetAt } from '../../src/reminders/zone-offset.ts';
+import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
+import { daysBefore, offsetAt } from '../../src/reminders/plan/zone-offset.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];

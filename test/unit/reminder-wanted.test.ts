@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../src/config/duration.ts';
 import { parseQuietHours } from '../../src/config/time-of-day.ts';
-import type { Cells } from '../../src/lead/value.ts';
-import { isStageWanted, recipientsOf } from '../../src/reminders/recipients.ts';
+import type { Cells } from '../../src/core/lead/value.ts';
+import { isStageWanted, recipientsOf } from '../../src/reminders/plan/recipients.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { plainRules } from '../support/reminder-rules.ts';
-import { wantedReminders } from '../../src/reminders/wanted.ts';
+import { wantedReminders } from '../../src/reminders/plan/wanted.ts';
 
 const rules: ReminderRules = { ...plainRules, timeZone: 'Europe/Berlin' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inStep, type RowFacts, rowStatus } from '../../src/merge/row-status.ts';
+import { inStep, type RowFacts, rowStatus } from '../../src/core/merge/row-status.ts';
 
 const headings = new Map([
   ['companyName', 'Company'],

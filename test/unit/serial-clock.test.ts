@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SerialClock } from '../../src/targets/serial-clock.ts';
+import { SerialClock } from '../../src/targets/shared/serial-clock.ts';
 
 const zones = [
   'UTC',

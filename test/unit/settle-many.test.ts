@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import { findIntentRows } from '../../src/merge/intent-rows.ts';
-import { settle } from '../../src/merge/settle.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
+import { settle } from '../../src/core/merge/settle.ts';
 import { inTurns } from '../../src/sync/in-turns.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { found, idAt, attempt, intent, proof } from './intents.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../src/lead/fingerprint.ts';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import { findIntentRows } from '../../src/merge/intent-rows.ts';
-import type { Intent } from '../../src/merge/settle.ts';
+import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
+import type { Intent } from '../../src/core/merge/settle.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
 

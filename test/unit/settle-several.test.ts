@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settle } from '../../src/merge/settle.ts';
+import { settle } from '../../src/core/merge/settle.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
 
 describe('several creates whose replies were lost', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Cells, Values } from '../../src/lead/value.ts';
-import type { UnknownLead } from '../../src/merge/likeness.ts';
-import { agreedContent, attemptOverAfter, speaksAgainst, tornWeight } from '../../src/merge/settle.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
+import type { UnknownLead } from '../../src/core/merge/likeness.ts';
+import { agreedContent, attemptOverAfter, speaksAgainst, tornWeight } from '../../src/core/merge/settle.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
 
 test.each([

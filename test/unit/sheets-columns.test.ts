@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ColumnMapping } from '../../src/targets/columns.ts';
+import type { ColumnMapping } from '../../src/targets/shared/columns.ts';
 import { columnLetters, quotedTab, rowRange } from '../../src/targets/google-sheets/a1.ts';
 import { type ColumnRecord, locateManagedColumns } from '../../src/targets/google-sheets/managed-columns.ts';
 import { contractFields } from '../contract/target-harness.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultFields } from '../../src/lead/mapping.ts';
-import type { Cells, Value } from '../../src/lead/value.ts';
-import { ShuffledRows } from '../../src/merge/shuffled-rows.ts';
+import { defaultFields } from '../../src/core/lead/mapping.ts';
+import type { Cells, Value } from '../../src/core/lead/value.ts';
+import { ShuffledRows } from '../../src/core/merge/shuffled-rows.ts';
 
 describe('rows in which nothing is as it was', () => {
   const base = { companyName: 'Acme', city: 'Bonn', stage: null };

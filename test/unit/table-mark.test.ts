@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { markText, readMark } from '../../src/lead/table-mark.ts';
-import { doubtOf, judgeMark, type KnownMarks } from '../../src/merge/table-mark.ts';
+import { markText, readMark } from '../../src/core/lead/table-mark.ts';
+import { doubtOf, judgeMark, type KnownMarks } from '../../src/core/merge/table-mark.ts';
 
 const mine = { keeper: 'k', connection: 'main', generation: 7, nonce: 'n7' };
 const backedUpAt = new Date('2026-11-20T02:00:00Z');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Deeds, Present } from '../../src/merge/undo.ts';
+import type { Deeds, Present } from '../../src/core/merge/undo.ts';
 import { acme, row, soon, undo, undone, wrote } from './deeds.ts';
 import { told } from './pair-state.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RowChange } from '../../src/targets/target.ts';
+import type { RowChange } from '../../src/ports/target.ts';
 import {
   append,
   link,

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { columnIndex, columnName, readRange, showRange } from '../../src/targets/workbook/cell-reference.ts';
-import { generalNumber } from '../../src/targets/general-number.ts';
-import { isDateFormat } from '../../src/targets/workbook/xlsx-styles.ts';
-import { attribute, scanWhole, XmlScanner } from '../../src/targets/workbook/xml-scanner.ts';
+import { columnIndex, columnName, readRange, showRange } from '../../src/targets/xlsx/cell-reference.ts';
+import { generalNumber } from '../../src/targets/shared/general-number.ts';
+import { isDateFormat } from '../../src/targets/xlsx/styles.ts';
+import { attribute, scanWhole, XmlScanner } from '../../src/targets/xlsx/xml-scanner.ts';
 import {
   escapeCellText,
   escapeXml,
   unescapeCellText,
   XmlFault,
   xmlText,
-} from '../../src/targets/workbook/xml-text.ts';
+} from '../../src/targets/xlsx/xml-text.ts';
 
 test('law: any text comes back from XML', () => {
   fc.assert(

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RowChange, RowOutcome, Target } from '../../src/targets/target.ts';
+import type { RowChange, RowOutcome, Target } from '../../src/ports/target.ts';
 import { append, never } from '../contract/target-harness.ts';
 import type { CorpusFile } from './corpus/content.ts';
 import { writeWithExcelts } from './corpus/excelts.ts';

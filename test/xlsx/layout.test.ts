@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RowChange, TargetRow } from '../../src/targets/target.ts';
+import type { RowChange, TargetRow } from '../../src/ports/target.ts';
 import { append, never, readAll, remove, update, verdict } from '../contract/target-harness.ts';
 import {
   contentTypesXml,

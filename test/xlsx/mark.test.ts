@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { markText, readMark } from '../../src/lead/table-mark.ts';
+import { markText, readMark } from '../../src/core/lead/table-mark.ts';
 import { anna, bert, headings, never, readAll, update, withRows } from '../contract/target-harness.ts';
 import { makeXlsxHarness, type XlsxHarness } from '../contract/xlsx-harness.ts';
 import { LibreOffice, soffice } from './judge/libreoffice.ts';

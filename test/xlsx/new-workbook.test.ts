@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { createXlsxTarget } from '../../src/targets/workbook/xlsx-target.ts';
+import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
 
 const never = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 import { readFile, writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Values } from '../../src/lead/value.ts';
-import type { RowChange, Target, TargetRow } from '../../src/targets/target.ts';
-import { createXlsxTarget } from '../../src/targets/workbook/xlsx-target.ts';
+import type { Values } from '../../src/core/lead/value.ts';
+import type { RowChange, Target, TargetRow } from '../../src/ports/target.ts';
+import { createXlsxTarget } from '../../src/targets/xlsx/xlsx-target.ts';
 import {
   append,
   contractFields,

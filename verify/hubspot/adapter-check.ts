@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Secret } from '../../src/config/secret.ts';
 import { LeadsyncError } from '../../src/errors.ts';
-import type { FieldMapping } from '../../src/lead/mapping.ts';
-import { systemClock } from '../../src/sync/clock.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import { systemClock } from '../../src/ports/clock.ts';
 import { createHubSpotTarget } from '../../src/targets/hubspot/hubspot-target.ts';
-import type { RowChange, RowOutcome } from '../../src/targets/target.ts';
+import type { RowChange, RowOutcome } from '../../src/ports/target.ts';
 import { same, Skipped } from '../check.ts';
 import type { PortalCheck } from './portal-check.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { authorWords } from '../../lead/author.ts';
-import type { FieldMapping } from '../../lead/mapping.ts';
+import { authorWords } from '../../core/lead/author.ts';
+import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
 import { decidedBy, seenHash } from './decided.ts';

@@ -3,7 +3,7 @@ import { conflictList, type ShownConflict, sideWords } from './conflict-list.ts'
 import { openFor } from './decide-all.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
-import { count, counted } from '../../lead/counted.ts';
+import { count, counted } from '../../core/lead/counted.ts';
 
 export interface ConflictsPage {
   /** Of this connection alone; null: of all. */

@@ -15,7 +15,7 @@ import { problemList } from './problem-list.ts';
 import { durationOf, runChart } from './run-chart.ts';
 import { runKind, shownStatus } from './run-words.ts';
 import { shownDuration, shownTime } from './shown-time.ts';
-import { count } from '../../lead/counted.ts';
+import { count } from '../../core/lead/counted.ts';
 import { foldedText } from './shown-value.ts';
 
 /** A reminder with the name of its lead's company. */

@@ -4,7 +4,7 @@ import { decidableSides, type Side } from '../../sync/decide-held.ts';
 import { headingOf, seenConflict, type ShownConflict, sideWords } from './conflict-list.ts';
 import type { ConflictsPage } from './conflicts.ts';
 import { type Html, layout, type Menu } from './layout.ts';
-import { counted } from '../../lead/counted.ts';
+import { counted } from '../../core/lead/counted.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
 /**

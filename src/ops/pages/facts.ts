@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
-import { waysPast } from '../../merge/older-copy.ts';
+import { waysPast } from '../../core/merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { ConnectionFacts } from '../connection-facts.ts';
 import type { Html } from './layout.ts';
 import { problemList } from './problem-list.ts';
 import { receiptWords, writtenWords } from './run-words.ts';
 import { shownAge, shownDuration, shownTime } from './shown-time.ts';
-import { count, counted } from '../../lead/counted.ts';
+import { count, counted } from '../../core/lead/counted.ts';
 
 type Fact = readonly [name: string, told: Html | string | null];
 

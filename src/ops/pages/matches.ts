@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import type { FieldMapping } from '../../lead/mapping.ts';
-import { sameCell } from '../../lead/value.ts';
+import type { FieldMapping } from '../../core/lead/mapping.ts';
+import { sameCell } from '../../core/lead/value.ts';
 import type { Match, MatchState } from '../../store/matches.ts';
 import { pages } from './conflicts.ts';
 import { decidedBy, seenHash } from './decided.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { asOf } from './overview.ts';
-import { counted } from '../../lead/counted.ts';
+import { counted } from '../../core/lead/counted.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
 /** A match with the mapping of its connection. */

@@ -5,7 +5,7 @@ import { connectionFactList, progressLine } from './facts.ts';
 import { type Html, layout, type Menu } from './layout.ts';
 import { shownStatus } from './run-words.ts';
 import { shownTime } from './shown-time.ts';
-import { counted } from '../../lead/counted.ts';
+import { counted } from '../../core/lead/counted.ts';
 
 /** `/`: how each connection stands. `now`: epoch ms. `stopped`: why this worker takes no work any more; null: it does. */
 export function overviewPage(

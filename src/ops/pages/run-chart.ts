@@ -3,7 +3,7 @@ import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { Html } from './layout.ts';
 import { shownDuration } from './shown-time.ts';
-import { count, counted } from '../../lead/counted.ts';
+import { count, counted } from '../../core/lead/counted.ts';
 
 /** Of one bar, the gap included, and of the whole picture; it is stretched to the room that it has. */
 const [step, gap, height] = [10, 3, 100];

@@ -3,7 +3,7 @@ import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
 import type { Html } from './layout.ts';
-import { count, counted } from '../../lead/counted.ts';
+import { count, counted } from '../../core/lead/counted.ts';
 
 const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, look: string]>> = {
   succeeded: ['✓', 'succeeded', 'good'],

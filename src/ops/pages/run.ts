@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { plainCell } from '../../lead/value.ts';
-import type { Change } from '../../merge/action.ts';
+import { plainCell } from '../../core/lead/value.ts';
+import type { Change } from '../../core/merge/action.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
@@ -13,7 +13,7 @@ import { asOf } from './overview.ts';
 import { problemList } from './problem-list.ts';
 import { receiptWords, runKind, shownStatus, writtenWords } from './run-words.ts';
 import { shownDuration, shownTime } from './shown-time.ts';
-import { count, counted } from '../../lead/counted.ts';
+import { count, counted } from '../../core/lead/counted.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
 export interface RunPage {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { count } from '../../lead/counted.ts';
-import { type Cell, plainCell, isUnreadable } from '../../lead/value.ts';
+import { count } from '../../core/lead/counted.ts';
+import { type Cell, plainCell, isUnreadable } from '../../core/lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
 

@@ -14,7 +14,7 @@ create table earlier_values (
 create index earlier_values_by_lead on earlier_values (connection, lead_id);
 create index earlier_values_by_run on earlier_values (connection, run_id);
 
--- Of the form in which two values are compared (src/lead/value.ts, canonical): an empty text is none.
+-- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
 create function value_hash(value text) returns bigint language sql stable parallel safe as $$
   select hashtextextended(case when getdatabaseencoding() = 'UTF8' then normalize(lines, nfc) else lines end, 0)
   from (select replace(replace(coalesce(value, ''), E'\r\n', E'\n'), E'\r', E'\n')) as l (lines)

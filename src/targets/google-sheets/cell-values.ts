@@ -1,9 +1,9 @@
-import { generalNumber } from '../general-number.ts';
+import { generalNumber } from '../shared/general-number.ts';
 import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../errors.ts';
-import { readInstant } from '../../lead/instant.ts';
-import type { Cell, FieldType, Value } from '../../lead/value.ts';
-import { SerialClock } from '../serial-clock.ts';
+import { readInstant } from '../../core/lead/instant.ts';
+import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
+import { SerialClock } from '../shared/serial-clock.ts';
 import { cellAt, type Formula, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell } from './sheets-api.ts';
 

@@ -1,6 +1,6 @@
 import type { OnReply } from '../../http/exchange.ts';
-import type { Clock } from '../../sync/clock.ts';
-import type { ColumnMapping } from '../columns.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
 import type { GoogleAccount } from './google-account.ts';
 import type { WriteJournal } from './write-journal.ts';
 

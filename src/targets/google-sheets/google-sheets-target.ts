@@ -1,8 +1,15 @@
-import type { Author } from '../../lead/author.ts';
-import { goneFault } from '../gone-fault.ts';
-import type { MarkToWrite, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../target.ts';
-import { ownedColumns } from '../columns.ts';
-import { rowBatches } from '../row-batches.ts';
+import type { Author } from '../../core/lead/author.ts';
+import { goneFault } from '../shared/gone-fault.ts';
+import type {
+  MarkToWrite,
+  Place,
+  RowChange,
+  RowOutcome,
+  Target,
+  TargetSnapshot,
+} from '../../ports/target.ts';
+import { ownedColumns } from '../shared/columns.ts';
+import { rowBatches } from '../shared/row-batches.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import { type Found, type Look, lookAtTab } from './look.ts';

@@ -1,4 +1,4 @@
-import { canonical } from '../../lead/value.ts';
+import { canonical } from '../../core/lead/value.ts';
 import type { SheetCell } from './sheets-api.ts';
 
 /** A formula, and what it shows; null where that was not asked for. */

@@ -1,5 +1,5 @@
-import type { FieldType } from '../../lead/value.ts';
-import { type Columns, ownedColumns } from '../columns.ts';
+import type { FieldType } from '../../core/lead/value.ts';
+import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { columnRange, quotedTab } from './a1.ts';
 import type { OwnColumns } from './alignment.ts';
 import { askErrors, type CellErrors } from './cell-errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../columns.ts';
+import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 
 /** Key of the record on each managed column. */

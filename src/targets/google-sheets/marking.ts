@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import type { MarkToWrite } from '../target.ts';
+import type { MarkToWrite } from '../../ports/target.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import type { TabDescription } from './tab-description.ts';
 import { isRefused } from './tab-faults.ts';

@@ -1,8 +1,8 @@
-import { TablePieces } from '../../lead/table-pieces.ts';
-import type { Cell, FieldType } from '../../lead/value.ts';
-import { ownedColumns, shownStatus } from '../columns.ts';
-import type { PresentRow } from '../row-changes.ts';
-import type { TargetRow } from '../target.ts';
+import { TablePieces } from '../../core/lead/table-pieces.ts';
+import type { Cell, FieldType } from '../../core/lead/value.ts';
+import { ownedColumns, shownStatus } from '../shared/columns.ts';
+import type { PresentRow } from '../shared/row-changes.ts';
+import type { TargetRow } from '../../ports/target.ts';
 import { type CellArea, cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';

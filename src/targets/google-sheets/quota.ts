@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Clock } from '../../sync/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** Google meters reads and writes apart (Sheets API, usage limits), a minute at a time. */
 export type QuotaKind = 'read' | 'write';

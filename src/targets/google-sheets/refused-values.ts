@@ -1,4 +1,4 @@
-import type { RowChange, RowOutcome } from '../target.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
 
 type Held = Extract<RowOutcome, { status: 'put-off' | 'held' }>;
 

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
-import type { Clock } from '../../sync/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { Turns } from '../../turns.ts';
 import type { Authorized } from './google-account.ts';
 import { googleFault } from './google-fault.ts';

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
-import type { Author } from '../../lead/author.ts';
+import type { Author } from '../../core/lead/author.ts';
 import { visibleText } from '../../visible-text.ts';
 import { GoogleFault } from './google-fault.ts';
 

@@ -1,4 +1,4 @@
-import type { Place } from '../target.ts';
+import type { Place } from '../../ports/target.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { isTab, readTabRecords, sheetsFields, tabsFields } from './tab-description.ts';

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { type Columns, folded, headingsOf } from '../columns.ts';
+import { type Columns, folded, headingsOf } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
 import {
   columnKey,

@@ -1,4 +1,4 @@
-import { idKey } from '../../lead/lead.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import { cellName, quotedTab } from './a1.ts';
 import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';

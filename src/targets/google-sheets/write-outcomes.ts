@@ -1,7 +1,7 @@
 import { withoutStop } from '../../errors.ts';
-import { idKey } from '../../lead/lead.ts';
-import type { Columns } from '../columns.ts';
-import type { RowChange, RowOutcome } from '../target.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import type { Columns } from '../shared/columns.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { Refused } from './bisect.ts';
 import { cellName } from './a1.ts';
 import { GoogleFault } from './google-fault.ts';

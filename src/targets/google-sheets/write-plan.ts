@@ -1,7 +1,7 @@
-import { idKey } from '../../lead/lead.ts';
-import { type Columns, ownedColumns } from '../columns.ts';
-import { RowChanges, type RowWrite } from '../row-changes.ts';
-import type { RowChange, RowOutcome } from '../target.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { RowChanges, type RowWrite } from '../shared/row-changes.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { idText, notStorableInSheets } from './cell-values.ts';

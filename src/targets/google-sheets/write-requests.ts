@@ -1,4 +1,4 @@
-import { counted } from '../../lead/counted.ts';
+import { counted } from '../../core/lead/counted.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';

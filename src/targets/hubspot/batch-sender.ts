@@ -1,4 +1,4 @@
-import { idKey } from '../../lead/lead.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import { changed, type CompanyTable, leadIdOf } from './company-table.ts';
 import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Place } from '../target.ts';
+import type { Place } from '../../ports/target.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 
 /** The companies of a portal. A key that may not ask for its number leaves it open which one that is. */

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Clock } from '../../sync/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { ShownCompany } from './hubspot-replies.ts';

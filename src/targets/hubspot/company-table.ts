@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
-import { optInProperty } from '../../lead/opt-in-property.ts';
-import { contentKey, type PresentRow } from '../row-changes.ts';
-import type { RowChange, TargetRow, TargetSnapshot } from '../target.ts';
+import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { contentKey, type PresentRow } from '../shared/row-changes.ts';
+import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';

@@ -1,7 +1,7 @@
 import type { Secret } from '../../config/secret.ts';
 import type { OnReply } from '../../http/exchange.ts';
-import type { Clock } from '../../sync/clock.ts';
-import type { ColumnMapping } from '../columns.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ColumnMapping } from '../shared/columns.ts';
 
 /** A `column` of the mapping is a property's internal name. */
 export interface HubSpotOptions extends ColumnMapping {

@@ -1,10 +1,10 @@
 import { LeadsyncError } from '../../errors.ts';
-import type { Author } from '../../lead/author.ts';
-import { idKey, isUuid } from '../../lead/lead.ts';
-import { goneFault } from '../gone-fault.ts';
-import type { MarkToWrite, MergedRow, RowChange, RowOutcome, Target, TargetSnapshot } from '../target.ts';
-import { rowBatches } from '../row-batches.ts';
-import { isForLoose, type Verdict } from '../row-changes.ts';
+import type { Author } from '../../core/lead/author.ts';
+import { idKey, isUuid } from '../../core/lead/lead.ts';
+import { goneFault } from '../shared/gone-fault.ts';
+import type { MergedRow, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
+import { rowBatches } from '../shared/row-batches.ts';
+import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
 import { CompanyListing } from './company-listing.ts';
 import {
@@ -112,11 +112,7 @@ class CompaniesTarget implements HubSpotTarget {
     return propertyAuthors(this.#api, await this.#knownTable(signal), cells, signal);
   }
 
-  async write(
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-    mark?: MarkToWrite,
-  ): Promise<readonly RowOutcome[]> {
+  async write(...[changes, signal, mark]: Parameters<Target['write']>): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
     try {
       const table = await this.#knownTable(signal);

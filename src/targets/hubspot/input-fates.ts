@@ -1,4 +1,4 @@
-import { type Cell, sameButSpelling, sameCell } from '../../lead/value.ts';
+import { type Cell, sameButSpelling, sameCell } from '../../core/lead/value.ts';
 import type { CompanyTable } from './company-table.ts';
 import { type HubSpotFault, wordsOf } from './hubspot-fault.ts';
 import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';

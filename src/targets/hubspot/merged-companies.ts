@@ -1,4 +1,4 @@
-import type { MergedRow } from '../target.ts';
+import type { MergedRow } from '../../ports/target.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 

@@ -1,5 +1,5 @@
-import { optInProperty } from '../../lead/opt-in-property.ts';
-import type { Verdict } from '../row-changes.ts';
+import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import type { Verdict } from '../shared/row-changes.ts';
 import { batchesOf } from './batch-sender.ts';
 import { type CompanyTable, mergedProperty } from './company-table.ts';
 import type { HubSpotApi } from './hubspot-api.ts';

@@ -1,5 +1,5 @@
-import type { AskedCell, Author } from '../../lead/author.ts';
-import { sameCell } from '../../lead/value.ts';
+import type { AskedCell, Author } from '../../core/lead/author.ts';
+import { sameCell } from '../../core/lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import { batchesOf } from './batch-sender.ts';
 import type { CompanyTable } from './company-table.ts';

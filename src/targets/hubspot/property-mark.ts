@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../../errors.ts';
-import { markText, readMark } from '../../lead/table-mark.ts';
-import type { MarkToWrite } from '../target.ts';
+import { markText, readMark } from '../../core/lead/table-mark.ts';
+import type { MarkToWrite } from '../../ports/target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import { readInstant } from '../../lead/instant.ts';
-import type { Cell, FieldType, Value } from '../../lead/value.ts';
+import { readInstant } from '../../core/lead/instant.ts';
+import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
 /** A mapped field together with the property it is kept in. */

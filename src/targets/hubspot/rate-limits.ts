@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { LeadsyncError } from '../../errors.ts';
 import type { ReplyHead } from '../../http/exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
-import type { Clock } from '../../sync/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { Turns } from '../../turns.ts';
 
 /** HubSpot's window of the limit for one app. */

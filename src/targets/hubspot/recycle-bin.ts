@@ -1,4 +1,4 @@
-import { idKey } from '../../lead/lead.ts';
+import { idKey } from '../../core/lead/lead.ts';
 import type { CompanyListing } from './company-listing.ts';
 import { type CompanyTable, leadIdOf, mergedProperty } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';

@@ -1,8 +1,8 @@
-import { showCell } from '../../lead/value.ts';
+import { showCell } from '../../core/lead/value.ts';
 import { withoutStop } from '../../errors.ts';
-import { idKey } from '../../lead/lead.ts';
-import type { Verdict } from '../row-changes.ts';
-import type { RowChange, RowOutcome } from '../target.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import type { Verdict } from '../shared/row-changes.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CompanyTable } from './company-table.ts';
 import type { HubSpotFault } from './hubspot-fault.ts';
 import type { Fate } from './input-fates.ts';

@@ -1,7 +1,7 @@
-import { optInProperty } from '../../lead/opt-in-property.ts';
-import { sameCell } from '../../lead/value.ts';
-import { RowChanges, type RowDecisions, type RowWrite } from '../row-changes.ts';
-import type { RowChange } from '../target.ts';
+import { optInProperty } from '../../core/lead/opt-in-property.ts';
+import { sameCell } from '../../core/lead/value.ts';
+import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
+import type { RowChange } from '../../ports/target.ts';
 import { type CompanyRow, type CompanyTable, leadIdOf } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import { type Fate, shownCell } from './input-fates.ts';

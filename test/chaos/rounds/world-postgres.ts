@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type Cluster, clusterUser, openCluster, readPidFile } from '../../../src/store/postgres-cluster.ts';
-import { isServer, type ServerProcess, startServer } from '../../../src/store/postgres-server.ts';
+import {
+  type Cluster,
+  clusterUser,
+  openCluster,
+  readPidFile,
+} from '../../../src/embedded-postgres/postgres-cluster.ts';
+import { isServer, type ServerProcess, startServer } from '../../../src/embedded-postgres/postgres-server.ts';
 import { freePort } from '../../support/mail-server.ts';
 
 /** How a Postgres ends: asked to; told to drop everything; killed. After the last two it repairs itself at its start. */

@@ -1,0 +1,85 @@
+import type { FieldMapping } from '../../core/lead/mapping.ts';
+import type { Cell, Cells } from '../../core/lead/value.ts';
+import { leadLink, leadView, shownCell } from './lead-view.ts';
+import { daysBetween, localTime } from '../plan/local-time.ts';
+import { oneLine } from './shown-text.ts';
+import type { Templates } from './templates.ts';
+
+/** A mail without its addresses. */
+export interface Composed {
+  /** One line of at most 150 characters. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** What one mail about one follow-up is made of. Times are epoch ms. */
+export interface ReminderContent {
+  readonly lead: { readonly id: string; readonly cells: Cells };
+  /** The mapped fields, in the order in which they are shown. */
+  readonly fields: readonly FieldMapping[];
+  readonly dueAt: number;
+  /** As it was configured: `0m`, `1d`. For templates only. */
+  readonly offsetText: string;
+  /** IANA zone of the recipient. */
+  readonly timeZone: string;
+  readonly now: number;
+  /** What changed since the last reminder of this lead. */
+  readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
+  /** Where the lead stands in the target: its name for people, its address if it has one, the row's number when it is known. */
+  readonly row: { readonly target: string; readonly url?: string; readonly row: number | null };
+  /** Such as `https://app.example.com/leads/{id}`; null: no link. */
+  readonly leadUrl: string | null;
+  /** A sentence above everything else, such as that the mail comes late or could not be checked. */
+  readonly note: string | null;
+  readonly templates: Templates;
+}
+
+export const maxSubject = 150;
+const maxNote = 500;
+const maxChange = 120;
+const maxTarget = 200;
+
+/** The mail about one follow-up. Pure but for `templates.render`, which may warn. */
+export function composeReminder(content: ReminderContent): Composed {
+  const view = reminderView(content);
+  const { templates } = content;
+  return {
+    subject: oneLine(templates.render('reminder.subject', view), maxSubject - 1),
+    text: templates.render('reminder.text', view),
+    html: templates.render('reminder.html', view),
+  };
+}
+
+/** The data that the templates of a reminder are given. */
+export function reminderView(content: Omit<ReminderContent, 'templates'>) {
+  const { lead, fields, dueAt, timeZone, now, row } = content;
+  return {
+    lead: leadView(lead.id, lead.cells, fields, timeZone),
+    due: { ...localTime(dueAt, timeZone), timeZone, ...urgency(daysBetween(now, dueAt, timeZone)) },
+    offset: content.offsetText,
+    note: content.note === null ? '' : oneLine(content.note, maxNote),
+    changes: content.changes.map((change) => shownChange(change, fields, timeZone)),
+    row: { target: oneLine(row.target, maxTarget), url: row.url ?? '', number: row.row },
+    url: leadLink(content.leadUrl, lead.id) ?? '',
+  };
+}
+
+function shownChange(
+  { field, before, after }: ReminderContent['changes'][number],
+  fields: readonly FieldMapping[],
+  timeZone: string,
+) {
+  const mapping = fields.find((candidate) => candidate.field === field);
+  const show = (cell: Cell): string =>
+    oneLine(shownCell(cell, mapping ?? { type: 'text' }, timeZone), maxChange) || '(empty)';
+  return { label: oneLine(mapping?.column ?? field, 120), before: show(before), after: show(after) };
+}
+
+/** By the calendar, not by the clock: a mail is read some hours after it was written. */
+function urgency(days: number): { readonly state: 'overdue' | 'today' | 'coming'; readonly words: string } {
+  if (days < -1) return { state: 'overdue', words: `Overdue by ${-days} days` };
+  if (days === -1) return { state: 'overdue', words: 'Overdue since yesterday' };
+  if (days === 0) return { state: 'today', words: 'Due today' };
+  return { state: 'coming', words: days === 1 ? 'Due tomorrow' : `Due in ${days} days` };
+}

@@ -1,0 +1,72 @@
+import type { FieldMapping } from '../../core/lead/mapping.ts';
+import { type Cell, type Cells, plainCell, isUnreadable } from '../../core/lead/value.ts';
+import { localTime } from '../plan/local-time.ts';
+import { followUpField } from '../plan/plan-reminders.ts';
+import { oneLine } from './shown-text.ts';
+
+/** What templates may say of a lead: text on one line, cut, not yet escaped. */
+export interface LeadView {
+  readonly id: string;
+  /** `companyName`, or what else tells the lead apart. */
+  readonly company: string;
+  /** Empty when there is none. */
+  readonly stage: string;
+  /** Both once more, short enough for a subject that has a date after them. */
+  readonly shortCompany: string;
+  readonly shortStage: string;
+  /** Every mapped field by its name; empty text for none. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Mapped fields that are not empty, in the order of the mapping, without company and follow-up. */
+  readonly details: readonly { readonly label: string; readonly value: string }[];
+}
+
+const maxName = 120;
+const maxValue = 300;
+const maxDetails = 20;
+const elsewhere = ['companyName', followUpField];
+
+/** A lead as a template sees it; instants in the recipients' zone. */
+export function leadView(
+  id: string,
+  cells: Cells,
+  fields: readonly FieldMapping[],
+  timeZone: string,
+): LeadView {
+  const shown = fields.map((mapping) => ({
+    ...mapping,
+    value: shownCell(cells[mapping.field] ?? null, mapping, timeZone),
+  }));
+  const company = oneLine(textOf(cells['companyName'] ?? null), maxName) || `Lead ${oneLine(id, maxName)}`;
+  const stage = oneLine(textOf(cells['stage'] ?? null), maxName);
+  return {
+    id: oneLine(id, maxName),
+    company,
+    stage,
+    shortCompany: oneLine(company, 70),
+    shortStage: oneLine(stage, 30),
+    fields: Object.fromEntries(shown.map(({ field, value }) => [field, value])),
+    details: shown
+      .filter(({ field, value }) => value !== '' && !elsewhere.includes(field))
+      .slice(0, maxDetails)
+      .map(({ column, value }) => ({ label: oneLine(column, maxName), value })),
+  };
+}
+
+/** A cell as text on one line; an instant as day and time in the zone. Empty text for none. */
+export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, timeZone: string): string {
+  const text = textOf(cell);
+  if (type === 'instant' && !isUnreadable(cell) && text !== '') {
+    const { day, time, zone } = localTime(Date.parse(text), timeZone);
+    return `${day}, ${time} ${zone}`;
+  }
+  return oneLine(text, maxValue);
+}
+
+function textOf(cell: Cell): string {
+  return plainCell(cell) ?? '';
+}
+
+/** The address of a lead by a template such as `https://app.example.com/leads/{id}`; null without a template. */
+export function leadLink(template: string | null, id: string): string | null {
+  return template?.replaceAll('{id}', () => encodeURIComponent(id.toWellFormed())) ?? null;
+}

@@ -1,0 +1,72 @@
+import { Temporal } from 'temporal-polyfill';
+import type { ReminderRules, Weekday } from '../../config/reminder-rules.ts';
+import { type AllowedTimes, nextAllowed } from './send-time.ts';
+
+type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;
+
+/** A digest's day and moment. */
+export interface DigestTime {
+  /** In the recipients' zone, `2026-11-21`. */
+  readonly localDate: string;
+  /** Epoch ms. */
+  readonly sendAt: number;
+}
+
+/** The moments (epoch ms) that part the items of a digest of a day: a day begins when its first hour does, not 24 hours later. */
+export interface DigestDays {
+  /** What is due before it is overdue. */
+  readonly today: number;
+  readonly tomorrow: number;
+  /** The end of the seven days that follow today. */
+  readonly end: number;
+}
+
+/** The day that it is in a zone at a moment (epoch ms), as `2026-11-21`. */
+export function localDateOf(at: number, timeZone: string): string {
+  return dateAt(at, timeZone).toString();
+}
+
+/** When the digest of a day is sent. */
+export function digestTime(localDate: string, digestAt: number, rules: AllowedTimes): number {
+  const time = Temporal.PlainTime.from({ hour: Math.floor(digestAt / 60), minute: digestAt % 60 });
+  const moment = Temporal.PlainDate.from(localDate).toZonedDateTime({
+    timeZone: rules.timeZone,
+    plainTime: time,
+  });
+  // A clock change may have moved it into the quiet hours.
+  return nextAllowed(moment.epochMilliseconds, rules);
+}
+
+/** The items of the digest of a day by the day on which they are due. */
+export function digestDays(localDate: string, timeZone: string): DigestDays {
+  const date = Temporal.PlainDate.from(localDate);
+  const start = (days: number): number => date.add({ days }).toZonedDateTime(timeZone).epochMilliseconds;
+  return { today: start(0), tomorrow: start(1), end: start(8) };
+}
+
+/**
+ * The digests around a moment (epoch ms): the last one whose time has come, and the next one. Only on working days. Null
+ * when there are no digests.
+ */
+export function digestsAround(
+  now: number,
+  rules: DigestRules,
+): { readonly last: DigestTime; readonly next: DigestTime } | null {
+  const { digestAt } = rules;
+  if (digestAt === null) return null;
+  const today = dateAt(now, rules.timeZone);
+  const days = Array.from({ length: 17 }, (_, index) => today.add({ days: index - 8 }))
+    .filter(({ dayOfWeek }) => rules.workingDays.includes(dayOfWeek as Weekday))
+    .map((date) => {
+      const localDate = date.toString();
+      return { localDate, sendAt: digestTime(localDate, digestAt, rules) };
+    });
+  const last = days.findLast(({ sendAt }) => sendAt <= now);
+  const next = days.find(({ sendAt }) => sendAt > now);
+  if (last === undefined || next === undefined) throw new RangeError('the rules leave no day for a digest');
+  return { last, next };
+}
+
+function dateAt(at: number, timeZone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).toPlainDate();
+}

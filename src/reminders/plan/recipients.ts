@@ -1,0 +1,43 @@
+import { isEmailAddress } from '../../core/lead/email-address.ts';
+import type { Cell, Cells } from '../../core/lead/value.ts';
+import type { ReminderRules } from '../../config/reminder-rules.ts';
+
+/** The lead field that says how far a lead is (API reference, section 2). */
+export const stageField = 'stage';
+
+type Addressing = Pick<ReminderRules, 'to' | 'routes' | 'toField'>;
+type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
+
+/**
+ * Who is reminded of a lead: whom its own address column names, else those of the first route that matches, else `to`.
+ * In small letters, because that is how addresses are compared: one person has one key. Nobody twice.
+ */
+export function recipientsOf(cells: Cells, { to, routes, toField }: Addressing): readonly string[] {
+  const own = toField === null ? null : textOf(cells[toField]);
+  if (own !== null && isEmailAddress(own)) return [own.toLowerCase()];
+  const route = routes.find(({ when }) =>
+    Object.entries(when).every(([field, values]) => isOneOf(cells[field], values)),
+  );
+  return [...new Set((route?.to ?? to).map((address) => address.toLowerCase()))];
+}
+
+/** Whether anybody is reminded of leads in this stage. */
+export function isStageWanted(cells: Cells, { skipStages, onlyStages }: Stages): boolean {
+  const stage = cells[stageField];
+  if (isOneOf(stage, skipStages)) return false;
+  return onlyStages === null || isOneOf(stage, onlyStages);
+}
+
+function isOneOf(cell: Cell | undefined, values: readonly string[]): boolean {
+  const text = textOf(cell);
+  return text !== null && values.some((value) => folded(value) === folded(text));
+}
+
+/** As people compare two words. */
+function folded(text: string): string {
+  return text.normalize('NFC').trim().toLowerCase();
+}
+
+function textOf(cell: Cell | undefined): string | null {
+  return typeof cell === 'string' ? cell.trim() : null;
+}

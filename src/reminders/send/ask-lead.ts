@@ -1,0 +1,52 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { Lead } from '../../core/lead/lead.ts';
+import type { LeadsPort } from '../../ports/leads-service.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { leadsPauseMs, type Pauses } from './pauses.ts';
+
+/**
+ * What the service says of a lead: as it is, null when it is gone, or when (in ms) it may be asked again, and the fault;
+ * without one it was not asked.
+ */
+export type Answer =
+  | { readonly lead: Lead | null }
+  | { readonly againAfterMs: number; readonly fault: LeadsyncError | null };
+
+interface AskContext {
+  readonly connection: { readonly name: string };
+  readonly leads: LeadsPort;
+  readonly clock: Clock;
+  readonly pauses: Pauses;
+}
+
+/** After a fault, a lead is left alone for at least so long (ms): others come before it when a pause is over. */
+const leastWaitMs = 2 * leadsPauseMs;
+
+/**
+ * Reads a lead, for a mail that has waited for it since `since` (epoch ms). After a fault this lead alone is put off,
+ * twice as long each time; the service is left alone when it wants that, or when several leads in a row cannot be read.
+ */
+export async function askLead(
+  { connection: { name }, leads, clock, pauses }: AskContext,
+  id: string,
+  since: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  using _turn = await pauses.leadsTurn(name);
+  const wait = pauses.leadsUntil(name) - clock.now();
+  if (wait > 0) {
+    return { againAfterMs: wait + (pauses.hasFailed(name, id) ? leadsPauseMs : 0), fault: null };
+  }
+  try {
+    const lead = await leads.get(id, signal);
+    pauses.leadsAnswered(name);
+    return { lead };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof LeadsyncError) || !error.code.startsWith('leads.')) throw error;
+    const now = clock.now();
+    const { retryAfterMs } = error;
+    if (error.code !== 'leads.rejected') pauses.leadFailed(name, id, now, retryAfterMs);
+    const leastMs = retryAfterMs === undefined ? leastWaitMs : 2 * retryAfterMs;
+    return { againAfterMs: Math.max(leastMs, now - since), fault: error };
+  }
+}

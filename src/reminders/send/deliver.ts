@@ -1,0 +1,234 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { ReminderSettings } from '../../config/config.ts';
+import { LeadsyncError } from '../../errors.ts';
+import type { MailLedger } from '../../store/mail-ledger.ts';
+import type { SentBy } from '../../store/mail-sender.ts';
+import { type Claim, type MailTable, putOffMail } from '../../store/sending.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Mail, Mailer } from './mail.ts';
+import { longestSendMs, stopwatch } from './mail-times.ts';
+import type { Pauses } from './pauses.ts';
+import { nextAllowed } from '../plan/send-time.ts';
+
+/** What became of one try: settled, or to be tried again. `wholeQueue`: no other mail can be sent before either. */
+export type Outcome<State extends string> =
+  | { readonly state: State }
+  | { readonly againAfterMs: number; readonly wholeQueue: boolean };
+
+/** What sending works with. */
+export interface DeliveryContext {
+  readonly pool: pg.Pool;
+  readonly ledger: MailLedger;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly waits: MailWaits;
+  readonly mailer: Mailer;
+  readonly pauses: Pauses;
+}
+
+/** A mail that is owed to somebody, as its table has it. Times are epoch ms. */
+export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
+  readonly table: MailTable;
+  /** How often the mail server itself left it open whether it had taken the mail. */
+  readonly unknowns: number;
+  readonly attempts: number;
+  readonly firstTriedAt: number | null;
+  readonly recipient: string;
+}
+
+/** How long mails wait (ms). */
+export interface MailWaits {
+  /** One of which the mail server left it open whether it took it, before it is sent again. */
+  readonly doubtMs: number;
+  /** One whose process is gone, since it was begun: by then it has arrived or never will. */
+  readonly cutOffMs: number;
+  /** Before a next try, and by how much that is drawn out by chance. */
+  readonly retryMs: number;
+  readonly retrySpreadMs: number;
+  /** No mail can be sent: one is tried after so long. */
+  readonly stoppedMs: number;
+}
+
+/** Tries are 5 to 15 minutes apart: how long a greylisting server wants to be left alone. */
+export const usualWaits: MailWaits = {
+  doubtMs: 60_000,
+  cutOffMs: longestSendMs + 20_000,
+  retryMs: 300_000,
+  retrySpreadMs: 600_000,
+  stoppedMs: 300_000,
+};
+
+/** So often at most a mail is sent again of which nobody knows whether it has left, because the process ended. */
+const maxResends = 3;
+
+/** So often a recipient is tried whom the mail server refuses by policy, and nobody else is there to compare. */
+const policyTries = 5;
+
+/** How long (ms) a mail that could not be sent waits for its next try. */
+export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | 'clock'>): number {
+  return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
+}
+
+/**
+ * Whether an owed mail may be sent now. Null: yes. It is settled when its time of grace is over (`missed`), or when it
+ * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave,
+ * and left alone while a process that lives is at it.
+ */
+export async function notNow(
+  { pool, ledger, log, clock, waits, pauses }: DeliveryContext,
+  owed: Owed,
+  { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+): Promise<Outcome<'missed' | 'failed'> | null> {
+  const now = clock.now();
+  const { table, id, sendAt, recipient, sender } = owed;
+  if (owed.state === 'sending') {
+    if (ledger.isUnderWay(table, owed)) return later(waits.doubtMs);
+    const wait = (sender === null ? waits.doubtMs : waits.cutOffMs) - owed.idleMs;
+    if (wait > 0) return later(wait);
+    if (owed.unknowns > 1 || owed.doubts >= maxResends || onUnknown === 'hold')
+      return inDoubt(ledger, log, owed, null);
+  }
+  if (sendAt > now) return later(sendAt - now);
+  if (now - sendAt > rules.graceMs) {
+    const doubt = owed.state === 'sending' ? '; it may have been sent all the same' : '';
+    const note = `it could not be sent in time, nor within the time of grace${doubt}`;
+    await ledger.end(table, { id, state: 'missed', note, sender });
+    return { state: 'missed' };
+  }
+  const refusedAt = pauses.refusedAt(recipient);
+  if (refusedAt !== null && refusedAt + 2 * waits.stoppedMs > now)
+    return later(refusedAt + 2 * waits.stoppedMs - now);
+  const allowedAt = nextAllowed(now, rules);
+  if (allowedAt === now) return null;
+  await putOffMail(pool, table, id, allowedAt);
+  return later(allowedAt - now);
+}
+
+/**
+ * Sends a mail once, when it is its turn. `sending` is committed before it is handed to the server and stays when nobody
+ * knows whether it was taken: the next try sends it once more, with the same Message-ID and Date, and after that it is
+ * failed. A mail that was cut off by the end of the process is sent again up to three times. Null: somebody else has it.
+ */
+export async function deliver(
+  context: DeliveryContext,
+  owed: Owed,
+  mail: Omit<Mail, 'date'>,
+  settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+  stop: AbortSignal,
+): Promise<Outcome<'sent' | 'failed' | 'missed'> | null> {
+  const { ledger, log, pauses } = context;
+  const { table, id, recipient } = owed;
+  const tried = await tryInTurn(context, owed, mail, settings, stop);
+  if (tried === null || !('sender' in tried)) return tried;
+  const { sender, reply, fault } = tried;
+  if (fault instanceof LeadsyncError)
+    return undelivered(context, owed, mail.from, fault, settings, sender, stop);
+  if (reply === undefined) {
+    // Of the file system: the outbox could not be written.
+    await ledger.end(table, { id, state: 'scheduled', note: String(fault), sender }, stop);
+    throw fault;
+  }
+  await ledger.end(table, { id, state: 'sent', note: reply, sender }, stop);
+  if (pauses.mailSent(mail.from, recipient)) log.info({ recipient }, 'mails can be sent again');
+  return { state: 'sent' };
+}
+
+/** A mail that was begun: what the server, or the outbox, made of it. */
+interface Tried {
+  readonly sender: string;
+  readonly reply?: string;
+  readonly fault?: unknown;
+}
+
+async function tryInTurn(
+  context: DeliveryContext,
+  owed: Owed,
+  mail: Omit<Mail, 'date'>,
+  settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
+  stop: AbortSignal,
+): Promise<Tried | Outcome<'missed' | 'failed'> | null> {
+  const { ledger, mailer, clock } = context;
+  using turn = await mailer.turn(stop);
+  // It may have waited for long.
+  const blocked = await notNow(context, owed, settings);
+  if (blocked !== null) return blocked;
+  const firstTriedAt = owed.firstTriedAt ?? clock.now();
+  const elapsed = stopwatch();
+  const sender = await ledger.begin(owed.table, { ...owed, firstTriedAt });
+  if (sender === null) return null;
+  try {
+    return { sender, reply: await turn.send({ ...mail, date: firstTriedAt }, elapsed) };
+  } catch (fault) {
+    return { sender, fault };
+  }
+}
+
+async function undelivered(
+  context: DeliveryContext,
+  owed: Owed,
+  from: string,
+  error: LeadsyncError,
+  { onUnknown }: Pick<ReminderSettings, 'onUnknown'>,
+  sender: string,
+  stop: AbortSignal,
+): Promise<Outcome<'failed'>> {
+  const { ledger, log, waits, pauses } = context;
+  const { table, id, recipient, unknowns, doubts, attempts } = owed;
+  const about = { [table]: id, recipient, code: error.code };
+  if (error.code === 'mail.outcome-unknown') {
+    if (unknowns > 0 || doubts >= maxResends || onUnknown === 'hold')
+      return inDoubt(ledger, log, { ...owed, sender }, error, stop);
+    await ledger.unknown(table, id, sender, stop);
+    log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
+    return later(waits.doubtMs);
+  }
+  const policy =
+    error.code === 'mail.policy-refused'
+      ? pauses.refusedByPolicy(from, recipient, context.clock.now())
+      : null;
+  if (error.retry === 'never' || policy === 'his' || (policy === 'unclear' && attempts + 1 >= policyTries)) {
+    await ledger.end(table, { id, state: 'failed', note: error.message, sender }, stop);
+    log.error(about, `a mail was not sent: ${error.message}`);
+    return { state: 'failed' };
+  }
+  // Certainly not sent this time.
+  await ledger.end(table, { id, state: 'scheduled', note: error.message, sender }, stop);
+  const whose = whoseMailStops(error, policy, from);
+  if (whose === null) {
+    log.warn(about, `${error.message}; it is tried again`);
+    return later(retryDelayMs(context));
+  }
+  if (pauses.mailStopped(whose)) {
+    log.error(
+      { ...about, help: error.help },
+      `no mail can be sent; all wait until it works: ${error.message}`,
+    );
+  }
+  return { againAfterMs: waits.stoppedMs, wholeQueue: true };
+}
+
+/** Whose mails a fault of the mail server stops: those of a sender, all (`server`), or none (null). */
+function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: string): string | null {
+  if (code === 'mail.credentials') return 'server';
+  return code === 'mail.sender-refused' || policy === 'ours' ? from : null;
+}
+
+async function inDoubt(
+  ledger: MailLedger,
+  log: Logger,
+  { table, id, recipient, doubts, state, sender }: Owed,
+  error: LeadsyncError | null,
+  stop?: AbortSignal,
+): Promise<Outcome<'failed'>> {
+  const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
+  const times = 1 + doubts + (error !== null && state === 'sending' ? 1 : 0);
+  const note = `${why}; it ${times > 1 ? `was sent ${times === 2 ? 'twice' : `${times} times`} and is` : 'is'} not sent again`;
+  await ledger.end(table, { id, state: 'failed', note, sender }, stop);
+  log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
+  return { state: 'failed' };
+}
+
+function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {
+  return { againAfterMs, wholeQueue: false };
+}

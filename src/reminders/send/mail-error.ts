@@ -1,0 +1,132 @@
+import { LeadsyncError, withoutStop } from '../../errors.ts';
+
+/** What nodemailer tells with an error. */
+interface Fault {
+  /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */
+  readonly code: string;
+  /** The reply's number, when the server said something: 400 to 599. */
+  readonly reply: number | null;
+  /** The enhanced status (RFC 3463) of the reply, such as `5.7.1`; empty without one. */
+  readonly status: string;
+  /** What was being done: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`. */
+  readonly command: string;
+}
+
+/**
+ * One of the faults of a mailer, by nodemailer's `code`, the reply's number and its enhanced status, never by words.
+ *
+ * | code | retry | when |
+ * |---|---|---|
+ * | mail.refused | never | 5xx for this recipient or this mail |
+ * | mail.deferred | later | 4xx for this recipient or this mail: greylisting, a full mailbox |
+ * | mail.unavailable | later | no server, no TLS, 421, any fault before the first byte of the mail: certainly not sent |
+ * | mail.outcome-unknown | later | the connection ended or went silent after the first byte of the mail had left |
+ * | mail.credentials | later | user or password are wrong or missing: no mail can be sent |
+ * | mail.sender-refused | later | the server does not serve us, or not this sender: no mail of it can be sent |
+ * | mail.policy-refused | later | 5.7.x for this recipient: it may be about him, or about us and meet all |
+ *
+ * `begun`: whether a byte of the mail itself has left. `secrets` are taken out of the server's words.
+ */
+export function mailError(error: unknown, begun: boolean, secrets: readonly string[]): LeadsyncError {
+  const fault = faultOf(error);
+  const words = withoutStop(withoutSecrets(error instanceof Error ? error.message : String(error), secrets));
+  const { reply, code, command } = fault;
+  const later = { retry: 'later' } as const;
+  if (reply === null && begun) {
+    return new LeadsyncError(
+      'mail.outcome-unknown',
+      `the connection ended before the mail server confirmed the mail: it may have arrived or not (${words})`,
+      later,
+    );
+  }
+  if (isCredentials(fault)) {
+    return new LeadsyncError('mail.credentials', `the mail server does not let us in: ${words}`, {
+      ...later,
+      help: 'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
+    });
+  }
+  if (code === 'ETLS') {
+    return new LeadsyncError('mail.unavailable', `no encrypted connection to the mail server: ${words}`, {
+      ...later,
+      help: 'A server without STARTTLS needs ?requireTLS=false in SMTP_URL, and one with a certificate of its own NODE_EXTRA_CA_CERTS',
+    });
+  }
+  if (reply === null || reply === 421) {
+    return reply === null && isOurs(code)
+      ? new LeadsyncError('mail.refused', `the mail cannot be sent as it is: ${words}`)
+      : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
+  }
+  if (reply < 500) {
+    return command === 'RCPT TO' || command === 'DATA' || command === 'MAIL FROM'
+      ? new LeadsyncError('mail.deferred', `the mail server does not take the mail yet: ${words}`, later)
+      : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
+  }
+  if (isPolicy(fault)) {
+    return new LeadsyncError(
+      'mail.policy-refused',
+      `the mail server refused the recipient by policy: ${words}`,
+      {
+        ...later,
+        help: 'Check that this server may send mail for the sender (reminders.from) to this recipient',
+      },
+    );
+  }
+  if (isSender(fault)) {
+    return new LeadsyncError('mail.sender-refused', `the mail server does not send for us: ${words}`, {
+      ...later,
+      help: 'Check that this server may send mail for the sender (reminders.from), with the user of SMTP_URL',
+    });
+  }
+  return new LeadsyncError('mail.refused', `the mail server refused the mail: ${words}`);
+}
+
+function faultOf(error: unknown): Fault {
+  const { code, responseCode, response, command } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const said = typeof response === 'string' ? response : '';
+  return {
+    code: typeof code === 'string' ? code : '',
+    reply: typeof responseCode === 'number' && responseCode >= 400 ? responseCode : null,
+    status: /^\d{3}[ -]([45]\.\d{1,3}\.\d{1,3})\b/.exec(said)?.[1] ?? '',
+    command: typeof command === 'string' ? command : '',
+  };
+}
+
+/** 530 and 535: RFC 4954, section 6. A 4xx reply to AUTH is the server's own trouble. */
+function isCredentials({ code, reply, status }: Fault): boolean {
+  if (reply === 421 || (reply !== null && reply < 500)) return false;
+  return (
+    code === 'EAUTH' ||
+    code === 'ENOAUTH' ||
+    reply === 530 ||
+    reply === 534 ||
+    reply === 535 ||
+    status === '5.7.8'
+  );
+}
+
+/** Faults of the mail or of our own settings that the same mail will always meet. */
+function isOurs(code: string): boolean {
+  return ['EENVELOPE', 'EMESSAGE', 'EFILEACCESS', 'EURLACCESS', 'EMAXRECIPIENTS'].includes(code);
+}
+
+/**
+ * Whether a 5xx is about who may send what to whom: relaying or policy at RCPT TO, and after DATA the checks of who sends
+ * (5.7.20 and above, RFC 7372). 5.7.0 is about the login.
+ */
+function isPolicy({ command, status }: Fault): boolean {
+  const policy = Number(/^5\.7\.(\d+)$/.exec(status)?.[1] ?? 0);
+  return command === 'DATA' ? policy >= 20 : command === 'RCPT TO' && policy > 0;
+}
+
+/** Whether a 5xx is about us: before any recipient was named, but for a size that is too large (x.3.4: the mail's own). */
+function isSender({ command, status }: Fault): boolean {
+  if (command === 'DATA') return false;
+  if (command === 'RCPT TO') return status === '5.7.0';
+  return !(command === 'MAIL FROM' && status === '5.3.4');
+}
+
+function withoutSecrets(words: string, secrets: readonly string[]): string {
+  let clean = words.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, 1000);
+  for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
+  return clean.slice(0, 500).trim();
+}

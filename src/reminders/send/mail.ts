@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { Secret } from '../../config/secret.ts';
+import { mailError } from './mail-error.ts';
+import {
+  connectMs as usualConnectMs,
+  longestSendMs,
+  silenceMs as usualSilenceMs,
+  stopwatch,
+} from './mail-times.ts';
+import { MailTurns } from './mail-turns.ts';
+import { buildMessage, keyHash, type Mail } from '../compose/message.ts';
+
+export type { Mail };
+
+/** Sends mails, or writes them as files. Faults are LeadsyncErrors with the codes of mail-error.ts. */
+export interface Mailer extends AsyncDisposable {
+  /** Waits for its turn and sends once, without a retry; returns where the mail went, for people: the server's reply, or a path. */
+  send(mail: Mail): Promise<string>;
+  /** Waits for a turn to send; until then nothing of a mail is begun. Rejects with the reason of `signal` when that aborts. */
+  turn(signal: AbortSignal): Promise<MailTurn>;
+  /** Connects and logs in without sending; throws as `send` does. */
+  verify(): Promise<void>;
+}
+
+/** The right to send one mail at once. */
+interface MailTurn extends Disposable {
+  /**
+   * As `Mailer.send`. `elapsed`: ms since it was begun. Nothing of a mail leaves, and none is under way any more, after
+   * `longestSendMs`: whoever waits for that time knows that it has ended.
+   */
+  send(mail: Mail, elapsed: () => number): Promise<string>;
+}
+
+export interface MailLimits {
+  /** Mails a second; absent: as fast as the server takes them. */
+  readonly rate?: number;
+  /** See mail-times.ts, as the other times; other ones for tests. */
+  readonly connectMs?: number;
+  readonly silenceMs?: number;
+  readonly longestMs?: number;
+}
+
+/**
+ * Mails through SMTP when `smtpUrl` is set, otherwise as `.eml` files in `outbox`. Nothing is retried here: the queue
+ * does that.
+ *
+ * STARTTLS is required, except for a server on this machine (then it is not used), and unless the URL says otherwise:
+ * `?requireTLS=false` encrypts when the server offers it, `?ignoreTLS=true` never. The URL may also set nodemailer's
+ * `maxConnections`, `maxMessages`, `name`, `authMethod` and `tls.…`.
+ */
+export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits: MailLimits = {}): Mailer {
+  return smtpUrl === undefined ? fileMailer(outbox) : smtpMailer(new URL(smtpUrl.reveal()), limits);
+}
+
+/** As many as Office 365 lets one sender have. */
+const usualConnections = 3;
+
+/** What a mail is given on its way: its body is asked for when the server has said 354 to DATA. */
+interface Watched extends SendMailOptions {
+  readonly body: (stream: Readable) => Readable;
+}
+
+function smtpMailer(
+  url: URL,
+  { rate, connectMs = usualConnectMs, silenceMs = usualSilenceMs, longestMs = longestSendMs }: MailLimits,
+): Mailer {
+  const maxConnections = Number(url.searchParams.get('maxConnections')) || usualConnections;
+  const turns = new MailTurns(maxConnections, rate);
+  const transport = createTransport({
+    url: withoutOurs(url),
+    ...encryption(url),
+    maxConnections,
+    pool: true,
+    // The pool would send a mail again by itself when a connection closes, even after the server took it.
+    maxRequeues: 0,
+    // Shorter than any server's own patience, so that no mail is begun on a connection that is about to be closed.
+    idleTimeout: 20_000,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    // A transcript would show the password.
+    logger: false,
+    debug: false,
+  });
+  transport.use('stream', (mail, done) => {
+    mail.message.processFunc((mail.data as Watched).body);
+    done();
+  });
+  const secrets = secretsOf(url);
+  const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
+    let begun = false;
+    /** A process that was paused, or slept with its machine, finds out here that others have gone on meanwhile. */
+    async function* inTime(stream: Readable): AsyncGenerator<Buffer> {
+      if (elapsed() > longestMs) throw new Error('the mail was begun too long ago');
+      begun = true;
+      yield* stream as AsyncIterable<Buffer>;
+    }
+    const watched: Watched = {
+      ...buildMessage(mail),
+      body: (stream) => Readable.from(inTime(stream), { objectMode: false }),
+      signal: AbortSignal.timeout(Math.max(0, Math.ceil(longestMs - elapsed()))),
+    };
+    try {
+      const info = await transport.sendMail(watched);
+      return info.response;
+    } catch (error) {
+      // A connection kept from an earlier mail may be gone: nothing of this one has left, so another is tried.
+      if (!begun && !isSecond && isClosed(error)) return attempt(mail, elapsed, true);
+      throw mailError(error, begun, secrets);
+    }
+  };
+  const takeTurn = async (signal?: AbortSignal): Promise<MailTurn> => {
+    const turn = await turns.take(signal);
+    return {
+      send: (mail, elapsed) => {
+        turn.used();
+        return attempt(mail, elapsed, false);
+      },
+      [Symbol.dispose]: () => turn[Symbol.dispose](),
+    };
+  };
+  return {
+    turn: takeTurn,
+    async send(mail) {
+      using turn = await takeTurn();
+      return await turn.send(mail, stopwatch());
+    },
+    async verify() {
+      try {
+        await transport.verify();
+      } catch (error) {
+        throw mailError(error, false, secrets);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      transport.close();
+    },
+  };
+}
+
+function isClosed(error: unknown): boolean {
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  return code === 'ECONNECTION' && responseCode === undefined;
+}
+
+/** What the URL may not say: nodemailer lets its query win over every option. */
+const notInUrl = [
+  'pool',
+  'maxRequeues',
+  'maxConnections',
+  'rateLimit',
+  'rateDelta',
+  'logger',
+  'debug',
+  'transactionLog',
+  'disableFileAccess',
+  'disableUrlAccess',
+];
+
+function withoutOurs(url: URL): string {
+  const rest = new URL(url);
+  for (const name of notInUrl) rest.searchParams.delete(name);
+  return rest.href;
+}
+
+function encryption(url: URL): object {
+  if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS'))
+    return {};
+  return isLoopback(url.hostname) ? { ignoreTLS: true } : { requireTLS: true };
+}
+
+function isLoopback(host: string): boolean {
+  return ['localhost', '[::1]'].includes(host.toLowerCase()) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** The password in each form in which it goes over the line (RFC 4616; LOGIN), longest first. */
+function secretsOf(url: URL): readonly string[] {
+  const user = decodeURIComponent(url.username);
+  const password = decodeURIComponent(url.password);
+  if (password === '') return [];
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return [base64(`\0${user}\0${password}`), base64(password), url.password, password];
+}
+
+/** Only the user of the process reads the outbox: there are customers in it. */
+function fileMailer(outbox: string): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const send = async (mail: Mail): Promise<string> => {
+    const info = await transport.sendMail(buildMessage(mail));
+    const file = join(outbox, `${keyHash(mail.key)}.eml`);
+    const unfinished = `${file}.${randomUUID()}.tmp`;
+    await mkdir(outbox, { recursive: true, mode: 0o700 });
+    await writeFile(unfinished, info.message as Buffer, { mode: 0o600 });
+    await rename(unfinished, file);
+    return file;
+  };
+  return {
+    send,
+    turn: async () => ({ send, [Symbol.dispose]: () => {} }),
+    async verify() {
+      await mkdir(outbox, { recursive: true, mode: 0o700 });
+    },
+    async [Symbol.asyncDispose]() {
+      transport.close();
+    },
+  };
+}

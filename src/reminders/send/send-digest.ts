@@ -1,0 +1,65 @@
+import { followUpsOf } from '../../store/follow-ups.ts';
+import { type DigestState, getDigest } from '../../store/digests.ts';
+import { composeDigest, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
+import { deliver, notNow, type Outcome, type Owed } from './deliver.ts';
+import { digestDays, localDateOf } from '../plan/digest-time.ts';
+import type { ReminderContext } from './send-reminder.ts';
+
+/**
+ * Sends the digest of a day to one recipient, from what both sides agreed on last, or tells when to try again. An empty
+ * one is `skipped`, one whose day is over is `missed`. Throws for faults of the database and of the disk alone.
+ */
+export async function sendDigest(
+  context: Omit<ReminderContext, 'leads'>,
+  digestId: number,
+  signal: AbortSignal,
+): Promise<Outcome<DigestState>> {
+  const { pool, ledger, connection, clock } = context;
+  const digest = await getDigest(pool, digestId);
+  const settings = connection.reminders;
+  if (digest === null || settings === undefined) return { state: 'skipped' };
+  const { state, recipient, localDate } = digest;
+  if (state !== 'scheduled' && state !== 'sending') return { state };
+  const owed: Owed = { ...digest, table: 'digests' };
+  const blocked = await notNow(context, owed, settings);
+  if (blocked !== null) return blocked;
+  const now = clock.now();
+  const { timeZone } = settings.rules;
+  if (localDateOf(now, timeZone) !== localDate) {
+    const note = 'it could not be sent on its day';
+    await ledger.end('digests', { id: digestId, state: 'missed', note, sender: digest.sender });
+    return { state: 'missed' };
+  }
+  const days = digestDays(localDate, timeZone);
+  const { items, counts } = await followUpsOf(pool, connection.name, recipient, days, maxItems);
+  const composed = composeDigest({
+    ...groupFollowUps(items, days),
+    counts,
+    recipient,
+    fields: connection.fields,
+    timeZone,
+    now,
+    leadUrl: settings.leadUrl,
+    templates: context.templates,
+  });
+  if (composed === null) {
+    await ledger.end('digests', {
+      id: digestId,
+      state: 'skipped',
+      note: 'nothing was due',
+      sender: digest.sender,
+    });
+    return { state: 'skipped' };
+  }
+  signal.throwIfAborted();
+  const thread = JSON.stringify(['digest', connection.name, recipient]);
+  const mail = {
+    key: JSON.stringify(['digest', connection.name, recipient, localDate]),
+    from: settings.from,
+    to: recipient,
+    ...composed,
+    thread,
+  };
+  const outcome = await deliver(context, owed, mail, settings, signal);
+  return outcome ?? { state: 'sending' };
+}

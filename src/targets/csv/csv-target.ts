@@ -1,0 +1,135 @@
+import { setImmediate as eventLoop } from 'node:timers/promises';
+import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
+import { headingsOf, shownStatus } from '../shared/columns.ts';
+import { csvColumnSplices } from './columns.ts';
+import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
+import { csvHeadBytes, utf8Bom } from './format.ts';
+import { openCsvSheet, readCsvRow, type CsvMapping } from './sheet.ts';
+import { newLine } from './splices.ts';
+import { type KnownCsv, planCsvWrite } from './write-plan.ts';
+import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
+import { FileTarget } from '../file/file-target.ts';
+import { type SourceFile, versionOf } from '../file/source-file.ts';
+import { spliced } from '../file/splice.ts';
+
+export interface CsvTargetOptions extends CsvMapping {
+  /** Absolute path of the file; a symbolic link stays one. */
+  readonly path: string;
+}
+
+/** A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); everything that is not a mapped cell stays byte for byte. */
+export function createCsvTarget(options: CsvTargetOptions): Target {
+  return new FileTarget(options.path, new CsvFormat(options));
+}
+
+/** Of a usual row. */
+const bytesOfRow = 100;
+
+/** Zero bytes alone are no blank lines, but what a crash leaves of a file. */
+const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
+
+const clamp = (value: number, least: number, most: number): number =>
+  Math.round(Math.min(Math.max(value, least), most));
+
+class CsvFormat implements FileFormat {
+  readonly part = '';
+  readonly #options: CsvTargetOptions;
+  /** The file as the last write left it, when that is known. */
+  #left: { readonly version: string; readonly known: KnownCsv } | null = null;
+
+  #encoding: { readonly version: string; readonly encoding: CsvEncoding } | null = null;
+
+  constructor(options: CsvTargetOptions) {
+    this.#options = options;
+  }
+
+  /** As many as a part of the rows that a write has to go through: the more of them, the fewer writes; each takes memory. */
+  batchSize(bytes: number): number {
+    const rows = bytes / bytesOfRow;
+    // Those of a file that is known are only copied.
+    if (this.#left !== null) return clamp(rows / 20, 5_000, 10_000);
+    return clamp(rows, 5_000, 20_000);
+  }
+
+  async hasPart(): Promise<boolean> {
+    return true;
+  }
+
+  /** Blank lines alone are nothing. */
+  async isEmpty(file: SourceFile): Promise<boolean> {
+    if (file.stat.size > csvHeadBytes) return false;
+    const head = await file.head(csvHeadBytes);
+    // A byte order mark of any encoding, line ends and blanks, in one byte or two.
+    return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0\s]*$/.test(head.toString('latin1')) && !isZeroed(head);
+  }
+
+  async *newContent(): AsyncGenerator<Buffer> {
+    const headings = headingsOf(this.#options);
+    const style = { delimiter: ',', lineEnd: '\r\n', allQuoted: false };
+    const line = newLine(new Map(headings.entries()), headings.length, style);
+    yield Buffer.concat([utf8Bom, Buffer.from(line)]);
+  }
+
+  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
+    const text = await this.#decoded(file, signal);
+    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
+    await sheet.records.return(undefined);
+    return { missing: sheet.columns.missing };
+  }
+
+  async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    // The writes are over, or have not begun.
+    this.#left = null;
+    const text = await this.#decoded(file, signal);
+    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
+    for await (const records of sheet.records) {
+      const batch = records.flatMap((record) => {
+        const row = readCsvRow(record, sheet, this.#options.timeZone);
+        if (row === null) return [];
+        const status = shownStatus(sheet.columns, row.status);
+        return [{ row: record.row, leadId: row.leadId, cells: row.cells, status }];
+      });
+      if (batch.length > 0) yield batch;
+      await eventLoop();
+    }
+  }
+
+  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan> {
+    const left = this.#left;
+    const known = left !== null && left.version === versionOf(file.stat) ? left.known : null;
+    this.#left = null;
+    const encoding = await this.#encodingOf(file, signal);
+    const text = decodedFile(file, encoding, this.#options.path);
+    const plan = await planCsvWrite(text, changes, { ...this.#options, encoding }, signal, known);
+    const { outcomes, splices, after } = plan;
+    if (splices.length === 0) return { outcomes, content: null };
+    const written = (version: string): void => {
+      this.#encoding = { version, encoding };
+      this.#left = after === null ? null : { version, known: after() };
+    };
+    return { outcomes, content: encodedChunks(spliced(text.chunks(signal), splices), encoding), written };
+  }
+
+  async planColumns(
+    file: SourceFile,
+    fields: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<FilePlan['content']> {
+    this.#left = null;
+    const encoding = await this.#encodingOf(file, signal);
+    const text = decodedFile(file, encoding, this.#options.path);
+    const splices = await csvColumnSplices(text, fields, this.#options, signal);
+    return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(signal), splices), encoding);
+  }
+
+  async #decoded(file: SourceFile, signal: AbortSignal): Promise<SourceFile> {
+    return decodedFile(file, await this.#encodingOf(file, signal), this.#options.path);
+  }
+
+  async #encodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
+    const version = versionOf(file.stat);
+    if (this.#encoding?.version !== version)
+      this.#encoding = { version, encoding: await csvEncodingOf(file, signal) };
+    return this.#encoding.encoding;
+  }
+}

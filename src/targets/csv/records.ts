@@ -1,0 +1,161 @@
+import { isUtf8 } from 'node:buffer';
+import { CsvError, parse, type Parser } from 'csv-parse';
+import { cutLength } from './encoding.ts';
+import { unreadableCsv, type CsvFormat } from './format.ts';
+import { incompleteFile } from '../file/file-fault.ts';
+
+/** A cell and the bytes of the file that it takes, quotes included. */
+interface CsvCell {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly quoted: boolean;
+}
+
+/** A row of the file; a blank line is a row with one empty cell. */
+export interface CsvRecord {
+  /** 1 for the header, then on as a spreadsheet program counts. */
+  readonly row: number;
+  readonly cells: readonly CsvCell[];
+  readonly start: number;
+  /** Where the last cell ends. */
+  readonly contentEnd: number;
+  /** Where the next record starts: after the line end, if there is one. */
+  readonly end: number;
+}
+
+/** Bytes of one record; a longer one is the sign of a quote that was never closed. */
+const longestRecord = 16 * 1024 * 1024;
+
+/** More than any spreadsheet program shows; each takes a hundred times the memory of its comma. */
+const mostCells = 20_000;
+
+/**
+ * Reads a CSV file row by row, each with the place of its bytes, a batch for each chunk.
+ * @throws LeadsyncError `target.incomplete` when it ends in a quoted cell, in a character or in a row that has fewer cells
+ * than the first; `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
+ * go on after they closed (the usual sign of one that was not closed further up).
+ */
+export async function* readCsvRecords(
+  chunks: AsyncIterable<Buffer>,
+  format: CsvFormat,
+  name: string,
+): AsyncGenerator<readonly CsvRecord[]> {
+  let line = format.hasSeparatorLine ? 2 : 1;
+  const faultAt = (fault: string, cause?: unknown) => unreadableCsv(name, `${fault} (line ${line})`, cause);
+  const cutAt = (where: string, cause?: unknown) => incompleteFile(`${name} ${where} (line ${line})`, cause);
+  const collected: { texts: string[]; cells: Omit<CsvCell, 'text' | 'start'>[]; end: number }[] = [];
+  let cells: Omit<CsvCell, 'text' | 'start'>[] = [];
+  const parser = parse({
+    delimiter: format.delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_quotes: true,
+    relax_column_count: true,
+    max_record_size: longestRecord,
+    cast: (text, { bytes, quoting }) => {
+      if (cells.length === mostCells) throw faultAt(`has a row of more than ${mostCells} cells`);
+      cells.push({ end: format.start + bytes, quoted: quoting });
+      return text;
+    },
+    // Nothing is passed on through the stream: what one chunk gives is taken from here.
+    on_record: (texts: string[], { bytes }) => {
+      collected.push({ texts, cells, end: format.start + bytes });
+      cells = [];
+      return null;
+    },
+  });
+  parser.on('error', () => undefined);
+
+  /** Bytes of the file from `position` on: those of records that are not complete yet. */
+  let rest: Buffer = Buffer.alloc(0);
+  let position = format.start;
+  let row = 0;
+  let width = 0;
+  let isOver = false;
+  const complete = (): CsvRecord[] =>
+    collected.splice(0).map(({ texts, cells: found, end }) => {
+      const bytes = rest.subarray(0, end - position);
+      if (!isUtf8(bytes)) {
+        if (isOver && isUtf8(bytes.subarray(0, bytes.length - cutLength(bytes))))
+          throw cutAt('ends in the middle of a character');
+        throw faultAt('is neither in UTF-8 nor, as a whole, in another encoding that is known');
+      }
+      const record = toRecord(++row, position, end, texts, found);
+      if (row === 1) width = found.length;
+      if (record.contentEnd === end && found.length < width && bytes.length > 0)
+        throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
+      if (record.cells.some(isMisquoted)) throw faultAt('has a quoted cell that does not end with its quote');
+      line += lineEnds(bytes);
+      rest = rest.subarray(bytes.length);
+      position = end;
+      return record;
+    });
+
+  let toSkip = format.start;
+  try {
+    for await (const whole of chunks) {
+      const chunk = whole.subarray(toSkip);
+      toSkip -= whole.length - chunk.length;
+      if (chunk.length === 0) continue;
+      if (chunk.includes(0))
+        throw faultAt('contains NUL bytes, so it is not a CSV file in UTF-8; they follow');
+      rest = Buffer.concat([rest, chunk]);
+      await step(parser, chunk, faultAt, cutAt);
+      yield complete();
+    }
+    isOver = true;
+    await step(parser, null, faultAt, cutAt);
+    yield complete();
+  } finally {
+    parser.destroy();
+  }
+}
+
+/** Gives one chunk (null: the end) to the parser and waits until it has been worked through. */
+async function step(
+  parser: Parser,
+  chunk: Buffer | null,
+  faultAt: (fault: string, cause: unknown) => Error,
+  cutAt: (where: string, cause: unknown) => Error,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const done = (error?: Error | null) => (error instanceof Error ? reject(error) : resolve());
+  if (chunk === null) parser.end(done);
+  else parser.write(chunk, done);
+  try {
+    await promise;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw error.code === 'CSV_MAX_RECORD_SIZE'
+      ? faultAt('has a row that is too long, probably after a quote that is not closed', error)
+      : cutAt('ends within a cell whose quote is not closed', error);
+  }
+}
+
+function toRecord(
+  row: number,
+  start: number,
+  end: number,
+  texts: readonly string[],
+  found: readonly Omit<CsvCell, 'text' | 'start'>[],
+): CsvRecord {
+  let next = start;
+  const cells = found.map((cell, index) => {
+    const placed = { ...cell, text: texts[index] ?? '', start: next };
+    next = cell.end + 1;
+    return placed;
+  });
+  return { row, cells, start, contentEnd: next - 1, end };
+}
+
+/** Whether text follows the closing quote: the parser then keeps the quotes in the text instead of counting them. */
+function isMisquoted(cell: CsvCell): boolean {
+  if (!cell.quoted) return false;
+  const quotes = cell.text.split('"').length - 1;
+  return cell.end - cell.start !== Buffer.byteLength(cell.text) + quotes + 2;
+}
+
+/** Lines as a text editor counts them: also those inside a quoted cell. */
+function lineEnds(bytes: Buffer): number {
+  return bytes.toString('latin1').split(/\r\n|\r|\n/).length - 1;
+}

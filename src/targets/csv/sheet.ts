@@ -1,0 +1,127 @@
+import { counted } from '../../core/lead/counted.ts';
+import { readInstant } from '../../core/lead/instant.ts';
+import type { Cell, Cells } from '../../core/lead/value.ts';
+import { locateColumns, type ColumnMapping, type Columns } from '../shared/columns.ts';
+import { csvHeadBytes, detectCsvFormat, type CsvFormat } from './format.ts';
+import { readCsvRecords, type CsvRecord } from './records.ts';
+import { incompleteFile } from '../file/file-fault.ts';
+import { unguarded } from './text.ts';
+import type { PresentRow } from '../shared/row-changes.ts';
+import type { SourceFile } from '../file/source-file.ts';
+
+export interface CsvMapping extends ColumnMapping {
+  /** IANA zone in which a date without offset is meant. */
+  readonly timeZone: string;
+}
+
+/** A CSV file under reading: what its first row tells, and the rows after it. */
+export interface CsvSheet {
+  readonly format: CsvFormat;
+  readonly header: CsvRecord;
+  readonly columns: Columns;
+  /** All records after the header, blank ones too; to be read once. */
+  readonly records: AsyncGenerator<readonly CsvRecord[]>;
+}
+
+/**
+ * Reads the header of a file and stands ready to read the rest. End `records` (`return`) when not reading to the end.
+ * @throws LeadsyncError `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
+ */
+export async function openCsvSheet(
+  file: SourceFile,
+  mapping: CsvMapping,
+  name: string,
+  signal: AbortSignal,
+): Promise<CsvSheet> {
+  const headings = [mapping.idColumn, ...mapping.fields.map((field) => field.column)];
+  const format = detectCsvFormat(await file.head(csvHeadBytes), headings, name);
+  const batches = readCsvRecords(file.chunks(signal), format, name);
+  try {
+    let first: readonly CsvRecord[] = [];
+    while (first.length === 0) {
+      const next = await batches.next();
+      if (next.done === true) break;
+      first = next.value;
+    }
+    const header = first[0] ?? { row: 1, cells: [], start: 0, contentEnd: 0, end: 0 };
+    const columns = columnsOf(header, mapping, name);
+    return { format, header, columns, records: following(first.slice(1), batches) };
+  } catch (error) {
+    await batches.return(undefined);
+    throw error;
+  }
+}
+
+/** A file that ends in its headings is not judged by them. */
+function columnsOf(header: CsvRecord, mapping: CsvMapping, name: string): Columns {
+  const isCut = header.contentEnd === header.end && header.end > 0;
+  const cut = (cause?: unknown) => incompleteFile(`${name} ends in the middle of its headings`, cause);
+  try {
+    const columns = locateColumns(headingsShown(header), mapping, name);
+    if (isCut && columns.missing.length > 0) throw cut();
+    return columns;
+  } catch (error) {
+    throw isCut ? cut(error) : error;
+  }
+}
+
+/** The texts of the first row. */
+export function headingsShown(header: CsvRecord): readonly string[] {
+  return header.cells.map((cell) => unguarded(cell.text));
+}
+
+async function* following(
+  first: readonly CsvRecord[],
+  batches: AsyncGenerator<readonly CsvRecord[]>,
+): AsyncGenerator<readonly CsvRecord[]> {
+  try {
+    yield first;
+    yield* batches;
+  } finally {
+    await batches.return(undefined);
+  }
+}
+
+/**
+ * What a record means to the sync; null when it carries neither an id nor anything in a mapped column. A record that ends
+ * early does not show the columns after its end; in one with more cells than there are headings, no cell is known to stand
+ * in its column.
+ */
+export function readCsvRow(
+  record: CsvRecord,
+  { columns, header }: Pick<CsvSheet, 'columns' | 'header'>,
+  timeZone: string,
+): PresentRow<CsvRecord> | null {
+  const text = (index: number) => unguarded(record.cells[index]?.text ?? '');
+  const leadId = text(columns.id).trim();
+  const cells: Record<string, Cell> = {};
+  const width = record.cells.findLastIndex((cell) => cell.text.trim() !== '') + 1;
+  const isShifted = width > header.cells.length;
+  for (const [field, { index, type }] of columns.fields) {
+    if (index >= record.cells.length) continue;
+    if (isShifted) {
+      cells[field] = {
+        unreadable: `${width} cells under ${counted(header.cells.length, 'heading')}`,
+        why: 'shifted',
+      };
+      continue;
+    }
+    cells[field] = type === 'instant' ? instantCell(text(index), timeZone) : textCell(text(index));
+  }
+  if (leadId === '' && isEmpty(cells)) return null;
+  const status = columns.status === null ? null : textCell(text(columns.status));
+  return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
+}
+
+function textCell(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+function instantCell(text: string, timeZone: string): Cell {
+  if (text.trim() === '') return null;
+  return readInstant(text, timeZone) ?? { unreadable: text };
+}
+
+function isEmpty(cells: Cells): boolean {
+  return Object.values(cells).every((cell) => cell === null);
+}

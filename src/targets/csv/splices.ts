@@ -1,0 +1,118 @@
+import { counted } from '../../core/lead/counted.ts';
+import { type Columns, ownedColumns } from '../shared/columns.ts';
+import type { CsvRecord } from './records.ts';
+import { csvCell, guarded } from './text.ts';
+import type { RowDecisions, RowWrite } from '../shared/row-changes.ts';
+import type { Splice } from '../file/splice.ts';
+
+/** How new text is to be written into a file so that it looks like the rest. */
+export interface CsvStyle {
+  readonly delimiter: string;
+  readonly lineEnd: string;
+  /** Whether cells are quoted that need not be. */
+  readonly allQuoted: boolean;
+}
+
+export interface CsvEnd {
+  /** The last record of the table: new rows go behind it, before what people have written below, and blank lines. */
+  readonly last: Pick<CsvRecord, 'row' | 'contentEnd' | 'end'>;
+  readonly width: number;
+}
+
+/** The changes of bytes that carry out what was decided; empty when there is nothing to write. */
+export function csvSplices(
+  decisions: RowDecisions<CsvRecord>,
+  columns: Columns,
+  style: CsvStyle,
+  end: CsvEnd,
+): readonly Splice[] {
+  const takenOut = ({ remove, place }: RowWrite<CsvRecord>): boolean =>
+    remove && !hasOwnCells(place, columns);
+  const splices = decisions.writes.flatMap((write) =>
+    takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
+  );
+  const lines = decisions.appends.map((row) =>
+    newLine(cellsToWrite({ ...row, unlink: null, remove: false }, columns), end.width, style),
+  );
+  if (lines.length === 0) return splices;
+  const { last } = end;
+  const unended =
+    last.contentEnd === last.end &&
+    !decisions.writes.some((write) => takenOut(write) && write.place === last);
+  return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
+}
+
+/** Whether a line has something in a column that is not ours. */
+export function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
+  const owned = ownedColumns(columns);
+  return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
+}
+
+/** The line of a new file's headings, or of a new row: cells by position, the others empty, with its line end. */
+export function newLine(cells: ReadonlyMap<number, string>, width: number, style: CsvStyle): string {
+  const texts = Array.from({ length: width }, (_, index) =>
+    csvCell(guarded(cells.get(index) ?? ''), style.delimiter, style.allQuoted),
+  );
+  return texts.join(style.delimiter) + style.lineEnd;
+}
+
+/** Texts by position of their column. */
+function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): Map<number, string> {
+  const cells = new Map<number, string>();
+  if (write.remove) return new Map([...ownedColumns(columns)].map((index) => [index, '']));
+  if (write.unlink !== null) cells.set(columns.id, '');
+  if (write.leadId !== null) cells.set(columns.id, write.leadId);
+  if (write.status !== null && columns.status !== null) cells.set(columns.status, write.status);
+  for (const [field, value] of Object.entries(write.values)) {
+    const column = columns.fields.get(field);
+    if (column !== undefined) cells.set(column.index, value ?? '');
+  }
+  return cells;
+}
+
+function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyle): Splice[] {
+  const { place } = write;
+  const content = cellsToWrite(write, columns);
+  const filled = [...content].filter(([, text]) => text !== '').map(([index]) => index);
+  return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
+}
+
+/** The content put into a record, which gets `width` cells at least. */
+export function paddedTo(
+  record: CsvRecord,
+  width: number,
+  content: ReadonlyMap<number, string>,
+  style: CsvStyle,
+): Splice[] {
+  const splices: Splice[] = [];
+  for (const [index, text] of content) {
+    const cell = record.cells[index];
+    if (cell === undefined) continue;
+    splices.push(splice(cell.start, cell.end, csvCell(guarded(text), style.delimiter, cell.quoted)));
+  }
+  let padding = '';
+  for (let index = record.cells.length; index < width; index++) {
+    padding += style.delimiter + csvCell(guarded(content.get(index) ?? ''), style.delimiter, style.allQuoted);
+  }
+  return padding === '' ? splices : [...splices, splice(record.contentEnd, record.contentEnd, padding)];
+}
+
+/**
+ * Why a row that ends early may not be written to, as a sentence: what is added behind its end gives it all the cells
+ * between, and cells that it does not show would look as if a person had emptied them.
+ */
+export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
+  const { place } = write;
+  if (write.leadId !== null || write.remove || write.unlink !== null) return null;
+  const content = cellsToWrite(write, columns);
+  const last = Math.max(...[...content].filter(([, text]) => text !== '').map(([index]) => index));
+  const unknown = [...columns.fields.values()].some(
+    ({ index }) => index >= place.cells.length && index < last && !content.has(index),
+  );
+  if (!unknown) return null;
+  return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other columns that are mapped: fill it up.`;
+}
+
+function splice(start: number, end: number, text: string): Splice {
+  return { start, end, bytes: Buffer.from(text, 'utf8') };
+}

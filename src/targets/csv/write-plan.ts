@@ -1,0 +1,134 @@
+import type { Columns } from '../shared/columns.ts';
+import { withPlaces } from '../shared/new-places.ts';
+import { RowChanges } from '../shared/row-changes.ts';
+import { TablePieces } from '../../core/lead/table-pieces.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
+import type { CsvRecord } from './records.ts';
+import { openCsvSheet, readCsvRow, type CsvMapping } from './sheet.ts';
+import { type CsvEncoding, notInEncoding } from './encoding.ts';
+import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './splices.ts';
+import { notStorableInCsv } from './text.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import { IdSet } from '../../core/lead/id-set.ts';
+import type { SourceFile } from '../file/source-file.ts';
+import type { Splice } from '../file/splice.ts';
+
+/** What is known of a file that was read to its end: enough to add rows to it without reading it again. */
+export interface KnownCsv {
+  readonly columns: Columns;
+  readonly style: CsvStyle;
+  readonly end: CsvEnd;
+  /** Of all its rows. */
+  readonly ids: IdSet;
+}
+
+export interface CsvWriteOptions extends CsvMapping {
+  /** For messages. */
+  readonly path: string;
+  /** Of the file; what is read here is in UTF-8 already. */
+  readonly encoding: CsvEncoding;
+}
+
+export interface CsvWritePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly splices: readonly Splice[];
+  /** Tells, once, what is known of the file that has the splices in it. Null: that has to be read. */
+  readonly after: (() => KnownCsv) | null;
+}
+
+/**
+ * Tells what becomes of each change and which bytes it takes. Reads the whole file once, unless it is `known` and rows
+ * are only added. Nothing is written, and of the file only the rows that the changes are about are kept in memory.
+ * @throws LeadsyncError as openCsvSheet and readCsvRecords do.
+ */
+export async function planCsvWrite(
+  file: SourceFile,
+  changes: readonly RowChange[],
+  options: CsvWriteOptions,
+  signal: AbortSignal,
+  known: KnownCsv | null,
+): Promise<CsvWritePlan> {
+  const isNew = (change: RowChange): boolean =>
+    change.kind === 'append' && known?.ids.mayHave(idKey(change.leadId)) === false;
+  const csv =
+    known !== null && changes.every(isNew)
+      ? { ...known, rowChanges: rowChangesOf(changes, known.columns, options.encoding) }
+      : await readToEnd(file, changes, options, signal);
+  const { rowChanges, columns, style, end, ids } = csv;
+  const decisions = rowChanges.decide();
+  const splices = csvSplices(decisions, columns, style, end);
+  const [added] = splices;
+  if (decisions.writes.length > 0 || added === undefined || ids === null)
+    return { outcomes: decisions.outcomes, splices, after: null };
+
+  const after = (): KnownCsv => {
+    for (const { leadId } of decisions.appends) ids.add(idKey(leadId));
+    const bytes = added.start + added.bytes.length;
+    const row = end.last.row + decisions.appends.length;
+    const last = { row, contentEnd: bytes - style.lineEnd.length, end: bytes };
+    return { columns, style, end: { ...end, last }, ids };
+  };
+  return { outcomes: withPlaces(decisions, changes, (index) => end.last.row + 1 + index), splices, after };
+}
+
+async function readToEnd(
+  file: SourceFile,
+  changes: readonly RowChange[],
+  options: CsvWriteOptions,
+  signal: AbortSignal,
+): Promise<
+  Omit<KnownCsv, 'ids'> & { readonly ids: IdSet | null; readonly rowChanges: RowChanges<CsvRecord> }
+> {
+  const sheet = await openCsvSheet(file, options, options.path, signal);
+  const { format, header, columns, records } = sheet;
+  const rowChanges = rowChangesOf(changes, columns, options.encoding);
+  const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
+  const pieces = new TablePieces(true);
+  let last = header;
+  let isFirst = true;
+  let allQuoted = isAllQuoted(header);
+  for await (const batch of records) {
+    for (const record of batch) {
+      if (isBlank(record)) continue;
+      if (isFirst) allQuoted &&= isAllQuoted(record);
+      isFirst = false;
+      const row = readCsvRow(record, sheet, options.timeZone);
+      if (row === null) continue;
+      if (pieces.see(record.row, row.leadId !== null)) last = record;
+      rowChanges.see(row);
+      if (row.leadId !== null) ids?.add(idKey(row.leadId));
+    }
+  }
+  const lineEnd = await lineEndOf(file, header);
+  const style = { delimiter: format.delimiter, lineEnd, allQuoted };
+  return { rowChanges, columns, style, end: { last, width: header.cells.length }, ids };
+}
+
+function rowChangesOf(
+  changes: readonly RowChange[],
+  columns: Columns,
+  encoding: CsvEncoding,
+): RowChanges<CsvRecord> {
+  return new RowChanges(changes, {
+    fields: new Set(columns.fields.keys()),
+    hasStatus: columns.status !== null,
+    hasOwnCells: (record) => hasOwnCells(record, columns),
+    notStorable: (text) => notStorableInCsv(text) ?? notInEncoding(text, encoding),
+    notWritable: (write) => notPaddable(write, columns),
+  });
+}
+
+/** Whether all its cells are empty. */
+export function isBlank(record: CsvRecord): boolean {
+  return record.cells.every((cell) => cell.text === '');
+}
+
+export function isAllQuoted(record: CsvRecord): boolean {
+  return record.cells.every((cell) => cell.quoted);
+}
+
+/** As after the header; a file of one line without any gets what we write into new files. */
+async function lineEndOf(file: SourceFile, header: CsvRecord): Promise<string> {
+  const head = await file.head(header.end);
+  return head.toString('latin1', header.contentEnd, header.end) || '\r\n';
+}

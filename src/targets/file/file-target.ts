@@ -1,0 +1,267 @@
+import { LeadsyncError } from '../../errors.ts';
+import type {
+  MarkToWrite,
+  Place,
+  RowChange,
+  RowOutcome,
+  Target,
+  TargetRow,
+  TargetSnapshot,
+} from '../../ports/target.ts';
+import { goneFault } from '../shared/gone-fault.ts';
+import { AddedRows } from './added-rows.ts';
+import { assertNotOpenInEditor } from './editor-lock.ts';
+import { lockFile, type FileLock } from './file-lock.ts';
+import { filePlace, isFileLeft } from './file-place.ts';
+import type { FileFormat, FilePlan } from './file-format.ts';
+import { removeLeftovers, replaceFile, whyReadOnly } from './replace-file.ts';
+import {
+  digestOf,
+  followLinks,
+  isOfHalfWritten,
+  openSource,
+  type SourceFile,
+  versionOf,
+} from './source-file.ts';
+
+interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
+  readonly result: T;
+}
+
+/** How often a write starts again on the new content when somebody changes the file meanwhile. */
+const passes = 3;
+
+/** A target that is one file; it is only ever replaced as a whole, and never on top of somebody else's change. */
+export class FileTarget implements Target {
+  readonly name: string;
+  readonly #format: FileFormat;
+  /** As it was seen last. */
+  #bytes = 0;
+  #requests = 0;
+  /** Since the rows were read last. */
+  #added = new AddedRows(null);
+
+  /** @param path absolute; a symbolic link stays one */
+  constructor(path: string, format: FileFormat) {
+    this.name = path;
+    this.#format = format;
+  }
+
+  get batchSize(): number {
+    return this.#format.batchSize(this.#bytes);
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  async open(
+    { create, newFields = [], wasFilled = false }: Parameters<Target['open']>[0],
+    signal: AbortSignal,
+  ): Promise<TargetSnapshot> {
+    const path = await this.#unopenedPath();
+    await using found = await this.#openContent(path);
+    if (found === null && wasFilled) await this.#refuseEmptied(path);
+    if (found === null && !create) return { missing: [], created: false, rows: noRows() };
+    const created = found === null && (await this.#createFile(path));
+    await using made = found === null ? await this.#openContent(path) : null;
+    const file = found ?? made;
+    if (file === null) throw this.#changed();
+    const tells = await this.#unlessChanged(file, () => this.#format.readHead(file, signal));
+    const { missing } = tells;
+    const toMake = missing.filter(({ field, isDoubled }) => isDoubled !== true && newFields.includes(field));
+    if (create && toMake.length > 0) {
+      const fields = new Set(toMake.map(({ field }) => field));
+      await this.#replace(path, signal, async (whole) => ({
+        result: null,
+        content: await this.#format.planColumns(whole, fields, signal),
+      }));
+      return await this.open({ create }, signal);
+    }
+    return { ...tells, created, rows: this.#rows(path, file, signal) };
+  }
+
+  place(signal: AbortSignal): Promise<Place> {
+    return filePlace(this.name, this.#format, signal);
+  }
+
+  isLeft(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean> {
+    return isFileLeft(place, this.name, this.#format, signal);
+  }
+
+  async version(): Promise<string | null> {
+    const path = await this.#unopenedPath();
+    await using file = await openSource(path);
+    return file === null || (await this.#format.isEmpty(file)) ? null : versionOf(file.stat);
+  }
+
+  async digest(signal: AbortSignal): ReturnType<NonNullable<Target['digest']>> {
+    const path = await this.#unopenedPath();
+    await using file = await this.#openContent(path);
+    if (file === null) return null;
+    // A row without id says why it can get none.
+    const digest = await digestOf(file, (await whyReadOnly(path)) ?? '', signal);
+    return (await file.isCurrent()) ? { digest, version: versionOf(file.stat) } : null;
+  }
+
+  async write(
+    changes: readonly RowChange[],
+    signal: AbortSignal,
+    mark?: MarkToWrite,
+  ): Promise<readonly RowOutcome[]> {
+    if (changes.length === 0) return [];
+    const path = await this.#unopenedPath();
+    const { outcomes, isMarked } = await this.#replace(path, signal, async (file) => {
+      const plan = await this.#format.plan(file, changes, signal, mark?.text);
+      if (plan.content === null) return { ...plan, result: plan };
+      return { ...this.#added.see(file, plan.content, plan.written), result: plan };
+    });
+    this.#added.count(outcomes);
+    if (isMarked === true) mark?.arrived();
+    return outcomes;
+  }
+
+  async addedRows(signal: AbortSignal): Promise<number> {
+    await using file = await this.#openContent(await this.#unopenedPath());
+    return file === null ? 0 : await this.#added.stillThere(file, signal);
+  }
+
+  /** Puts what is planned in the file's place, planned anew when somebody changes the file meanwhile. */
+  async #replace<T>(
+    path: string,
+    signal: AbortSignal,
+    plan: (file: SourceFile) => Promise<Replacement<T>>,
+  ): Promise<T> {
+    await using lock = await lockFile(path);
+    await removeLeftovers(path);
+    for (let pass = 0; pass < passes; pass++) {
+      const done = await this.#replaceOnce(path, lock, signal, plan);
+      if (done !== null) return done.result;
+    }
+    throw this.#changed();
+  }
+
+  /** Null when the file was changed by somebody else before ours could take its place. */
+  async #replaceOnce<T>(
+    path: string,
+    lock: FileLock,
+    signal: AbortSignal,
+    plan: (file: SourceFile) => Promise<Replacement<T>>,
+  ): Promise<{ readonly result: T } | null> {
+    await using file = await this.#openContent(path);
+    if (file === null) throw this.#changed();
+    try {
+      const { result, content, written } = await plan(file);
+      if (content === null) return (await file.isCurrent()) ? { result } : null;
+      this.#requests++;
+      const replaced = await replaceFile({
+        path,
+        original: file.stat,
+        content,
+        mayReplace: async () => {
+          signal.throwIfAborted();
+          await assertNotOpenInEditor(path);
+          await lock.assertHeld();
+          return file.isCurrent();
+        },
+      });
+      if (!replaced.replaced) return null;
+      if (replaced.left !== null) {
+        this.#bytes = Number(replaced.left.size);
+        written?.(versionOf(replaced.left));
+      }
+      return { result };
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) return null;
+      throw error;
+    }
+  }
+
+  async *#rows(path: string, seen: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+    this.#added = new AddedRows(versionOf(seen.stat));
+    if (!(await seen.isCurrent())) throw this.#changed();
+    await using file = await this.#openContent(path);
+    if (file === null) throw this.#changed();
+    try {
+      const idClosed = await whyReadOnly(path);
+      for await (const rows of this.#format.readRows(file, signal))
+        yield idClosed === null
+          ? rows
+          : rows.map((row) => (row.leadId === null ? { ...row, idClosed } : row));
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) throw this.#changed();
+      throw error;
+    }
+    if (!(await file.isCurrent()) || !(await seen.isCurrent())) throw this.#changed();
+  }
+
+  /** False when another process made the file before us. */
+  async #createFile(path: string): Promise<boolean> {
+    await using lock = await lockFile(path);
+    await removeLeftovers(path);
+    this.#requests++;
+    await using empty = await openSource(path);
+    const { replaced } = await replaceFile({
+      path,
+      original: empty?.stat ?? null,
+      content: this.#format.newContent(),
+      mayReplace: async () => {
+        await using now = await this.#openContent(path);
+        await lock.assertHeld();
+        return now === null;
+      },
+    });
+    return replaced;
+  }
+
+  /** A file that was filled once is neither made anew nor filled again: a share may not be mounted, a program may have failed. */
+  async #refuseEmptied(path: string): Promise<void> {
+    await using file = await openSource(path);
+    if (file === null) throw goneFault(this.name);
+    throw new LeadsyncError(
+      'target.emptied',
+      `${this.name} is empty, though it was in step before. Nothing was written.`,
+      {
+        retry: 'later',
+        help: 'Put the file back as it was. To have it filled anew, delete it and sync with --allow target-gone.',
+      },
+    );
+  }
+
+  /** Null when the file is missing or has nothing in it. */
+  async #openContent(path: string): Promise<SourceFile | null> {
+    const file = await openSource(path);
+    this.#requests++;
+    this.#bytes = Number(file?.stat.size ?? 0);
+    if (file === null) return null;
+    if (!(await this.#format.isEmpty(file))) return file;
+    await file[Symbol.asyncDispose]();
+    return null;
+  }
+
+  async #unopenedPath(): Promise<string> {
+    const path = await followLinks(this.name);
+    await assertNotOpenInEditor(this.name);
+    if (path !== this.name) await assertNotOpenInEditor(path);
+    return path;
+  }
+
+  async #unlessChanged<T>(file: SourceFile, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (await isOfHalfWritten(error, file)) throw this.#changed();
+      throw error;
+    }
+  }
+
+  #changed(): LeadsyncError {
+    return new LeadsyncError(
+      'target.changed',
+      `${this.name} was changed while it was read or written. Nothing was written.`,
+      { retry: 'now' },
+    );
+  }
+}
+
+async function* noRows(): AsyncGenerator<TargetRow[]> {}

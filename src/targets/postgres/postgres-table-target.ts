@@ -1,0 +1,241 @@
+import pg from 'pg';
+import type { Secret } from '../../config/secret.ts';
+import { LeadsyncError } from '../../errors.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import { visibleText } from '../../visible-text.ts';
+import { shownStatus } from '../shared/columns.ts';
+import { rowBatches } from '../shared/row-batches.ts';
+import { isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
+import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
+import { goneFault } from '../shared/gone-fault.ts';
+import { raise } from './postgres-fault.ts';
+import { isTableLeft, tablePlace } from './table-place.ts';
+import { refuseTooMuch } from './refuse-too-much.ts';
+import {
+  type Ask,
+  columnType,
+  definitions,
+  describe,
+  type Place,
+  type Table,
+  type TableMapping,
+  type Texts,
+} from './table-columns.ts';
+import { readTableMark, writeTableMark } from './table-mark.ts';
+import { store } from './table-writes.ts';
+
+export interface PostgresTableOptions extends TableMapping {
+  readonly url: Secret;
+  /** Of what is read of the table at once; default: 256 MiB. */
+  readonly mostBytes?: number;
+}
+
+/** For one statement; a server that went away without a word would otherwise be waited for without end. */
+const mostMs = 10 * 60_000;
+
+/** Rows stay locked for no longer when we are the ones who went away. Moments are read in one form, whatever is set. */
+const settings = `select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true),
+  set_config('datestyle', 'ISO', true), set_config('idle_in_transaction_session_timeout', '5min', true)`;
+
+/**
+ * Any PostgreSQL table as a target. Its rows are in the order of the primary key, or of the id column where there is
+ * none, numbered from 1. A write is one transaction that locks the rows it is about before it looks at them. What a
+ * column does not take, or gives back otherwise than it was written, is held. The table is read as a whole.
+ */
+export function createPostgresTableTarget(options: PostgresTableOptions): Target {
+  const table = options.table.split('.').map(pg.escapeIdentifier).join('.');
+  const name = `table ${options.table}`;
+  let requests = 0;
+  /** The last mark of ours that arrived. */
+  let marked: string | undefined;
+
+  /** One connection, one transaction: whatever goes wrong, nothing of it is done. */
+  async function transaction<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const client = openClient(options.url, name);
+    // A connection that breaks rejects its query; without a listener it would end the process as well.
+    client.on('error', () => {});
+    const stop = (): void => void client.end().catch(() => {});
+    signal.addEventListener('abort', stop, { once: true });
+    const ask: Ask = async (text, values = []) => {
+      requests++;
+      const query = { text, values: [...values], rowMode: 'array' } as const;
+      return (await client.query<Texts>(query).catch((error: unknown) => raise(error, name))).rows;
+    };
+    try {
+      await client.connect().catch((error: unknown) => raise(error, name));
+      await ask('begin');
+      await ask(settings);
+      // What is refused has to be refused while it is known which change it was.
+      await ask('set constraints all immediate');
+      const result = await work(ask);
+      signal.throwIfAborted();
+      await ask('commit');
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await client.end().catch(() => {});
+    }
+  }
+
+  /**
+   * Decides on changes and writes them together. Where some of it is refused it is rolled back and tried in halves, until
+   * it is known which change it was. `rows` becomes what the table shows afterwards.
+   */
+  async function carryOut(
+    changes: readonly RowChange[],
+    rows: { all: readonly PresentRow<Place>[]; changed: boolean },
+    found: Table,
+    ask: Ask,
+    signal: AbortSignal,
+  ): Promise<readonly RowOutcome[]> {
+    signal.throwIfAborted();
+    const inHalves = async (): Promise<readonly RowOutcome[]> => {
+      const half = Math.ceil(changes.length / 2);
+      const first = await carryOut(changes.slice(0, half), rows, found, ask, signal);
+      return [...first, ...(await carryOut(changes.slice(half), rows, found, ask, signal))];
+    };
+    if (!areApart(changes)) return inHalves();
+    const changing = new RowChanges<Place>(changes, {
+      fields: new Set(found.columns.fields.keys()),
+      hasStatus: found.columns.status !== null,
+      hasOwnCells: (place) => place.hasOwn,
+      notStorable: (text) => (text.includes('\0') ? 'PostgreSQL keeps no NUL characters.' : null),
+    });
+    for (const row of rows.all) changing.see(row);
+    const decided = changing.decide();
+    if (decided.writes.length + decided.appends.length === 0) return decided.outcomes;
+    await ask('savepoint before_changes');
+    try {
+      const { written, added } = await store(ask, table, found, decided);
+      await ask('release savepoint before_changes');
+      const kept = rows.all.flatMap((row) => {
+        const now = written.get(row.place);
+        return now === undefined ? [row] : now === null ? [] : [now];
+      });
+      rows.all = [...kept, ...added];
+      rows.changed = true;
+      return decided.outcomes;
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.code !== 'target.refused') throw error;
+      await ask('rollback to savepoint before_changes');
+      const [change] = changes;
+      if (change === undefined || changes.length > 1) return inHalves();
+      const message = `${error.message} The row was left as it is.`;
+      return [{ key: change.key, status: 'held', code: 'target.value-not-storable', message }];
+    }
+  }
+
+  /** Adds the columns of fields that never had one. Without the right to do so they stay missing, which is told. */
+  async function addColumns(present: Table, newFields: readonly string[], ask: Ask): Promise<Table> {
+    const missing = present.columns.missing.map(({ field }) => field);
+    const added = options.fields.filter(({ field }) => newFields.includes(field) && missing.includes(field));
+    if (added.length === 0) return present;
+    const columns = added.map(
+      ({ column, type }) => `add column if not exists ${pg.escapeIdentifier(column)} ${columnType(type)}`,
+    );
+    await ask('savepoint before_columns');
+    try {
+      await ask(`alter table ${table} ${columns.join()}`);
+    } catch (error) {
+      if (!(error instanceof LeadsyncError) || error.code !== 'target.forbidden') throw error;
+      await ask('rollback to savepoint before_columns');
+    }
+    return (await describe(ask, table, options)) ?? raiseMissing(name);
+  }
+
+  const idClosed = `The column ${JSON.stringify(options.idColumn)} of ${name} may not be written; grant UPDATE on it.`;
+
+  return {
+    name,
+    batchSize: 500,
+    get requests() {
+      return requests;
+    },
+
+    place: (signal) => transaction(signal, (ask) => tablePlace(ask, options.table)),
+
+    isLeft: ({ id }, signal) => transaction(signal, (ask) => isTableLeft(ask, id)),
+
+    open: ({ create, newFields = [], wasFilled = false }, signal) =>
+      transaction(signal, async (ask) => {
+        const present = await describe(ask, table, options);
+        if (present === null && wasFilled) throw goneFault(name);
+        if (present === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
+        if (present === null) await ask(`create table ${table} (${definitions(options)})`);
+        const described = present ?? (await describe(ask, table, options)) ?? raiseMissing(name);
+        const found = create ? await addColumns(described, newFields, ask) : described;
+        await refuseTooMuch(ask, `select ${found.selection} from ${table}`, name, options.mostBytes);
+        const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
+        const rows = all.flatMap((texts, index) => {
+          const { leadId, cells, status } = found.row(texts);
+          if (leadId === null && Object.values(cells).every((cell) => cell === null)) return [];
+          const row = { row: index + 1, leadId, cells, status: shownStatus(found.columns, status) };
+          return [leadId === null && found.isIdClosed ? { ...row, idClosed } : row];
+        });
+        const { closed, unsuited, columns } = found;
+        const { timeZone } = options;
+        const created = present === null;
+        const mark = await readTableMark(ask, table);
+        const told = {
+          missing: columns.missing,
+          created,
+          timeZone,
+          closed,
+          unsuited,
+          rows: rowBatches(rows),
+        };
+        return mark === undefined ? told : { ...told, mark };
+      }),
+
+    async write(changes, signal, mark) {
+      const { outcomes, isMarked } = await transaction(signal, async (ask) => {
+        const found = (await describe(ask, table, options)) ?? raiseMissing(name);
+        // Writers of ours take turns, so that none adds a row that another is adding.
+        await ask('select pg_advisory_xact_lock(to_regclass($1)::oid::bigint)', [table]);
+        const ids = changes.flatMap((change) => [
+          change.leadId?.trim() ?? '',
+          isForLoose(change) ? '' : null,
+        ]);
+        const keys = ids.map((id) => id && idKey(id));
+        const wanted = `where (${found.idText} = any($1) or ${found.idKeyText} = any($2)) order by ${found.order} for update`;
+        const texts = await ask(`select ${found.selection} from ${table} ${wanted}`, [ids, keys]);
+        const rows = { all: texts.map(found.row), changed: false };
+        const carriedOut = await carryOut(changes, rows, found, ask, signal);
+        const isWanted = rows.changed && mark !== undefined && mark.text !== marked;
+        const isWritten = isWanted && (await writeTableMark(ask, table, mark.text));
+        return { outcomes: carriedOut, isMarked: isWritten };
+      });
+      if (isMarked) {
+        marked = mark?.text;
+        mark?.arrived();
+      }
+      return outcomes;
+    },
+  };
+}
+
+/** Throws `target.bad-url` for an address that names a certificate that is not there, for example. */
+function openClient(url: Secret, name: string): pg.Client {
+  const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
+  try {
+    return new pg.Client({ connectionString: url.reveal(), ...bounds });
+  } catch (error) {
+    const said = error instanceof Error ? visibleText(error.message, 200) : '';
+    const message = `The address of the database of ${name} cannot be used: ${said}.`;
+    throw new LeadsyncError('target.bad-url', message);
+  }
+}
+
+/** Whether no two changes are about one row. */
+function areApart(changes: readonly RowChange[]): boolean {
+  const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));
+  return new Set(ids).size === ids.length;
+}
+
+function raiseMissing(name: string): never {
+  throw new LeadsyncError('target.not-found', `There is no ${name} (any more). Nothing was written.`);
+}

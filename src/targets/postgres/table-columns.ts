@@ -1,0 +1,196 @@
+import pg from 'pg';
+import { LeadsyncError } from '../../errors.ts';
+import { readInstant } from '../../core/lead/instant.ts';
+import type { Cell, Value } from '../../core/lead/value.ts';
+import {
+  type ColumnMapping,
+  type Columns,
+  headingRank,
+  locateColumns,
+  ownedColumns,
+} from '../shared/columns.ts';
+import type { PresentRow } from '../shared/row-changes.ts';
+
+export interface TableMapping extends ColumnMapping {
+  /** `table` or `schema.table`, as it is spelled in the database. */
+  readonly table: string;
+  /** IANA zone in which a date without offset is meant. */
+  readonly timeZone: string;
+  /** Whether the user has named that zone for this table: what a `timestamp` means is not guessed. */
+  readonly isZoneSet: boolean;
+}
+
+/** Where a row is, and whether a person has filled a column of their own in it. */
+export type Place = { readonly ctid: string; readonly hasOwn: boolean };
+export type Texts = (string | null)[];
+export type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
+export type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
+
+/** A default that the database fills in by itself: nobody has written that. */
+const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
+
+/**
+ * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; what tells that a person has
+ * filled it (null: nothing can). Of defaults only constants are looked at: others may do something. Of the table: whether
+ * it is an ordinary one, whose rows a ctid tells apart; whether deleting a row deletes or empties rows of other tables.
+ */
+const catalogue = String.raw`
+  select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
+    (a.attgenerated <> '' or a.attidentity = 'a' or not has_column_privilege(c.oid, a.attnum, 'update'))::text,
+    case when a.attgenerated = '' and a.attidentity = '' and (a.attnum = any(i.indkey)) is not true
+        and coalesce(e.preset, '') !~ '${automatic}'
+      then format('coalesce(%I::text, '''') not in ('''', coalesce((%s)::text, ''''))', a.attname,
+        case when e.preset ~ '\w\(' then 'null' else coalesce(e.preset, 'null') end) end,
+    (c.relkind = 'r' and not exists (select from pg_inherits where inhparent = c.oid))::text,
+    exists (select from pg_constraint where confrelid = c.oid and confdeltype in ('c', 'd', 'n'))::text,
+    (select t.typtype from pg_type t where t.oid = a.atttypid)
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+    left join pg_index i on i.indrelid = c.oid and i.indisprimary
+    cross join lateral (select pg_get_expr(d.adbin, d.adrelid) as preset) e
+  where c.oid = to_regclass($1) order by a.attnum`;
+
+const withZone = 'timestamp with time zone';
+const withoutZone = 'timestamp without time zone';
+
+/** Types that keep any text, but for its length. */
+const textTypes: readonly string[] = ['text', 'character varying', 'character', 'citext'];
+
+/** The table (quoted) by its catalogue, null when there is none. Throws as `locateColumns` does. */
+export async function describe(ask: Ask, table: string, options: TableMapping) {
+  const catalogued = await ask(catalogue, [table]);
+  if (catalogued.length === 0) return null;
+  const names = catalogued.map(([column]) => column ?? '');
+  const name = `table ${options.table}`;
+  if (catalogued[0]?.[6] !== 'true') {
+    const message = `${name} is no ordinary table: a view, or one that others are parts of or inherit from.`;
+    throw new LeadsyncError('target.unreadable', message);
+  }
+  if (headingRank(names, options) === 0) {
+    throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
+      help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
+    });
+  }
+  const typeOf = (index: number): string => catalogued[index]?.[1] ?? '';
+  const columns = withoutGuesses(locateColumns(names, options, name), typeOf, options);
+  const owned = [...ownedColumns(columns)];
+  const quoted = (index: number) => pg.escapeIdentifier(names[index] ?? '');
+  const zone = pg.escapeLiteral(options.timeZone);
+  const idText = String.raw`btrim(coalesce(${quoted(columns.id)}::text, ''), E' \t\n\x0b\f\r')`;
+  const instants = new Set(
+    [...columns.fields.values()].map(({ index, type }) => (type === 'instant' ? index : -1)),
+  );
+  const isMoment = (index: number) => instants.has(index) && [withZone, withoutZone].includes(typeOf(index));
+  const shown = owned.map((index) => {
+    if (index === columns.id) return idText;
+    if (!isMoment(index)) return `${quoted(index)}::text`;
+    const moment = typeOf(index) === withZone ? quoted(index) : `${quoted(index)} at time zone ${zone}`;
+    return `floor(extract(epoch from ${moment}) * 1000)::text`;
+  });
+  const isReferred = catalogued[0]?.[7] === 'true';
+  const own = catalogued.flatMap((column, index) => (owned.includes(index) ? [] : (column[5] ?? [])));
+  const keys = catalogued.flatMap((column, index) => (column[3] === 'true' ? quoted(index) : []));
+  const text = (index: number | null, texts: Texts): string =>
+    (index === null ? null : texts[owned.indexOf(index) + 2]) ?? '';
+  const cell = (index: number, texts: Texts): Cell => {
+    const shownText = text(index, texts);
+    if (shownText === '' || !instants.has(index)) return shownText === '' ? null : shownText;
+    const date = new Date(isMoment(index) ? Number(shownText) : NaN);
+    if (!Number.isNaN(date.getTime())) return date.toISOString();
+    return readInstant(shownText, options.timeZone) ?? { unreadable: shownText };
+  };
+  return {
+    columns,
+    quoted,
+    cell,
+    idText,
+    /** As `idKey`, for UUIDs; of other ids it may be another's, too. */
+    idKeyText: String.raw`lower(btrim(regexp_replace(${idText}, '^urn:uuid:', '', 'i'), '{}()'))`,
+    /** A text as the column takes it, as an expression. */
+    taken: (index: number, expression: string): string => {
+      // An explicit cast to a length would cut off without a word.
+      const type = typeOf(index) === 'character' ? 'bpchar' : typeOf(index);
+      if (isMoment(index) && type === withoutZone) return `${expression}::timestamptz at time zone ${zone}`;
+      return `${expression}::${type}`;
+    },
+    /** What is asked of a row: its place, whether deleting it would take what is a person's, then ours. */
+    selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
+    order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
+    isIdClosed: catalogued[columns.id]?.[4] === 'true',
+    closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
+    unsuited: unsuited(columns, names, catalogued),
+    /** Nothing, as the column takes it. */
+    nothing: (index: number): Value => (catalogued[index]?.[2] === 'true' ? '' : null),
+    row: (texts: Texts): PresentRow<Place> => ({
+      leadId: text(columns.id, texts) || null,
+      status: text(columns.status, texts) || null,
+      cells: Object.fromEntries([...columns.fields].map(([field, { index }]) => [field, cell(index, texts)])),
+      place: { ctid: texts[0] ?? '', hasOwn: texts[1] === 'true' },
+    }),
+  };
+}
+
+/** The columns without those `timestamp` ones of which nobody has said in which zone they are meant. */
+function withoutGuesses(
+  columns: Columns,
+  typeOf: (index: number) => string,
+  { timeZone, isZoneSet, fields }: TableMapping,
+): Columns {
+  const isGuess = ({ index, type }: { index: number; type: string }): boolean =>
+    !isZoneSet && type === 'instant' && typeOf(index) === withoutZone;
+  const guesses = [...columns.fields].filter(([, column]) => isGuess(column)).map(([field]) => field);
+  if (guesses.length === 0) return columns;
+  return {
+    ...columns,
+    fields: new Map([...columns.fields].filter(([field]) => !guesses.includes(field))),
+    missing: [
+      ...columns.missing,
+      ...guesses.map((field) => {
+        const column = fields.find((one) => one.field === field)?.column ?? field;
+        const message = `The column ${JSON.stringify(column)} is a timestamp without time zone, and nobody has said which zone its times are meant in; the field is left out until target.timeZone (or TARGET_TZ_NAME) says it: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
+        return { field, message };
+      }),
+    ],
+  };
+}
+
+/** What columns cannot keep of what is mapped to them, a sentence for each; for `check`. */
+function unsuited(
+  { id, fields }: Columns,
+  names: readonly string[],
+  catalogued: readonly Texts[],
+): readonly string[] {
+  const typed = (index: number) => `The column ${JSON.stringify(names[index])} is ${catalogued[index]?.[1]}`;
+  const isText = (index: number) => textTypes.includes(catalogued[index]?.[1] ?? '');
+  const found: string[] = [];
+  if (!isText(id) && catalogued[id]?.[1] !== 'uuid')
+    found.push(`${typed(id)}: ids of leads are texts, and others than such values are not stored.`);
+  for (const { index, type } of fields.values()) {
+    const kind = catalogued[index]?.[1] ?? '';
+    if (isText(index)) continue;
+    if (type === 'instant' && kind === 'date')
+      found.push(`${typed(index)}: it keeps no time of the day, so a follow-up that has one is held.`);
+    else if (type === 'instant' && kind !== withZone && kind !== withoutZone)
+      found.push(`${typed(index)}, which keeps no moments: they are held.`);
+    // An enum or a domain is a person's choice of values.
+    else if (type === 'text' && !['e', 'd'].includes(catalogued[index]?.[8] ?? ''))
+      found.push(`${typed(index)}: texts that are no such values are held.`);
+  }
+  return found;
+}
+
+/** The columns of a new table: a primary key of its own, by which other programs edit its rows, then what is mapped. */
+export function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
+  const mapped = [
+    typed(idColumn, 'text unique'),
+    ...fields.map(({ column, type }) => typed(column, columnType(type))),
+    ...(statusColumn === undefined ? [] : [typed(statusColumn, 'text')]),
+  ];
+  const taken = new Set([idColumn, statusColumn, ...fields.map(({ column }) => column)]);
+  const key = ['id', 'row_id', 'leadsync_row_id'].find((name) => !taken.has(name)) ?? 'leadsync_key';
+  return [typed(key, 'bigint generated by default as identity primary key'), ...mapped].join(', ');
+}
+
+export const columnType = (type: 'text' | 'instant'): string => (type === 'instant' ? 'timestamptz' : 'text');
+
+const typed = (column: string, type: string): string => `${pg.escapeIdentifier(column)} ${type}`;

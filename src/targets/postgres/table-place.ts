@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { LeadsyncError } from '../../errors.ts';
+import type { Place } from '../../ports/target.ts';
+import type { Ask } from './table-columns.ts';
+
+/** Asks what only the server itself tells; null where that is not for us. */
+const system = `(select system_identifier from pg_control_system())::text`;
+
+const here = (identifier: string): string =>
+  `select ${identifier}, current_database()::text, host(inet_server_addr())`;
+
+/** Which table it is: of which server (by the number that it was set up with), database and schema. */
+export async function tablePlace(ask: Ask, table: string): Promise<Place> {
+  const parts = table.split('.').map(pg.escapeIdentifier);
+  const [found] = await askSystem(
+    ask,
+    (identifier) =>
+      `${here(identifier)}, coalesce(n.nspname::text, $2, current_schema()::text, ''), coalesce(c.relname::text, $3), (c.oid is not null)::text
+       from (select to_regclass($1) as oid) t left join pg_class c on c.oid = t.oid left join pg_namespace n on n.oid = c.relnamespace`,
+    [parts.join('.'), table.includes('.') ? table.split('.', 1)[0] : null, table.split('.').at(-1)],
+  );
+  const [identifier, database, address, schema, name, isThere] = found ?? [];
+  return {
+    id: `postgres:${JSON.stringify([identifier ?? address ?? '', database, schema, name])}`,
+    address: `table ${schema}.${name} of the database ${database}${address === null || address === undefined ? '' : ` at ${address}`}`,
+    isThere: isThere === 'true',
+  };
+}
+
+/** Whether a table of this server is gone: it is not in its database, which is this one, or its database is not. */
+export async function isTableLeft(ask: Ask, id: string): Promise<boolean> {
+  const [, json] = /^postgres:(.*)$/s.exec(id) ?? [];
+  if (json === undefined) return false;
+  const [server, database, schema, name] = JSON.parse(json) as readonly string[];
+  const [found] = await askSystem(
+    ask,
+    (identifier) =>
+      `${here(identifier)}, (to_regclass($1) is null)::text, (not exists (select from pg_database where datname = $2))::text`,
+    [[schema, name].map((part) => pg.escapeIdentifier(part ?? '')).join('.'), database],
+  );
+  const [identifier, current, address, isTableGone, isDatabaseGone] = found ?? [];
+  if ((identifier ?? address ?? '') !== server) return false;
+  return (current === database ? isTableGone : isDatabaseGone) === 'true';
+}
+
+async function askSystem(
+  ask: Ask,
+  text: (identifier: string) => string,
+  values: readonly unknown[],
+): ReturnType<Ask> {
+  await ask('savepoint before_system');
+  try {
+    return await ask(text(system), values);
+  } catch (error) {
+    if (!(error instanceof LeadsyncError)) throw error;
+    if (error.code !== 'target.forbidden' && error.code !== 'target.refused') throw error;
+    await ask('rollback to savepoint before_system');
+    return ask(text('null::text'), values);
+  }
+}

@@ -1,0 +1,125 @@
+import { idKey } from '../../core/lead/lead.ts';
+import { sameCell, type Value } from '../../core/lead/value.ts';
+import { ownedColumns } from '../shared/columns.ts';
+import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
+import { refused } from './postgres-fault.ts';
+import type { Ask, Place, Table, Texts } from './table-columns.ts';
+
+/** The values of one row by the position of their column. */
+type Cells = ReadonlyMap<number, Value>;
+
+/** What became of the rows that were written: as they are now, null for those that are gone, and the new ones. */
+export interface Stored {
+  readonly written: ReadonlyMap<Place, PresentRow<Place> | null>;
+  readonly added: readonly PresentRow<Place>[];
+}
+
+/**
+ * Writes decided rows, those with the same columns in one statement, and compares what the table shows then. Throws
+ * `target.refused` when any of it cannot be stored so: what was written is to be rolled back.
+ */
+export async function store(
+  ask: Ask,
+  table: string,
+  found: Table,
+  { writes, appends }: RowDecisions<Place>,
+): Promise<Stored> {
+  const written = new Map<Place, PresentRow<Place> | null>();
+  const removed = writes.filter(({ remove, place }) => remove && !place.hasOwn);
+  if (removed.length > 0) {
+    const places = removed.map(({ place }) => place.ctid);
+    const gone = await ask(`delete from ${table} where ctid = any($1::tid[]) returning ctid::text`, [places]);
+    if (gone.length < removed.length) throw refused('A rule of the table keeps the row from being deleted.');
+    for (const { place } of removed) written.set(place, null);
+  }
+  const changed = writes
+    .filter(({ place }) => !written.has(place))
+    .map((write) => ({ place: write.place, cells: cellsOf(write, found) }));
+  for (const rows of groupByColumns(changed)) {
+    const shown = await update(ask, table, found, rows);
+    for (const { place, cells } of rows) written.set(place, compared(cells, shown.get(place.ctid), found));
+  }
+  const added: PresentRow<Place>[] = [];
+  const fresh = appends.map((row) => ({ cells: cellsOf(row, found) }));
+  for (const rows of groupByColumns(fresh)) {
+    const shown = await insert(ask, table, found, rows);
+    rows.forEach(({ cells }, nth) => added.push(compared(cells, shown[nth], found)));
+  }
+  return { written, added };
+}
+
+function cellsOf(row: Partial<RowWrite<Place>>, { columns }: Table): Cells {
+  const { leadId = null, values = {}, status = null, remove = false, unlink = null } = row;
+  const cells = new Map<number, Value>();
+  if (remove) for (const index of ownedColumns(columns)) cells.set(index, null);
+  if (unlink !== null) cells.set(columns.id, null);
+  if (leadId !== null) cells.set(columns.id, leadId.trim());
+  if (status !== null && columns.status !== null) cells.set(columns.status, status);
+  for (const [field, { index }] of columns.fields)
+    if (field in values) cells.set(index, values[field] ?? null);
+  return cells;
+}
+
+function groupByColumns<Row extends { readonly cells: Cells }>(rows: readonly Row[]): Iterable<Row[]> {
+  return Map.groupBy(rows, ({ cells }) => [...cells.keys()].join()).values();
+}
+
+/** By their places before the update. */
+async function update(
+  ask: Ask,
+  table: string,
+  found: Table,
+  rows: readonly { readonly place: Place; readonly cells: Cells }[],
+): Promise<ReadonlyMap<string | null, Texts>> {
+  const { names, taken, values } = parameters(found, rows);
+  const shown = await ask(
+    `update ${table} set (${names}) = row(${taken})
+     from unnest(${['$1::text[]', ...values.map((_, nth) => `$${nth + 2}::text[]`)].join()})
+       as leadsync_new (${['leadsync_place', ...aliases(values)].join()})
+     where ctid = leadsync_place::tid returning leadsync_place, ${found.selection}`,
+    [rows.map(({ place }) => place.ctid), ...values],
+  );
+  return new Map(shown.map(([place = null, ...texts]) => [place, texts]));
+}
+
+/** In the order of the rows, unless the table has its own mind: then they do not compare. */
+function insert(
+  ask: Ask,
+  table: string,
+  found: Table,
+  rows: readonly { readonly cells: Cells }[],
+): Promise<Texts[]> {
+  const { names, taken, values } = parameters(found, rows);
+  return ask(
+    `insert into ${table} (${names}) select ${taken}
+     from unnest(${values.map((_, nth) => `$${nth + 1}::text[]`).join()}) with ordinality
+       as leadsync_new (${[...aliases(values), 'leadsync_nth'].join()})
+     order by leadsync_nth returning ${found.selection}`,
+    values,
+  );
+}
+
+const aliases = (values: readonly unknown[]): readonly string[] => values.map((_, nth) => `leadsync_${nth}`);
+
+function parameters(found: Table, rows: readonly { readonly cells: Cells }[]) {
+  const indexes = [...(rows[0]?.cells.keys() ?? [])];
+  return {
+    names: indexes.map(found.quoted).join(),
+    taken: indexes.map((index, nth) => found.taken(index, `leadsync_${nth}`)).join(),
+    values: indexes.map((index) => rows.map(({ cells }) => cells.get(index) || found.nothing(index))),
+  };
+}
+
+/** The row as it is now. Throws `target.refused` when it does not show what was written. */
+function compared(cells: Cells, texts: Texts | undefined, found: Table): PresentRow<Place> {
+  if (texts === undefined) throw refused('A rule of the table keeps the row from being written.');
+  const other = [...cells].find(([index, value]) => {
+    const shown = found.cell(index, texts);
+    if (index === found.columns.id && typeof shown === 'string' && value !== null)
+      return idKey(shown) !== idKey(value);
+    return !sameCell(shown, value);
+  });
+  if (other !== undefined)
+    throw refused(`The column ${found.quoted(other[0])} keeps something else than was written.`);
+  return found.row(texts);
+}

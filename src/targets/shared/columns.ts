@@ -1,0 +1,162 @@
+import { LeadsyncError } from '../../errors.ts';
+import type { FieldMapping } from '../../core/lead/mapping.ts';
+import type { FieldType, Value } from '../../core/lead/value.ts';
+import type { MissingColumn } from '../../ports/target.ts';
+
+export interface ColumnMapping {
+  readonly fields: readonly FieldMapping[];
+  readonly idColumn: string;
+  readonly statusColumn?: string;
+}
+
+/** Where each mapped column stands; positions are 0-based. */
+export interface Columns {
+  readonly id: number;
+  /** Null when there is no status column, or two of them. */
+  readonly status: number | null;
+  /** By lead field, only those whose column was found once. */
+  readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
+  readonly missing: readonly MissingColumn[];
+}
+
+/**
+ * Finds the mapped columns by heading, in any order: NFC and trimmed, exactly first, then without regard to case.
+ * A field whose column is missing or there twice is listed in `missing` and left alone. `where` begins the message
+ * when no heading is known.
+ * @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing` when the id
+ * column is missing or there twice.
+ */
+export function locateColumns(
+  headings: readonly string[],
+  mapping: ColumnMapping,
+  name: string,
+  where = 'The first row',
+): Columns {
+  const positions = findAll(headings, [
+    mapping.idColumn,
+    ...mapping.fields.map((field) => field.column),
+    ...(mapping.statusColumn === undefined ? [] : [mapping.statusColumn]),
+  ]);
+  if ([...positions.values()].every((found) => found.length === 0))
+    throw headerMissing(headings, mapping, `${where} of ${name}`);
+
+  const [id, secondId] = positions.get(mapping.idColumn) ?? [];
+  if (id === undefined || secondId !== undefined) throw idColumnMissing(id !== undefined, mapping, name);
+
+  const fields = new Map<string, { index: number; type: FieldType }>();
+  const missing: MissingColumn[] = [];
+  for (const { field, column, type } of mapping.fields) {
+    const [index, second] = positions.get(column) ?? [];
+    if (index !== undefined && second === undefined) fields.set(field, { index, type });
+    else {
+      const isDoubled = index !== undefined;
+      missing.push({ field, message: missingMessage(column, isDoubled, name), isDoubled });
+    }
+  }
+  const status = mapping.statusColumn === undefined ? [] : (positions.get(mapping.statusColumn) ?? []);
+  return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
+}
+
+/** The positions that are ours: the id's, the status's and those of the mapped fields. */
+export function ownedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
+  const indexes = [...fields.values()].map(({ index }) => index);
+  return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
+}
+
+/** A row's `TargetRow.status`: empty text for an empty cell, null without a single status column. */
+export function shownStatus(columns: Columns, status: Value): string | null {
+  return columns.status === null ? null : (status ?? '');
+}
+
+/** The headings of a new target, in the order of the mapping. */
+export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): string[] {
+  const last = statusColumn === undefined ? [] : [statusColumn];
+  return [idColumn, ...fields.map((field) => field.column), ...last];
+}
+
+/** How well a row serves as heading: 2 with the id column, 1 with another heading of the mapping, 0 with none. */
+export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
+  const shown = new Set(texts.map(folded));
+  const has = (heading: string) => shown.has(folded(heading));
+  if (has(mapping.idColumn)) return 2;
+  return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
+}
+
+/** All positions of each wanted heading. A column that one heading fits exactly is not given to another. */
+function findAll(headings: readonly string[], wanted: readonly string[]): Map<string, readonly number[]> {
+  const shown = headings.map(normalized);
+  const taken = new Set<number>();
+  const found = new Map<string, readonly number[]>();
+  for (const heading of wanted) {
+    const exact = positionsOf(shown, (text) => text === normalized(heading));
+    for (const position of exact) taken.add(position);
+    found.set(heading, exact);
+  }
+  for (const heading of wanted) {
+    if (found.get(heading)?.length !== 0) continue;
+    const alike = positionsOf(shown, (text) => folded(text) === folded(heading)).filter(
+      (at) => !taken.has(at),
+    );
+    for (const position of alike) taken.add(position);
+    found.set(heading, alike);
+  }
+  return found;
+}
+
+function positionsOf(texts: readonly string[], matches: (text: string) => boolean): number[] {
+  return texts.flatMap((text, position) => (matches(text) ? [position] : []));
+}
+
+function normalized(heading: string): string {
+  return heading.normalize('NFC').trim();
+}
+
+/** Headings with the same are one. */
+export function folded(heading: string): string {
+  return normalized(heading).toLowerCase();
+}
+
+/** What the first row shows is not told: it may be a person's. */
+function headerMissing(headings: readonly string[], mapping: ColumnMapping, where: string): LeadsyncError {
+  const filled = headings.filter((heading) => normalized(heading) !== '').length;
+  if (filled === 0) return missingHeader(`${where} is empty.`, mapping);
+  return missingHeader(
+    filled === 1
+      ? `${where} has 1 filled cell, which is none of the headings that are mapped.`
+      : `${where} has ${filled} filled cells, none of them a heading that is mapped.`,
+    mapping,
+  );
+}
+
+/** `target.header-missing`; `what`: one sentence. */
+export function missingHeader(what: string, mapping: ColumnMapping): LeadsyncError {
+  return new LeadsyncError('target.header-missing', `${what} Nothing was changed.`, {
+    help: `Put the headings into the first row: ${[mapping.idColumn, ...mapping.fields.map((field) => field.column)].join(', ')}.`,
+  });
+}
+
+function idColumnMissing(doubled: boolean, mapping: ColumnMapping, name: string): LeadsyncError {
+  const column = JSON.stringify(mapping.idColumn);
+  return doubled
+    ? new LeadsyncError(
+        'target.id-column-missing',
+        `${name} has two columns headed ${column}. Nothing was changed.`,
+        {
+          help: 'Rename one of them.',
+        },
+      )
+    : new LeadsyncError(
+        'target.id-column-missing',
+        `${name} has no column headed ${column}. Nothing was changed.`,
+        {
+          help: `Put the heading ${column} back above the ids, or name the column in the configuration (idColumn).`,
+        },
+      );
+}
+
+function missingMessage(column: string, doubled: boolean, name: string): string {
+  const heading = JSON.stringify(column);
+  return doubled
+    ? `${name} has more than one column headed ${heading}; the field is left out until one of them is renamed.`
+    : `${name} has no column headed ${heading}; the field is left out until the column is back.`;
+}

@@ -1,0 +1,14 @@
+import type { TargetRow } from '../../ports/target.ts';
+
+const rowsAtOnce = 1_000;
+
+/** Rows that were read at once, as a snapshot gives them. */
+export async function* rowBatches(rows: Iterable<TargetRow>): AsyncGenerator<readonly TargetRow[]> {
+  let batch: TargetRow[] = [];
+  for (const row of rows) {
+    if (batch.push(row) < rowsAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

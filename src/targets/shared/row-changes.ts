@@ -1,0 +1,300 @@
+import { idKey } from '../../core/lead/lead.ts';
+import {
+  canonical,
+  isUnreadable,
+  sameCell,
+  type Cell,
+  type Cells,
+  type Value,
+  type Values,
+} from '../../core/lead/value.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
+import { tableWords, type TargetWords, type Verdict, verdicts } from './row-verdicts.ts';
+import { WantedRows } from './wanted-rows.ts';
+
+export type { Verdict };
+
+/** A row as it stands now, with whatever its file format needs to write to it. */
+export interface PresentRow<Place> {
+  readonly leadId: string | null;
+  /** As in TargetRow: no id can be written into such a row. */
+  readonly unreadableId?: string;
+  readonly cells: Cells;
+  readonly status: Value;
+  readonly place: Place;
+}
+
+/** What is to be written to one row that is there; only what differs from what it shows. */
+export interface RowWrite<Place> {
+  readonly place: Place;
+  readonly leadId: string | null;
+  readonly values: Values;
+  readonly status: string | null;
+  /** The id is emptied; `again`: for a new lead. */
+  readonly unlink: 'alone' | 'again' | null;
+  readonly remove: boolean;
+}
+
+export interface RowDecisions<Place> {
+  readonly outcomes: readonly RowOutcome[];
+  readonly writes: readonly RowWrite<Place>[];
+  readonly appends: readonly NewRow[];
+}
+
+export interface NewRow {
+  readonly leadId: string;
+  readonly values: Values;
+  /** For the status column, if there is one. */
+  readonly status: string | null;
+}
+
+export interface RowRules<Place> {
+  /** Lead fields that have a column now. */
+  readonly fields: ReadonlySet<string>;
+  readonly hasStatus: boolean;
+  /** Whether a person has filled a cell in a column that is neither mapped nor the id's nor the status's. */
+  readonly hasOwnCells: (place: Place) => boolean;
+  /** Why a text cannot be kept in a cell of this format, or of this field, as a sentence; null when it can. */
+  readonly notStorable: (text: string, field: string) => string | null;
+  /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
+  readonly notWritable?: (write: RowWrite<Place>) => string | null;
+  readonly words?: TargetWords;
+}
+
+/**
+ * Decides what becomes of a batch of changes, in any format of file: show it all present rows with `see`, in their
+ * order, then ask `decide` once. Holds only the rows that the changes are about. Rules: docs/architecture.md 5 and 6,
+ * RowChange and RowOutcome in target.ts. Of two rows with one id only the first is written.
+ */
+export class RowChanges<Place> {
+  readonly #changes: readonly RowChange[];
+  readonly #rules: RowRules<Place>;
+  readonly #words: TargetWords;
+  readonly #verdicts: ReturnType<typeof verdicts>;
+  readonly #byId = new Map<string, KnownRow<Place>>();
+  /** Rows without id, by their content. */
+  readonly #byContent = new WantedRows<PresentRow<Place>>();
+  /** Rows without id, by their content and what the status column shows. */
+  readonly #byStatus = new WantedRows<PresentRow<Place>>();
+  readonly #writes = new Map<Place, RowWrite<Place>>();
+  readonly #added = new Map<string, Values>();
+  readonly #appends: NewRow[] = [];
+
+  constructor(changes: readonly RowChange[], rules: RowRules<Place>) {
+    this.#changes = changes;
+    this.#rules = rules;
+    this.#words = rules.words ?? tableWords;
+    this.#verdicts = verdicts(this.#words);
+    for (const change of changes) {
+      if (change.leadId !== null) {
+        const known = this.#knownRow(change.leadId);
+        if (change.kind === 'status' && change.copies === true) known.copies ??= [];
+      } else if (change.kind === 'status') {
+        this.#byStatus.want(this.#statusKey(change.expect, change.shown));
+      }
+      if (isForLoose(change))
+        this.#byContent.want(this.#contentKey(change.kind === 'link' ? change.expect : change.values));
+    }
+  }
+
+  see(row: PresentRow<Place>): void {
+    if (row.leadId !== null) {
+      const known = this.#byId.get(idKey(row.leadId));
+      if (known === undefined) return;
+      if (known.row === null) known.row = row;
+      else known.copies?.push(row);
+      known.count++;
+      return;
+    }
+    const isLinkable = row.unreadableId === undefined && !this.#byContent.isEmpty;
+    if (isLinkable) this.#byContent.see(this.#contentKey(row.cells), row);
+    if (!this.#byStatus.isEmpty) this.#byStatus.see(this.#statusKey(row.cells, row.status), row);
+  }
+
+  decide(): RowDecisions<Place> {
+    const outcomes = this.#changes.map((change): RowOutcome => {
+      const verdict = this.#verdict(change);
+      return verdict === 'done' ? { key: change.key, status: 'done' } : { key: change.key, ...verdict };
+    });
+    return { outcomes, writes: [...this.#writes.values()], appends: this.#appends };
+  }
+
+  #verdict(change: RowChange): Verdict | 'done' {
+    if (change.kind === 'status') return this.#status(change);
+    const { row, count } = this.#knownRow(change.leadId);
+    switch (change.kind) {
+      case 'append':
+        return this.#notWritable(change.values) ?? this.#append(change, row);
+      case 'update':
+        if (row === null) return this.#verdicts.gone;
+        if (this.#hasAll(row.cells, change.values) && shows(row.cells, change.values)) return 'done';
+        return (
+          this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
+        );
+      case 'link':
+        // An id alone came there by mistake, when people moved rows.
+        if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return 'done';
+        return this.#notWritable(change.values) ?? this.#link(change);
+      case 'mark':
+        if (!this.#rules.hasStatus) return this.#verdicts.noStatusColumn;
+        if (row === null) return this.#verdicts.gone;
+        if (sameCell(row.status, change.text)) return 'done';
+        return this.#ifExpected(row, change.expect, { status: change.text });
+      case 'remove':
+        if (row === null) return 'done';
+        // Removing one and leaving its copy would let a repeated call remove the copy too.
+        if (count > 1) return this.#verdicts.duplicated;
+        if (change.bare === true && this.#rules.hasOwnCells(row.place)) return this.#verdicts.ownCells;
+        return this.#ifExpected(row, change.expect, { remove: true });
+      case 'unlink':
+        if (row === null) return 'done';
+        if (count > 1) return this.#verdicts.duplicated;
+        return this.#unlink(row, change);
+      default:
+        return change satisfies never;
+    }
+  }
+
+  #unlink(row: PresentRow<Place>, { expect, values, again = false }: ChangeOf<'unlink'>): Verdict | 'done' {
+    const unlink = again ? 'again' : 'alone';
+    return this.#notWritable(values) ?? this.#ifExpected(row, expect, { values, unlink });
+  }
+
+  #append(change: ChangeOf<'append'>, row: PresentRow<Place> | null): Verdict | 'done' {
+    const { leadId, values, status } = change;
+    const present = row?.cells ?? this.#added.get(idKey(leadId));
+    if (present !== undefined) return shows(present, values) ? 'done' : this.#verdicts.exists;
+    const own = isForLoose(change) ? this.#byContent.take(this.#contentKey(values)) : undefined;
+    if (own !== undefined) return this.#giveId(own, change);
+    this.#added.set(idKey(leadId), values);
+    this.#appends.push({ leadId, values, status: status ?? null });
+    return 'done';
+  }
+
+  #link(change: ChangeOf<'link'>): Verdict | 'done' {
+    const row = this.#byContent.take(this.#contentKey(change.expect));
+    return row === undefined ? this.#verdicts.changed : this.#giveId(row, change);
+  }
+
+  #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | 'done' {
+    const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
+    const both = differs ? this.#write(row, { leadId, values, status }) : null;
+    // The id matters more: a status cell that holds a formula does not stand in its way.
+    const verdict = both === 'done' ? both : this.#write(row, { leadId, values });
+    if (verdict === 'done') this.#added.set(idKey(leadId), values);
+    return verdict;
+  }
+
+  #status({ leadId, copies, expect, shown, text }: ChangeOf<'status'>): Verdict | 'done' {
+    if (!this.#rules.hasStatus) return 'done';
+    const known = leadId === null ? null : this.#knownRow(leadId);
+    const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
+    const first = found ? [found] : [];
+    const rows = copies === true ? (known?.copies ?? []) : first;
+    const verdicts = rows.map((row) =>
+      sameCell(row.status, text) ? 'done' : this.#write(row, { status: text }),
+    );
+    return verdicts.find((verdict) => verdict !== 'done') ?? 'done';
+  }
+
+  #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict | 'done' {
+    if (!shows(row.cells, expect)) return this.#verdicts.changed;
+    return this.#write(row, write);
+  }
+
+  #write(row: PresentRow<Place>, write: Partial<RowWrite<Place>>): Verdict | 'done' {
+    const before = this.#writes.get(row.place);
+    const differing = Object.entries(write.values ?? {}).filter(
+      ([field, value]) => !(field in row.cells) || !sameCell(cellOf(row.cells, field), value),
+    );
+    const whole = {
+      place: row.place,
+      leadId: write.leadId ?? before?.leadId ?? null,
+      values: { ...before?.values, ...Object.fromEntries(differing) },
+      status: write.status ?? before?.status ?? null,
+      unlink: write.unlink ?? before?.unlink ?? null,
+      remove: write.remove ?? before?.remove ?? false,
+    };
+    const reason = this.#rules.notWritable?.(whole) ?? null;
+    if (reason !== null) {
+      const message = `${reason} The ${this.#words.row} was left as it is.`;
+      return { status: 'held', code: 'target.cell-not-writable', message };
+    }
+    this.#writes.set(row.place, whole);
+    return 'done';
+  }
+
+  /** A cell that is not shown shows no empty value either. What has no column never is. */
+  #hasAll(cells: Cells, values: Values): boolean {
+    return Object.keys(values).every((field) => field in cells || !this.#rules.fields.has(field));
+  }
+
+  #knownRow(leadId: string): KnownRow<Place> {
+    const id = idKey(leadId);
+    const known = this.#byId.get(id) ?? { row: null, count: 0, copies: null };
+    this.#byId.set(id, known);
+    return known;
+  }
+
+  #notWritable(values: Values): Verdict | null {
+    for (const [field, value] of Object.entries(values)) {
+      if (value === null || value === '') continue;
+      if (!this.#rules.fields.has(field)) {
+        const message = `The ${this.#words.column} of the field ${field} is missing or there twice. Nothing was written.`;
+        return { status: 'put-off', code: 'target.column-missing', message };
+      }
+      const reason = this.#rules.notStorable(value, field);
+      if (reason !== null) {
+        return {
+          status: 'held',
+          code: 'target.value-not-storable',
+          message: `${field}: ${reason} The ${this.#words.row} was left as it is.`,
+        };
+      }
+    }
+    return null;
+  }
+
+  /** Equal for two sets of cells that mean the same in every column that is there. */
+  #contentKey(cells: Cells): string {
+    return contentKey(cells, this.#rules.fields);
+  }
+
+  #statusKey(cells: Cells, status: Value): string {
+    return JSON.stringify([this.#contentKey(cells), canonical(status)]);
+  }
+}
+
+/** Whether a change may give its id to a row that has none. */
+export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
+  return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
+}
+
+/** Equal for two sets of cells that mean the same in these fields. */
+export function contentKey(cells: Cells, fields: Iterable<string>): string {
+  return JSON.stringify(
+    [...fields].map((field) => {
+      const cell = cellOf(cells, field);
+      return isUnreadable(cell) ? [cell.unreadable] : canonical(cell);
+    }),
+  );
+}
+
+type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;
+
+/** `copies`: the rows after the first with this id; null when no change is about them. */
+interface KnownRow<Place> {
+  row: PresentRow<Place> | null;
+  count: number;
+  copies: PresentRow<Place>[] | null;
+}
+
+const isBlank = (cells: Cells): boolean => Object.values(cells).every((cell) => cell === null);
+
+function shows(cells: Cells, wanted: Cells): boolean {
+  return Object.entries(wanted).every(([field, cell]) => sameCell(cellOf(cells, field), cell));
+}
+
+function cellOf(cells: Cells, field: string): Cell {
+  return cells[field] ?? null;
+}

@@ -1,0 +1,81 @@
+import { generalNumber } from '../shared/general-number.ts';
+import { readInstant } from '../../core/lead/instant.ts';
+import type { Cell, FieldType } from '../../core/lead/value.ts';
+import type { SheetCell } from './rows.ts';
+import type { SerialClock } from '../shared/serial-clock.ts';
+import type { SharedStrings } from './strings.ts';
+import type { DateStyles } from './styles.ts';
+import { unescapeCellText, xmlText } from './xml-text.ts';
+
+/** Tells what cells mean. Methods throw XmlFault for content that no program writes. */
+export class CellReader {
+  readonly #strings: SharedStrings;
+  readonly #dates: DateStyles;
+  readonly #clock: SerialClock;
+
+  constructor(strings: SharedStrings, dates: DateStyles, clock: SerialClock) {
+    this.#strings = strings;
+    this.#dates = dates;
+    this.#clock = clock;
+  }
+
+  /** What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. */
+  cell(cell: SheetCell | undefined, type: FieldType): Cell {
+    if (cell === undefined) return null;
+    if (type === 'instant' && cell.type === 'n' && cell.formula === null && this.#isDate(cell)) {
+      const instant = cell.raw === '' ? null : this.#clock.toInstant(Number(cell.raw));
+      if (instant !== null) return instant;
+    }
+    const text = this.text(cell);
+    if (cell.formula !== null) return { unreadable: showFormula(cell.formula, text), why: 'formula' };
+    if (text === '') return null;
+    if (cell.type === 'e') return { unreadable: text, why: 'error' };
+    if (type === 'text') return text;
+    // A number that is no date, and a truth: a guess would be a lost edit.
+    if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
+    if (text.trim() === '') return null;
+    return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
+  }
+
+  /**
+   * What the id cell shows: an id, also that of a formula; or what no id can be read from and nobody may write over, an
+   * error or a formula without a value.
+   */
+  id(cell: SheetCell | undefined): { readonly id: string } | { readonly unreadable: string } {
+    const text = this.text(cell).trim();
+    if (cell === undefined || (cell.type !== 'e' && (cell.formula === null || text !== '')))
+      return { id: text };
+    return { unreadable: cell.formula === null ? text : showFormula(cell.formula, text) };
+  }
+
+  /** As a person reads it, a formula by its value; dates in one form, numbers as the format "General" shows them. */
+  text(cell: SheetCell | undefined): string {
+    if (cell === undefined) return '';
+    switch (cell.type) {
+      case 's':
+        return cell.raw === '' ? '' : this.#strings.get(Number(cell.raw));
+      case 'n':
+        return this.#number(cell);
+      case 'b':
+        return cell.raw === '' ? '' : /^\s*(1|true)\s*$/.test(cell.raw) ? 'TRUE' : 'FALSE';
+      default:
+        return unescapeCellText(xmlText(cell.raw));
+    }
+  }
+
+  #number(cell: SheetCell): string {
+    const raw = cell.raw.trim();
+    const number = Number(raw);
+    if (raw === '' || !Number.isFinite(number)) return xmlText(raw);
+    return (this.#isDate(cell) ? this.#clock.toLocalText(number) : null) ?? generalNumber(number);
+  }
+
+  #isDate(cell: SheetCell): boolean {
+    return this.#dates.has(cell.style ?? 0);
+  }
+}
+
+function showFormula(formula: string, value: string): string {
+  const text = xmlText(formula);
+  return `formula${text === '' ? '' : ` =${text}`}${value === '' ? '' : ` (shows ${value})`}`;
+}

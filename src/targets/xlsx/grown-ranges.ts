@@ -1,0 +1,52 @@
+import { type CellRange, contains, showRange } from './cell-reference.ts';
+import type { Splice } from '../file/splice.ts';
+import { splice } from './row-splices.ts';
+import type { PlacedRange, SheetLayout } from './rows.ts';
+import type { SheetTable } from './tables.ts';
+
+/**
+ * What has to grow with new rows: the used range of the sheet, and the filter and the table that have our headings,
+ * when the rows follow them without a gap.
+ */
+export function grownRanges(
+  rows: readonly number[],
+  headerRow: number,
+  idColumn: number,
+  layout: SheetLayout,
+  tables: readonly SheetTable[],
+): { readonly sheet: readonly Splice[]; readonly tables: readonly { part: string; splices: Splice[] }[] } {
+  const added = new Set(rows);
+  const grown = ({ range }: PlacedRange): CellRange => {
+    let { bottom } = range;
+    while (added.has(bottom + 1)) bottom++;
+    return { ...range, bottom };
+  };
+  const isOurs = ({ range }: PlacedRange) => range.top === headerRow && contains(range, headerRow, idColumn);
+  const { dimension, autoFilter } = layout;
+  const used = dimension && { ...dimension.range, bottom: Math.max(dimension.range.bottom, ...lastOf(rows)) };
+  return {
+    sheet: [
+      ...replaced(dimension, used),
+      ...(autoFilter !== null && isOurs(autoFilter) ? replaced(autoFilter, grown(autoFilter)) : []),
+    ],
+    tables: tables
+      .filter(({ whole, hasTotals }) => isOurs(whole) && !hasTotals)
+      .map(({ part, whole, filter }) => ({
+        part: part.name,
+        splices: [
+          ...replaced(whole, grown(whole)),
+          ...(filter === null ? [] : replaced(filter, grown(filter))),
+        ],
+      })),
+  };
+}
+
+function lastOf(rows: readonly number[]): number[] {
+  const last = rows.at(-1);
+  return last === undefined ? [] : [last];
+}
+
+function replaced(place: PlacedRange | null, range: CellRange | null): Splice[] {
+  if (place === null || range === null || range.bottom === place.range.bottom) return [];
+  return [splice(place.start, place.end, showRange(range))];
+}

@@ -1,0 +1,34 @@
+import type { Author } from '../../core/lead/author.ts';
+import { visibleText } from '../../visible-text.ts';
+import type { XlsxFault } from './fault.ts';
+import { openPackage } from './part.ts';
+import { xmlText } from './xml-text.ts';
+import { localName } from './xml-scanner.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+/** Who saved a workbook last, as its core properties say (ECMA-376 part 2, 11); null: they do not. */
+export async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Author | null> {
+  const pack = await openPackage(file, fault);
+  const relations = [...(await pack.relationships('')).values()];
+  const relation = relations.find(({ type }) => type.endsWith('/core-properties'));
+  const entry = relation === undefined ? null : pack.find(relation.part);
+  if (entry === null) return null;
+  const texts: Record<string, string> = {};
+  let raw = '';
+  await pack.scan(entry, {
+    open: () => {
+      raw = '';
+    },
+    close: (name) => {
+      texts[localName(name)] = xmlText(raw);
+      raw = '';
+    },
+    text: (more) => {
+      raw += more;
+    },
+  });
+  const by = visibleText(texts['lastModifiedBy'] ?? '', 100);
+  const at = Date.parse(texts['modified'] ?? '');
+  if (by === '') return null;
+  return { of: 'file', place: 'workbook', by, at: Number.isNaN(at) ? null : new Date(at).toISOString() };
+}

@@ -1,0 +1,76 @@
+import { contains, showRange } from './cell-reference.ts';
+import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
+import type { Splice } from '../file/splice.ts';
+import { CellWriter } from './cell-writer.ts';
+import { type RowContent, RowWriter, splice } from './row-splices.ts';
+import { openXlsxSheet, textsOf, type XlsxMapping } from './sheet.ts';
+import type { SheetTable } from './tables.ts';
+import type { PartEdit } from './write-plan.ts';
+import { escapeCellText, escapeXml } from './xml-text.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+/**
+ * The headings of new columns, in the format of the one beside them. A table grows with them as far as they follow it.
+ * @throws LeadsyncError as openXlsxSheet does.
+ */
+export async function planXlsxColumns(
+  file: RandomAccess,
+  fields: ReadonlySet<string>,
+  mapping: XlsxMapping,
+  name: string,
+): Promise<readonly PartEdit[]> {
+  const sheet = await openXlsxSheet(file, mapping, name);
+  const { header, book, layout, columns } = sheet;
+  const used = new Set<number>();
+  for await (const batch of sheet.rows)
+    for (const { cells } of batch)
+      for (const { column, raw, formula } of cells) if (raw !== '' || formula !== null) used.add(column);
+  const isOurs = ({ whole: { range } }: SheetTable) =>
+    range.top === header.row && contains(range, header.row, columns.id);
+  const others = sheet.tables.filter((table) => !isOurs(table)).map(({ whole }) => whole.range);
+  const taken = [...sheet.merged, ...layout.filled, ...others];
+  const isUsed = (index: number) =>
+    used.has(index) || taken.some(({ left, right }) => index >= left && index <= right);
+  const texts = book.pack.guarded(book.sheet, () => textsOf(header, sheet.cells));
+  const added = placeNewColumns(texts, isUsed, mapping, fields);
+  const last = added.at(-1);
+  if (last === undefined) return [];
+
+  const beside = header.cells.findLast(({ raw }) => raw !== '')?.style ?? null;
+  const styles = new Map(added.map(({ index }) => [index, beside]));
+  const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
+  const writer = new RowWriter(layout, cells, { row: null, styles, dateStyle: null });
+  const content: RowContent = new Map(
+    added.map(({ heading, index }) => [index, { value: heading, type: 'text' }]),
+  );
+  const { dimension } = layout;
+  const right = Math.max(dimension?.range.right ?? 0, last.index);
+  const grown =
+    dimension === null || right === dimension.range.right
+      ? []
+      : [splice(dimension.start, dimension.end, showRange({ ...dimension.range, right }))];
+  return [
+    { part: book.sheet.name, splices: [...writer.existing(header, content), ...grown] },
+    ...sheet.tables
+      .filter(isOurs)
+      .map((table) => ({ part: table.part.name, splices: grownTable(table, added) })),
+  ].filter(({ splices }) => splices.length > 0);
+}
+
+function grownTable({ whole, filter, columns }: SheetTable, added: readonly NewColumn[]): Splice[] {
+  const following = added.filter(({ index }, nth) => index === whole.range.right + 1 + nth);
+  if (following.length === 0 || columns.count === null) return [];
+  const wider = ({ range, start, end }: typeof whole) =>
+    splice(start, end, showRange({ ...range, right: range.right + following.length }));
+  const elements = following.map(
+    ({ heading }, nth) =>
+      `<${columns.prefix}tableColumn id="${columns.lastId + 1 + nth}" name="${escapeXml(escapeCellText(heading))}"/>`,
+  );
+  const count = whole.range.right - whole.range.left + 1 + following.length;
+  return [
+    wider(whole),
+    ...(filter === null ? [] : [wider(filter)]),
+    splice(columns.count.start, columns.count.end, String(count)),
+    splice(columns.end, columns.end, elements.join('')),
+  ];
+}

@@ -1,0 +1,130 @@
+import { columnName } from './cell-reference.ts';
+import { escapeCellText, escapeXml } from './xml-text.ts';
+import type { XlsxMapping } from './sheet.ts';
+import { newZip } from './zip-pack.ts';
+
+const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const contentTypes = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/** Formats of cells, by their index in the styles part below. */
+const headingStyle = 1;
+const instantStyle = 2;
+const textStyle = 3;
+
+/** A new workbook with one sheet: headings that stay in view, and a table with filters that grows with its rows. */
+export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerator<Buffer> {
+  const columns = [
+    { heading: mapping.idColumn, style: textStyle, width: 38 },
+    ...mapping.fields.map(({ field, column, type, values }) => ({
+      heading: column,
+      values,
+      style: type === 'instant' ? instantStyle : textStyle,
+      width: Math.max(field === 'companyName' ? 38 : 18, column.length + 4),
+    })),
+    ...(mapping.statusColumn === undefined
+      ? []
+      : [
+          {
+            heading: mapping.statusColumn,
+            style: textStyle,
+            width: Math.max(20, mapping.statusColumn.length + 4),
+          },
+        ]),
+  ];
+  return newZip([
+    { name: '[Content_Types].xml', text: head + types(macros) },
+    { name: '_rels/.rels', text: head + relations([['officeDocument', 'xl/workbook.xml']]) },
+    { name: 'xl/workbook.xml', text: head + workbook(mapping.sheet ?? 'Leads') },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      text:
+        head +
+        relations([
+          ['worksheet', 'worksheets/sheet1.xml'],
+          ['styles', 'styles.xml'],
+        ]),
+    },
+    { name: 'xl/styles.xml', text: head + styles },
+    { name: 'xl/worksheets/sheet1.xml', text: head + sheet(columns) },
+    {
+      name: 'xl/worksheets/_rels/sheet1.xml.rels',
+      text: head + relations([['table', '../tables/table1.xml']]),
+    },
+    { name: 'xl/tables/table1.xml', text: head + table(columns.map(({ heading }) => heading)) },
+  ]);
+}
+
+function types(macros: boolean): string {
+  const kind = macros ? 'application/vnd.ms-excel.sheet.macroEnabled' : `${contentTypes}.sheet`;
+  const parts = [
+    ['/xl/workbook.xml', `${kind}.main+xml`],
+    ['/xl/worksheets/sheet1.xml', `${contentTypes}.worksheet+xml`],
+    ['/xl/styles.xml', `${contentTypes}.styles+xml`],
+    ['/xl/tables/table1.xml', `${contentTypes}.table+xml`],
+  ];
+  return `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${parts
+    .map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`)
+    .join('')}</Types>`;
+}
+
+function relations(targets: readonly (readonly [string, string])[]): string {
+  return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${targets
+    .map(
+      ([type, target], index) =>
+        `<Relationship Id="rId${index + 1}" Type="${relationships}/${type}" Target="${target}"/>`,
+    )
+    .join('')}</Relationships>`;
+}
+
+function workbook(sheetName: string): string {
+  return `<workbook xmlns="${main}" xmlns:r="${relationships}"><bookViews><workbookView/></bookViews><sheets><sheet name="${escapeXml(sheetName)}" sheetId="1" r:id="rId1"/></sheets></workbook>`;
+}
+
+const styles = `<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font><font><b/><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyAlignment="1"><alignment horizontal="left"/></xf><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+
+interface NewColumn {
+  readonly heading: string;
+  readonly style: number;
+  readonly width: number;
+  /** Offered as a list; a warning, not a refusal, for anything else. */
+  readonly values?: readonly string[] | undefined;
+}
+
+function sheet(columns: readonly NewColumn[]): string {
+  const last = columnName(columns.length - 1);
+  const widths = columns.map(
+    ({ width, style }, at) =>
+      `<col min="${at + 1}" max="${at + 1}" width="${width}" style="${style}" customWidth="1"/>`,
+  );
+  const headings = columns.map(
+    ({ heading }, at) =>
+      `<c r="${columnName(at)}1" s="${headingStyle}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(escapeCellText(heading))}</t></is></c>`,
+  );
+  return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData>${lists(columns)}<pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
+}
+
+/** Data validation for every row that a sheet can have (ECMA-376 part 1, 18.3.1.33). */
+function lists(columns: readonly NewColumn[]): string {
+  const rules = columns.flatMap(({ values }, at) => {
+    if (values === undefined) return [];
+    const choices = escapeXml(`"${values.join(',').replaceAll('"', '""')}"`);
+    const cells = `${columnName(at)}2:${columnName(at)}1048576`;
+    return [
+      `<dataValidation type="list" errorStyle="warning" allowBlank="1" showErrorMessage="1" sqref="${cells}"><formula1>${choices}</formula1></dataValidation>`,
+    ];
+  });
+  return rules.length === 0
+    ? ''
+    : `<dataValidations count="${rules.length}">${rules.join('')}</dataValidations>`;
+}
+
+/** A table needs one row below its headings, even an empty one. */
+function table(headings: readonly string[]): string {
+  const range = `A1:${columnName(headings.length - 1)}2`;
+  const columns = headings.map(
+    (heading, at) => `<tableColumn id="${at + 1}" name="${escapeXml(escapeCellText(heading))}"/>`,
+  );
+  return `<table xmlns="${main}" id="1" name="Leads" displayName="Leads" ref="${range}" totalsRowShown="0"><autoFilter ref="${range}"/><tableColumns count="${headings.length}">${columns.join('')}</tableColumns><tableStyleInfo name="TableStyleMedium2" showFirstColumn="0" showLastColumn="0" showRowStripes="1" showColumnStripes="0"/></table>`;
+}

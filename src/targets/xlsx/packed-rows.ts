@@ -1,0 +1,80 @@
+import { buffer } from 'node:stream/consumers';
+import { idKey } from '../../core/lead/lead.ts';
+import type { RowChange } from '../../ports/target.ts';
+import type { IdSet } from '../../core/lead/id-set.ts';
+import type { RandomAccess } from './zip-directory.ts';
+import { joined, once, pack, type Packed } from './zip-pack.ts';
+import { copied, type NewContent } from './zip-rewrite.ts';
+
+/** Where a sheet's part, as it is to be, is cut: behind the headings, and before its last row. */
+export type Cuts = readonly [from: number, to: number];
+
+/** A sheet to which rows were added at its end: enough to add more without unpacking those. */
+export interface KnownSheet {
+  /** Its part without the rows between the headings and the last one, and where they belong. */
+  readonly around: Buffer;
+  readonly at: number;
+  /** Those rows, as they are packed in the file, and where. */
+  readonly rows: Omit<Packed, 'chunks'> & { readonly start: number };
+  /** Of all its rows. */
+  readonly ids: IdSet;
+  /** Formats by column, of cells further up than the last row. */
+  readonly styles: ReadonlyMap<number, number | null>;
+}
+
+/** Whether all of these changes add rows, of leads that have none in the sheet, so that the rows that are there need not be read. */
+export function addsOnly(changes: readonly RowChange[], { ids }: KnownSheet): boolean {
+  return changes.every(
+    (change) => change.kind === 'append' && change.isRepeated !== true && !ids.mayHave(idKey(change.leadId)),
+  );
+}
+
+/**
+ * Packs a sheet's part so that its rows can stay packed when more are added: in three pieces, of which the one in the middle
+ * begins with those of `known`, copied from `file`. `left` is told what stands there then.
+ */
+export function packRows(
+  content: AsyncIterable<Buffer>,
+  [from, to]: Cuts,
+  known: KnownSheet | null,
+  file: RandomAccess,
+  left: (known: Pick<KnownSheet, 'around' | 'at' | 'rows'>) => void,
+): NewContent {
+  return async () => {
+    const take = pieces(content);
+    const head = await buffer(take(from));
+    const first = await pack(once(head), 8, true);
+    const added = await pack(take(to - from), 8, true);
+    const tail = await buffer(take(Number.POSITIVE_INFINITY));
+    const rows = known === null ? added : joined([await packedRows(file, known), added]);
+    const at = (start: number): void => {
+      const { chunks: _, ...size } = rows;
+      const place = { ...size, start: start + first.compressedSize };
+      left({ around: Buffer.concat([head, tail]), at: head.length, rows: place });
+    };
+    return { ...joined([first, rows, await pack(once(tail), 8)]), at };
+  };
+}
+
+async function packedRows(file: RandomAccess, { rows }: KnownSheet): Promise<Packed> {
+  return { ...rows, chunks: [await buffer(copied(file, rows.start, rows.start + rows.compressedSize))] };
+}
+
+/** Gives the next so many bytes of a content, each time that it is asked; one piece has to be read before the next. */
+function pieces(content: AsyncIterable<Buffer>): (length: number) => AsyncGenerator<Buffer> {
+  const source = content[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  return async function* take(length) {
+    for (let left = length; left > 0; ) {
+      const piece = rest.subarray(0, left);
+      rest = rest.subarray(piece.length);
+      left -= piece.length;
+      if (piece.length > 0) yield piece;
+      else {
+        const next = await source.next();
+        if (next.done === true) return;
+        rest = next.value;
+      }
+    }
+  };
+}

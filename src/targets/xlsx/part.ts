@@ -1,0 +1,148 @@
+import type { XlsxFault } from './fault.ts';
+import { type XmlHandler, XmlScanner, attribute, localName, scanWhole } from './xml-scanner.ts';
+import { inUtf8 } from './xml-encoding.ts';
+import { XmlFault } from './xml-text.ts';
+import { once } from './zip-pack.ts';
+import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
+import { inflated } from './zip-inflate.ts';
+
+/** Bytes of a sheet, and of any other part, that are unpacked at most; a sheet is never kept in memory. */
+const largestSheet = 4 * 1024 * 1024 * 1024;
+const largestStrings = 512 * 1024 * 1024;
+const largestPart = 64 * 1024 * 1024;
+
+/** The parts of a workbook's zip, by name. */
+export class XlsxPackage {
+  readonly file: RandomAccess;
+  readonly directory: ZipDirectory;
+  readonly fault: XlsxFault;
+  readonly #byName: ReadonlyMap<string, ZipEntry>;
+  readonly #instead = new Map<ZipEntry, Buffer>();
+
+  constructor(file: RandomAccess, directory: ZipDirectory, fault: XlsxFault) {
+    this.file = file;
+    this.directory = directory;
+    this.fault = fault;
+    this.#byName = new Map(directory.entries.map((entry) => [partKey(entry.name), entry]));
+  }
+
+  /** Part names do not regard case, and blanks in them are `%20` (ECMA-376 part 2, 6.2.2). */
+  find(name: string): ZipEntry | null {
+    return this.#byName.get(partKey(name)) ?? null;
+  }
+
+  get(name: string): ZipEntry {
+    const entry = this.find(name);
+    if (entry === null) throw this.fault(`is no whole workbook: its part ${JSON.stringify(name)} is missing`);
+    return entry;
+  }
+
+  /** From now on a part that may be large is read as this, and not from the file. */
+  readInstead(entry: ZipEntry, content: Buffer): void {
+    this.#instead.set(entry, content);
+  }
+
+  /** The content of a part that may be large, in chunks. */
+  chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
+    const instead = this.#instead.get(entry);
+    if (instead !== undefined) return once(instead);
+    return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
+  }
+
+  /** The whole content of a part that is small in any workbook. */
+  async content(entry: ZipEntry): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of inUtf8(inflated(this.file, entry, largestPart, this.fault))) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  /** Reads a small part's XML. */
+  async scan(entry: ZipEntry, handler: XmlHandler): Promise<void> {
+    const content = await this.content(entry);
+    this.guarded(entry, () => scanWhole(content, handler));
+  }
+
+  async scanStrings(entry: ZipEntry, handler: XmlHandler): Promise<void> {
+    const scanner = new XmlScanner(handler);
+    for await (const chunk of inUtf8(inflated(this.file, entry, largestStrings, this.fault))) {
+      this.guarded(entry, () => scanner.write(chunk));
+    }
+    this.guarded(entry, () => scanner.end());
+  }
+
+  /** Names the part in which something is wrong. */
+  guarded<T>(entry: ZipEntry, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof XmlFault)) throw error;
+      throw this.fault(
+        `is damaged: its part ${JSON.stringify(entry.name)} ${error.message}`,
+        undefined,
+        error,
+      );
+    }
+  }
+
+  /** What a part points at, by relationship id; external targets are left out. */
+  async relationships(part: string): Promise<ReadonlyMap<string, Relationship>> {
+    const slash = part.lastIndexOf('/') + 1;
+    const entry = this.find(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
+    const found = new Map<string, Relationship>();
+    if (entry === null) return found;
+    await this.scan(entry, {
+      open: (name, attributes) => {
+        if (localName(name) !== 'Relationship' || attribute(attributes, 'TargetMode') === 'External') return;
+        const target = attribute(attributes, 'Target') ?? '';
+        const type = attribute(attributes, 'Type') ?? '';
+        found.set(attribute(attributes, 'Id') ?? '', { type, part: resolvePart(part, target) });
+      },
+      close: () => undefined,
+      text: () => undefined,
+    });
+    return found;
+  }
+}
+
+export interface Relationship {
+  readonly type: string;
+  /** Name of the part, from the root of the package. */
+  readonly part: string;
+}
+
+/** A target is relative to the folder of the part that names it (ECMA-376 part 2, 6.5.3). */
+function resolvePart(source: string, target: string): string {
+  const url = `zip://x/${source}`;
+  const plain = target.replaceAll('\\', '/');
+  const path = URL.canParse(plain, url) ? new URL(plain, url).pathname : plain;
+  return path.replace(/^\/+/, '');
+}
+
+function partKey(name: string): string {
+  try {
+    return decodeURIComponent(name).toLowerCase();
+  } catch {
+    return name.toLowerCase();
+  }
+}
+
+const compoundFile = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+
+/** @throws what `fault` makes, for what is no zip: encrypted, .xls, something else. */
+export async function openPackage(file: RandomAccess, fault: XlsxFault): Promise<XlsxPackage> {
+  const head = await file.read(0, 64 * 1024);
+  if (head.subarray(0, compoundFile.length).equals(compoundFile)) {
+    if (head.includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
+      throw fault(
+        'is encrypted with a password',
+        'Save it without a password (File, Info, Protect Workbook).',
+      );
+    }
+    throw fault(
+      'is an old Excel workbook (.xls), or encrypted with a password',
+      'Save it as "Excel workbook (.xlsx)" without a password.',
+    );
+  }
+  if (!head.subarray(0, 2).equals(Buffer.from('PK'))) throw fault('is no Excel workbook: it is not a zip');
+  return new XlsxPackage(file, await readZipDirectory(file, fault), fault);
+}

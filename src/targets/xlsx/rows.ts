@@ -1,0 +1,240 @@
+import { type CellRange, columnIndex, mostColumns, mostRows, readRange } from './cell-reference.ts';
+import { assertTransitional, type XlsxWorkbook } from './workbook.ts';
+import { TextRuns } from './strings.ts';
+import { attribute, attributePlace, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
+import { XmlFault } from './xml-text.ts';
+
+/** A cell as it stands in the sheet's part. */
+export interface SheetCell {
+  readonly column: number;
+  /** Bytes of the whole element. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: string;
+  /** Index of its format, or of that of its row or its column, which some programs do not repeat; null: none named. */
+  readonly style: number | null;
+  /** `n` number, `s` shared text, `inlineStr`, `str` text of a formula, `b`, `e`, `d` (ECMA-376 part 1, 18.18.11). */
+  readonly type: string;
+  /** Content, raw: of `v`, or the text of `is`. Empty: the cell only has a format. */
+  readonly raw: string;
+  /** Raw text of its formula (a shared one has it in the first cell only); null when it has none. */
+  readonly formula: string | null;
+}
+
+/** A row as it stands in the sheet's part; a row that only has a height is one without cells. */
+export interface SheetRow {
+  readonly row: number;
+  readonly start: number;
+  /** Where its opening tag ends, where its closing tag starts (the same for `<row/>`), where it ends. */
+  readonly contentStart: number;
+  readonly contentEnd: number;
+  readonly end: number;
+  readonly attributes: string;
+  readonly cells: readonly SheetCell[];
+}
+
+/** What a sheet's part says besides its rows; known as a whole only when all rows have been read. */
+export interface SheetLayout {
+  /** Prefix of its elements with the colon, or empty. */
+  readonly prefix: string;
+  /** Where `</sheetData>` starts. */
+  readonly dataEnd: number;
+  readonly dimension: PlacedRange | null;
+  readonly autoFilter: PlacedRange | null;
+  readonly merged: readonly CellRange[];
+  /** Ranges that one formula fills: arrays and data tables. */
+  readonly filled: readonly CellRange[];
+  readonly hasFormulas: boolean;
+  /** Formats of whole columns. */
+  readonly columnStyles: readonly { readonly from: number; readonly to: number; readonly style: number }[];
+}
+
+/** A range, and where its text stands in the part. */
+export interface PlacedRange {
+  readonly range: CellRange;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reads the rows of the sheet, some for each chunk, and its layout on the way. */
+export class SheetReader implements XmlHandler {
+  readonly #book: XlsxWorkbook;
+  readonly #layout = {
+    prefix: '',
+    dataEnd: 0,
+    dimension: null as PlacedRange | null,
+    autoFilter: null as PlacedRange | null,
+    merged: [] as CellRange[],
+    filled: [] as CellRange[],
+    hasFormulas: false,
+    columnStyles: [] as { from: number; to: number; style: number }[],
+  };
+  readonly #runs = new TextRuns();
+  #done: SheetRow[] = [];
+  #depth = 0;
+  #inData = false;
+  #row:
+    | (Omit<SheetRow, 'contentEnd' | 'end' | 'cells'> & { cells: SheetCell[] } & { style: number | null })
+    | null = null;
+  #lastRow = 0;
+  #cell: { column: number; start: number; attributes: string; style: number | null; type: string } | null =
+    null;
+  #value: string | null = null;
+  #formula: string | null = null;
+  #reading: 'value' | 'formula' | null = null;
+
+  constructor(book: XlsxWorkbook) {
+    this.#book = book;
+  }
+
+  get layout(): SheetLayout {
+    return this.#layout;
+  }
+
+  /** @throws LeadsyncError `target.unreadable` */
+  async *rows(): AsyncGenerator<readonly SheetRow[]> {
+    const { pack, sheet } = this.#book;
+    const scanner = new XmlScanner(this);
+    for await (const chunk of pack.chunks(sheet)) {
+      pack.guarded(sheet, () => scanner.write(chunk));
+      if (this.#done.length === 0) continue;
+      yield this.#done;
+      this.#done = [];
+    }
+    pack.guarded(sheet, () => scanner.end());
+    if (this.#layout.dataEnd === 0) throw pack.fault('has a sheet without rows');
+  }
+
+  open(name: string, attributes: string, start: number, end: number): void {
+    const depth = this.#depth++;
+    if (depth === 0) return this.#openRoot(name, attributes);
+    const local = this.#local(name);
+    if (this.#cell !== null) return this.#openInCell(local, attributes, depth);
+    // Extensions may hold elements of the same names further down.
+    if (depth === 1 && local === 'sheetData') this.#inData = true;
+    else if (!this.#inData && depth <= 2) this.#openAround(local, attributes, start + 1 + name.length, depth);
+    else if (this.#inData && depth === 2 && local === 'row') this.#openRow(attributes, start, end);
+    else if (this.#row !== null && depth === 3 && local === 'c') this.#openCell(attributes, start);
+  }
+
+  close(name: string, start: number, end: number): void {
+    const depth = --this.#depth;
+    const local = this.#local(name);
+    if (this.#cell !== null) {
+      this.#runs.close(local);
+      if (depth === 4) this.#reading = null;
+      else if (depth === 3) this.#closeCell(end);
+    } else if (depth === 2 && this.#row !== null) {
+      const { style: _, ...row } = this.#row;
+      this.#done.push({ ...row, contentEnd: Math.max(start, row.contentStart), end });
+      this.#row = null;
+    } else if (depth === 1 && this.#inData) {
+      this.#inData = false;
+      this.#layout.dataEnd = start;
+    }
+  }
+
+  text(raw: string): void {
+    if (this.#reading === 'value') this.#value += raw;
+    else if (this.#reading === 'formula') this.#formula += raw;
+    else if (this.#cell !== null) this.#runs.text(raw);
+  }
+
+  /** Name without the prefix of the workbook's own elements; those of extensions keep theirs. */
+  #local(name: string): string {
+    const { prefix } = this.#layout;
+    if (prefix === '') return name;
+    return name.startsWith(prefix) ? name.slice(prefix.length) : `:${name}`;
+  }
+
+  #openRoot(name: string, attributes: string): void {
+    assertTransitional(attributes, this.#book.pack.fault);
+    if (localName(name) !== 'worksheet') throw new XmlFault('is no worksheet');
+    this.#layout.prefix = name.slice(0, name.length - 'worksheet'.length);
+  }
+
+  #openRow(attributes: string, start: number, end: number): void {
+    const row = Number(attribute(attributes, 'r') ?? this.#lastRow + 1);
+    if (!(Number.isInteger(row) && row > this.#lastRow && row <= mostRows)) {
+      throw new XmlFault(`has row ${row} after row ${this.#lastRow}`);
+    }
+    this.#lastRow = row;
+    const isFormatted = /^(1|true)$/.test(attribute(attributes, 'customFormat') ?? '');
+    const style = isFormatted ? Number(attribute(attributes, 's') ?? 0) : null;
+    this.#row = { row, start, contentStart: end, attributes, cells: [], style };
+  }
+
+  #openAround(local: string, attributes: string, attributesStart: number, depth: number): void {
+    const layout = this.#layout;
+    const placed = (): PlacedRange | null => {
+      const place = attributePlace(attributes, 'ref');
+      const range = readRange(attribute(attributes, 'ref') ?? '');
+      if (place === null || range === null) return null;
+      return { range, start: attributesStart + place.start, end: attributesStart + place.end };
+    };
+    if (depth === 1 && local === 'dimension') layout.dimension = placed();
+    else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placed();
+    else if (local === 'mergeCell') {
+      const range = readRange(attribute(attributes, 'ref') ?? '');
+      if (range !== null) layout.merged.push(range);
+    } else if (local === 'col') {
+      const style = Number(attribute(attributes, 'style') ?? 0);
+      const from = Number(attribute(attributes, 'min')) - 1;
+      const to = Number(attribute(attributes, 'max')) - 1;
+      if (style > 0) layout.columnStyles.push({ from, to, style });
+    }
+  }
+
+  #openCell(attributes: string, start: number): void {
+    const row = this.#row;
+    if (row === null) return;
+    const usual = /^ r="([A-Z]{1,3})(\d+)"(?: s="(\d+)")?(?: t="([a-zA-Z]+)")?$/.exec(attributes);
+    const named = usual === null ? attribute(attributes, 'r') : '';
+    const reference = usual ?? /^([A-Z]{1,3})(\d+)$/.exec(named ?? '');
+    const last = row.cells.at(-1)?.column ?? -1;
+    const column = reference === null ? last + 1 : columnIndex(reference[1] ?? '');
+    const misplaced = reference === null ? named !== null : Number(reference[2]) !== row.row;
+    if (misplaced || column <= last || column >= mostColumns) {
+      throw new XmlFault(
+        `has a cell ${named || (reference?.[0] ?? '')} that is out of place in row ${row.row}`,
+      );
+    }
+    const own = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
+    const style = own === null ? this.#styleAround(row.style, column) : Number(own);
+    const type = (usual === null ? attribute(attributes, 't') : usual[4]) ?? 'n';
+    this.#cell = { column, start, attributes, style, type };
+    this.#value = null;
+    this.#formula = null;
+  }
+
+  /** The format of the row, else that of the column. */
+  #styleAround(rowStyle: number | null, column: number): number | null {
+    if (rowStyle !== null) return rowStyle;
+    return this.#layout.columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;
+  }
+
+  #openInCell(local: string, attributes: string, depth: number): void {
+    if (depth === 4 && local === 'v') {
+      this.#value ??= '';
+      this.#reading = 'value';
+    } else if (depth === 4 && local === 'f') {
+      this.#formula = '';
+      this.#reading = 'formula';
+      this.#layout.hasFormulas = true;
+      const type = attribute(attributes, 't');
+      const range =
+        type === 'array' || type === 'dataTable' ? readRange(attribute(attributes, 'ref') ?? '') : null;
+      if (range !== null) this.#layout.filled.push(range);
+    } else {
+      this.#runs.open(local);
+    }
+  }
+
+  #closeCell(end: number): void {
+    const text = this.#runs.take();
+    if (this.#cell === null || this.#row === null) return;
+    const raw = this.#cell.type === 'inlineStr' ? text : (this.#value ?? '');
+    this.#row.cells.push({ ...this.#cell, end, raw, formula: this.#formula });
+    this.#cell = null;
+  }
+}

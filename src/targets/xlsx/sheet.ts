@@ -1,0 +1,177 @@
+import type { Cell } from '../../core/lead/value.ts';
+import { type CellRange, columnName, contains } from './cell-reference.ts';
+import { type ColumnMapping, type Columns, headingRank, locateColumns } from '../shared/columns.ts';
+import type { PresentRow } from '../shared/row-changes.ts';
+import { CellReader } from './cell-reader.ts';
+import { xlsxFaults } from './fault.ts';
+import { type SheetCell, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
+import { SerialClock } from '../shared/serial-clock.ts';
+import { readSharedStrings } from './strings.ts';
+import { type DateStyles, readDateStyles } from './styles.ts';
+import { readMerged } from './merged.ts';
+import { readTables, type SheetTable } from './tables.ts';
+import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+export interface XlsxMapping extends ColumnMapping {
+  /** IANA zone in which the dates of the workbook are meant: a cell has none. */
+  readonly timeZone: string;
+  /** Name of the sheet; without it the first that is not hidden. */
+  readonly sheet?: string;
+}
+
+/** A sheet under reading: what its heading row tells, and the rows after it. */
+export interface XlsxSheet {
+  readonly book: XlsxWorkbook;
+  readonly header: SheetRow;
+  readonly columns: Columns;
+  readonly cells: CellReader;
+  readonly clock: SerialClock;
+  readonly dates: DateStyles;
+  readonly tables: readonly SheetTable[];
+  /** Known when the first of `rows` come. */
+  readonly merged: readonly CellRange[];
+  /** All rows after the heading row that the file knows of; to be read once. */
+  readonly rows: AsyncGenerator<readonly SheetRow[]>;
+  /** Complete when all rows have been read. */
+  readonly layout: SheetLayout;
+}
+
+/** Titles and notes may stand above the headings, in the first rows. */
+const headingRows = 20;
+
+/**
+ * Opens a workbook, finds the headings and stands ready to read on. End `rows` (`return`) when not reading to the end.
+ * `known`: the sheet's part without rows that need not be read.
+ * @throws LeadsyncError `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
+ */
+export async function openXlsxSheet(
+  file: RandomAccess,
+  mapping: XlsxMapping,
+  name: string,
+  known?: Buffer,
+): Promise<XlsxSheet> {
+  const book = await openWorkbook(file, mapping.sheet, xlsxFaults(name));
+  if (known !== undefined) book.pack.readInstead(book.sheet, known);
+  const dates = await readDateStyles(book.pack, book.styles);
+  const clock = new SerialClock(mapping.timeZone, book.date1904);
+  const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
+  const tables = await readTables(book);
+  const reader = new SheetReader(book);
+  const batches = reader.rows();
+  try {
+    const first = await firstRows(batches);
+    const headings = first
+      .filter(({ row }) => row <= headingRows)
+      .map((row) => ({ row, texts: book.pack.guarded(book.sheet, () => textsOf(row, cells)) }));
+    const ranked = headings.map((heading) => ({ ...heading, rank: headingRank(heading.texts, mapping) }));
+    const best =
+      ranked.find(({ rank }) => rank === 2) ??
+      ranked.find(({ rank }) => rank === 1) ??
+      ranked.find(({ texts }) => texts.some((text) => text.trim() !== ''));
+    const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
+    const columns = locateColumns(best?.texts ?? [], mapping, name, where);
+    const header = best?.row;
+    if (header === undefined) throw new Error('headings were found in no row');
+    const after = first.filter(({ row }) => row > header.row);
+    const sheet = {
+      book,
+      header,
+      columns,
+      cells,
+      clock,
+      dates,
+      tables,
+      layout: reader.layout,
+      merged: [] as readonly CellRange[],
+      rows: following(after, batches, async () => {
+        sheet.merged = await readMerged(book);
+      }),
+    };
+    return sheet;
+  } catch (error) {
+    await batches.return(undefined);
+    throw error;
+  }
+}
+
+/** What a row means to the sync; null when it carries neither an id nor anything in a mapped column. */
+export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRow> | null {
+  const { columns, cells: reader, book } = sheet;
+  // "Total" in the last row of a table is no lead.
+  if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
+  return book.pack.guarded(book.sheet, () => {
+    const shown = reader.id(cellAt(row, columns.id));
+    const cells: Record<string, Cell> = {};
+    let empty = 'id' in shown && shown.id === '';
+    for (const [field, { index, type }] of columns.fields) {
+      const cell = reader.cell(cellAt(row, index), type);
+      cells[field] = cell;
+      empty &&= cell === null;
+    }
+    if (empty) return null;
+    for (const [field, { index }] of columns.fields) {
+      const covering = cells[field] === null ? coveringCell(sheet, row.row, index) : null;
+      if (covering !== null) cells[field] = { unreadable: `merged with ${covering}`, why: 'merged' };
+    }
+    const id = 'id' in shown && shown.id !== '' ? shown.id : null;
+    const covering = id === null ? coveringCell(sheet, row.row, columns.id) : null;
+    const unreadableId = 'id' in shown ? covering && `merged with ${covering}` : shown.unreadable;
+    const status = columns.status === null ? '' : reader.text(cellAt(row, columns.status));
+    return {
+      leadId: id,
+      ...(unreadableId !== null && { unreadableId }),
+      cells,
+      status: status === '' ? null : status,
+      place: row,
+    };
+  });
+}
+
+/** The cell that shows what a merge has instead of a cell that it covers; null: the cell is shown itself. */
+function coveringCell({ merged }: XlsxSheet, row: number, column: number): string | null {
+  const range = merged.find((candidate) => contains(candidate, row, column));
+  if (range === undefined || (range.top === row && range.left === column)) return null;
+  return `${columnName(range.left)}${range.top}`;
+}
+
+function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, columns }: XlsxSheet): boolean {
+  return hasTotals && row === whole.range.bottom && contains(whole.range, header.row, columns.id);
+}
+
+function cellAt(row: SheetRow, column: number): SheetCell | undefined {
+  // Most rows have all their cells.
+  const usual = row.cells[column];
+  return usual?.column === column ? usual : row.cells.find((cell) => cell.column === column);
+}
+
+async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<readonly SheetRow[]> {
+  const rows: SheetRow[] = [];
+  while ((rows.at(-1)?.row ?? 0) < headingRows) {
+    const next = await batches.next();
+    if (next.done === true) break;
+    rows.push(...next.value);
+  }
+  return rows;
+}
+
+/** What its cells show, by column. */
+export function textsOf(row: SheetRow, reader: CellReader): string[] {
+  const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
+  for (const cell of row.cells) texts[cell.column] = reader.text(cell);
+  return texts;
+}
+
+async function* following(
+  first: readonly SheetRow[],
+  batches: AsyncGenerator<readonly SheetRow[]>,
+  begin: () => Promise<void>,
+): AsyncGenerator<readonly SheetRow[]> {
+  try {
+    await begin();
+    yield first;
+    yield* batches;
+  } finally {
+    await batches.return(undefined);
+  }
+}

@@ -1,0 +1,84 @@
+import type { XlsxPackage } from './part.ts';
+import { localName } from './xml-scanner.ts';
+import { unescapeCellText, XmlFault, xmlText } from './xml-text.ts';
+
+/** The texts that cells name by number; kept as packed bytes, because there can be a million of them. */
+export class SharedStrings {
+  #bytes = Buffer.alloc(64 * 1024);
+  #ends = new Uint32Array(1024);
+  #count = 0;
+
+  add(raw: string): void {
+    const start = this.#endOf(this.#count - 1);
+    if (start + raw.length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(2 * (start + raw.length));
+      this.#bytes.copy(larger, 0, 0, start);
+      this.#bytes = larger;
+    }
+    if (this.#count === this.#ends.length) {
+      const larger = new Uint32Array(2 * this.#ends.length);
+      larger.set(this.#ends);
+      this.#ends = larger;
+    }
+    this.#ends[this.#count++] = start + this.#bytes.write(raw, start, 'latin1');
+  }
+
+  /** @throws XmlFault when there is no such text */
+  get(index: number): string {
+    if (!Number.isInteger(index) || index < 0 || index >= this.#count) {
+      throw new XmlFault('names a text that is not in the list of texts');
+    }
+    return unescapeCellText(
+      xmlText(this.#bytes.toString('latin1', this.#endOf(index - 1), this.#endOf(index))),
+    );
+  }
+
+  #endOf(index: number): number {
+    return index < 0 ? 0 : (this.#ends[index] ?? 0);
+  }
+}
+
+/** @param part name of the part with the texts; null: the workbook has none */
+export async function readSharedStrings(pack: XlsxPackage, part: string | null): Promise<SharedStrings> {
+  const strings = new SharedStrings();
+  const entry = part === null ? null : pack.find(part);
+  if (entry === null) return strings;
+  const collected = new TextRuns();
+  await pack.scanStrings(entry, {
+    open: (name) => collected.open(localName(name)),
+    close: (name) => {
+      const local = localName(name);
+      collected.close(local);
+      if (local === 'si') strings.add(collected.take());
+    },
+    text: (raw) => collected.text(raw),
+  });
+  return strings;
+}
+
+/** Puts the runs of a rich text together; how it is pronounced (`rPh`) is not part of it. */
+export class TextRuns {
+  #inText = false;
+  #inPhonetic = false;
+  #raw = '';
+
+  open(local: string): void {
+    if (local === 't') this.#inText = true;
+    else if (local === 'rPh') this.#inPhonetic = true;
+  }
+
+  close(local: string): void {
+    if (local === 't') this.#inText = false;
+    else if (local === 'rPh') this.#inPhonetic = false;
+  }
+
+  text(raw: string): void {
+    if (this.#inText && !this.#inPhonetic) this.#raw += raw;
+  }
+
+  take(): string {
+    const raw = this.#raw;
+    this.#raw = '';
+    return raw;
+  }
+}

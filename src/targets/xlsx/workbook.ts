@@ -1,0 +1,146 @@
+import { LeadsyncError } from '../../errors.ts';
+import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
+import type { XlsxFault } from './fault.ts';
+import { attribute, localName } from './xml-scanner.ts';
+import type { RandomAccess, ZipEntry } from './zip-directory.ts';
+
+/** A workbook and the one sheet in it that is kept in step. */
+export interface XlsxWorkbook {
+  readonly pack: XlsxPackage;
+  readonly workbook: ZipEntry;
+  readonly sheet: ZipEntry;
+  readonly sheetName: string;
+  /** Whether day 0 is 1904-01-01, as older Excel for Mac wrote. */
+  readonly date1904: boolean;
+  /** Names of parts; null where the workbook has none. */
+  readonly styles: string | null;
+  readonly strings: string | null;
+  readonly sheetParts: readonly string[];
+}
+
+interface SheetEntry {
+  readonly name: string;
+  readonly relationship: string;
+  readonly hidden: boolean;
+}
+
+/**
+ * Finds the sheet: the one of that name (without regard to case when no other fits exactly), or without a name the
+ * first that is not hidden.
+ * @throws what `fault` makes, for anything that is no workbook in the usual (transitional) form.
+ */
+export async function openWorkbook(
+  file: RandomAccess,
+  sheetName: string | undefined,
+  fault: XlsxFault,
+): Promise<XlsxWorkbook> {
+  const pack = await openPackage(file, fault);
+  const root = ofType(await pack.relationships(''), 'officeDocument');
+  if (root === null) throw fault('is a zip, but no Excel workbook');
+  if (!root.part.toLowerCase().endsWith('.xml')) {
+    throw fault('is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".');
+  }
+  const workbook = pack.get(root.part);
+  const { sheets, date1904 } = await readWorkbook(pack, workbook);
+  const parts = await pack.relationships(root.part);
+  const worksheets = sheets.filter(({ relationship }) => isType(parts.get(relationship), 'worksheet'));
+  const chosen = chooseSheet(worksheets, sheetName, fault);
+  const part = parts.get(chosen.relationship)?.part ?? '';
+  return {
+    pack,
+    workbook,
+    sheet: pack.get(part),
+    sheetName: chosen.name,
+    date1904,
+    styles: ofType(parts, 'styles')?.part ?? null,
+    strings: ofType(parts, 'sharedStrings')?.part ?? null,
+    sheetParts: worksheets.flatMap(({ relationship }) => parts.get(relationship)?.part ?? []),
+  };
+}
+
+/** Whether there is a sheet of that name; also where the workbook cannot be read, which its readers tell. */
+export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFault): Promise<boolean> {
+  try {
+    const pack = await openPackage(file, fault);
+    const root = ofType(await pack.relationships(''), 'officeDocument');
+    if (root === null) return true;
+    const { sheets } = await readWorkbook(pack, pack.get(root.part));
+    return findSheet(sheets, name) !== undefined;
+  } catch (error) {
+    if (error instanceof LeadsyncError) return true;
+    throw error;
+  }
+}
+
+async function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
+  const sheets: SheetEntry[] = [];
+  let date1904 = false;
+  let root = true;
+  await pack.scan(entry, {
+    open: (name, attributes) => {
+      if (root) assertTransitional(attributes, pack.fault);
+      root = false;
+      const local = localName(name);
+      if (local === 'workbookPr') date1904 = /^(1|true|on)$/.test(attribute(attributes, 'date1904') ?? '');
+      if (local !== 'sheet') return;
+      sheets.push({
+        name: attribute(attributes, 'name') ?? '',
+        relationship: relationshipId(attributes),
+        hidden: /hidden/i.test(attribute(attributes, 'state') ?? ''),
+      });
+    },
+    close: () => undefined,
+    text: () => undefined,
+  });
+  return { sheets, date1904 };
+}
+
+/** ISO 29500 Strict has other namespaces and writes dates in another way. */
+export function assertTransitional(rootAttributes: string, fault: XlsxFault): void {
+  if (!rootAttributes.includes('http://purl.oclc.org/ooxml/')) return;
+  throw fault('is a "Strict Open XML" workbook', 'Save it as "Excel workbook (.xlsx)", without "Strict".');
+}
+
+/** The prefix is free; the usual one is `r`. */
+function relationshipId(attributes: string): string {
+  const named = /[\s]([^\s:=]+):id\s*=/.exec(attributes)?.[1] ?? 'r';
+  return attribute(attributes, `${named}:id`) ?? '';
+}
+
+function isType(relationship: Relationship | undefined, type: string): boolean {
+  return relationship?.type.endsWith(`/${type}`) ?? false;
+}
+
+function ofType(relationships: ReadonlyMap<string, Relationship>, type: string): Relationship | null {
+  return [...relationships.values()].find((relationship) => isType(relationship, type)) ?? null;
+}
+
+function findSheet(sheets: readonly SheetEntry[], wanted: string): SheetEntry | undefined {
+  const plain = (name: string) => name.normalize('NFC').trim();
+  return (
+    sheets.find(({ name }) => plain(name) === plain(wanted)) ??
+    sheets.find(({ name }) => plain(name).toLowerCase() === plain(wanted).toLowerCase())
+  );
+}
+
+function chooseSheet(
+  sheets: readonly SheetEntry[],
+  wanted: string | undefined,
+  fault: XlsxFault,
+): SheetEntry {
+  const names = sheets.map(({ name }) => JSON.stringify(name)).join(', ');
+  if (wanted === undefined) {
+    const first = sheets.find(({ hidden }) => !hidden);
+    if (first === undefined)
+      throw fault('has no sheet that is shown', 'Unhide a sheet, or name one in the configuration (sheet).');
+    return first;
+  }
+  const found = findSheet(sheets, wanted);
+  if (found === undefined) {
+    throw fault(
+      `has no sheet named ${JSON.stringify(wanted)}`,
+      `Its sheets: ${names}. Correct the name in the configuration (sheet) or in the workbook.`,
+    );
+  }
+  return found;
+}

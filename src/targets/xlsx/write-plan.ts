@@ -1,0 +1,250 @@
+import { LeadsyncError } from '../../errors.ts';
+import { idKey } from '../../core/lead/lead.ts';
+import { TablePieces } from '../../core/lead/table-pieces.ts';
+import type { RowChange, RowOutcome } from '../../ports/target.ts';
+import { type CellRange, columnName, contains } from './cell-reference.ts';
+import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { withPlaces } from '../shared/new-places.ts';
+import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
+import { IdSet } from '../../core/lead/id-set.ts';
+import type { Splice } from '../file/splice.ts';
+import { CellWriter, notStorableInXlsx } from './cell-writer.ts';
+import { FreeRows } from './free-rows.ts';
+import { grownRanges } from './grown-ranges.ts';
+import { type NewPart, planXlsxMark } from './mark.ts';
+import type { Cuts, KnownSheet } from './packed-rows.ts';
+import { recalculation } from './recalculation.ts';
+import { type RowContent, RowWriter, splice } from './row-splices.ts';
+import type { SheetCell, SheetLayout, SheetRow } from './rows.ts';
+import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './sheet.ts';
+import type { RandomAccess } from './zip-directory.ts';
+
+/** What a write does to the parts of a workbook; parts that are not named stay as they are. */
+export interface XlsxWritePlan {
+  readonly outcomes: readonly RowOutcome[];
+  readonly edits: readonly PartEdit[];
+  readonly added: readonly NewPart[];
+}
+
+export interface PartEdit {
+  /** Name of the part in the zip. */
+  readonly part: string;
+  readonly splices: readonly Splice[];
+  /** Of a sheet at whose end rows are added, and no other change is made. */
+  readonly end?: SheetEnd;
+}
+
+/** What is known of a sheet besides its bytes, as plain data. */
+export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
+  readonly cuts: Cuts;
+  /** Those of an `IdSet`, of the rows that are there so far. */
+  readonly ids: Float64Array<ArrayBuffer>;
+}
+
+/**
+ * Reads the sheet once and tells what becomes of each change and which bytes of which parts it takes. Nothing is
+ * written, and of the sheet only the rows that the changes are about are kept in memory. `mark` goes along with rows.
+ * `known`: of a sheet to which these changes only add rows; then the splices are those of its part without its rows.
+ * @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet has no row left.
+ */
+export async function planXlsxWrite(
+  file: RandomAccess,
+  changes: readonly RowChange[],
+  mapping: XlsxMapping,
+  name: string,
+  mark: string | undefined,
+  known: KnownSheet | null,
+): Promise<XlsxWritePlan> {
+  const sheet = await openXlsxSheet(file, mapping, name, known?.around);
+  const { columns, layout, header, book } = sheet;
+  const mapped = ownedColumns(columns);
+  const rowChanges = new RowChanges<SheetRow>(changes, {
+    fields: new Set(columns.fields.keys()),
+    hasStatus: columns.status !== null,
+    hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
+    notStorable: notStorableInXlsx,
+    notWritable: (write) => untouchable(write, columns, layout),
+  });
+  const free = new FreeRows(changes.filter(({ kind }) => kind === 'append').length);
+  free.restart(header.row);
+  const pieces = new TablePieces(true);
+  const notes = new Set<number>();
+  let model: SheetRow | null = null;
+  const styles = new Map(known?.styles);
+  const ids = changes.every(({ kind }) => kind === 'append') ? (known?.ids ?? new IdSet()) : null;
+  for await (const batch of sheet.rows) {
+    for (const row of batch) {
+      const present = readXlsxRow(row, sheet);
+      if (present === null) {
+        free.see(row, isFree(row, mapped));
+        continue;
+      }
+      rowChanges.see(present);
+      if (pieces.see(row.row, present.leadId !== null || present.unreadableId !== undefined)) {
+        free.restart(row.row);
+        notes.clear();
+      } else {
+        free.see(row, false);
+        // New rows beside it would make it one of the table.
+        for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
+      }
+      if (present.leadId !== null) {
+        model = row;
+        ids?.add(idKey(present.leadId));
+      }
+      for (const { column, style } of row.cells) if (mapped.has(column)) styles.set(column, style);
+    }
+  }
+  const decisions = rowChanges.decide();
+  const cells = new CellWriter(layout.prefix, sheet.dates, sheet.clock);
+  const ofDates = [...columns.fields.values()].map(({ index, type }) =>
+    type === 'instant' ? (styles.get(index) ?? null) : null,
+  );
+  const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
+  const writer = new RowWriter(layout, cells, { row: model, styles, dateStyle });
+  const { tables } = sheet;
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, name);
+  const splices = [
+    ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
+    ...appended.splices,
+  ];
+  if (splices.length === 0) return { outcomes: decisions.outcomes, edits: [], added: [] };
+  const outcomes = withPlaces(decisions, changes, (index) => appended.rows[index]);
+  const grown = grownRanges(appended.rows, header.row, columns.id, layout, tables);
+  const counting = await recalculation(book, layout.hasFormulas);
+  const marking =
+    mark === undefined ? { edits: [], added: [] } : await planXlsxMark(book.pack, book.sheetName, mark);
+  const edits = [
+    {
+      part: book.sheet.name,
+      splices: [...splices, ...grown.sheet],
+      ...(ids !== null &&
+        appended.end !== null && {
+          end: { cuts: cutsOf(sheet, appended.end, grown.sheet), ids: ids.slots, styles },
+        }),
+    },
+    ...grown.tables,
+    { part: book.workbook.name, splices: counting },
+    ...marking.edits,
+  ];
+  const changed = edits.filter((edit) => edit.splices.length > 0);
+  return { outcomes, edits: changed, added: marking.added };
+}
+
+function cutsOf({ header, layout }: XlsxSheet, end: readonly Splice[], grown: readonly Splice[]): Cuts {
+  const moved = sum(
+    grown.filter(({ start }) => start < header.end),
+    ({ start, end: to, bytes }) => bytes.length - (to - start),
+  );
+  return [header.end + moved, layout.dataEnd + moved + sum(end.slice(0, -1), ({ bytes }) => bytes.length)];
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
+}
+
+/** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */
+function isFree(row: SheetRow, mapped: ReadonlySet<number>): boolean {
+  return row.cells.every((cell) => !isTyped(cell) && (cell.formula === null || !mapped.has(cell.column)));
+}
+
+function isTyped(cell: SheetCell): boolean {
+  return cell.raw !== '' && cell.formula === null;
+}
+
+/** What stands in the way of a write, as a sentence. */
+function untouchable(write: RowWrite<SheetRow>, columns: Columns, layout: SheetLayout): string | null {
+  const { place: row } = write;
+  for (const [column, { value }] of contentOf(write, columns)) {
+    const cell = row.cells.find((candidate) => candidate.column === column);
+    const at = `${columnName(column)}${row.row}`;
+    if (cell !== undefined && cell.formula !== null) return `The cell ${at} holds a formula.`;
+    if (value === null && cell === undefined) continue;
+    if (isWithin(layout.merged, row.row, column)) return `The cell ${at} is merged with others.`;
+    if (isWithin(layout.filled, row.row, column))
+      return `The cell ${at} is filled by the formula of another cell.`;
+  }
+  return null;
+}
+
+function isWithin(ranges: readonly CellRange[], row: number, column: number): boolean {
+  return ranges.some((range) => contains(range, row, column));
+}
+
+/** A removed row is emptied where the columns are ours; the cells of others, and all rows below, stay. */
+function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): RowContent {
+  const content = new Map<number, { value: string | null; type: 'text' | 'instant' }>();
+  if (write.remove) {
+    for (const column of ownedColumns(columns)) content.set(column, { value: null, type: 'text' });
+    return content;
+  }
+  if (write.unlink !== null) content.set(columns.id, { value: null, type: 'text' });
+  if (write.leadId !== null) content.set(columns.id, { value: write.leadId, type: 'text' });
+  if (write.status !== null && columns.status !== null) {
+    content.set(columns.status, { value: write.status, type: 'text' });
+  }
+  for (const [field, value] of Object.entries(write.values)) {
+    const column = columns.fields.get(field);
+    if (column !== undefined) content.set(column.index, { value, type: column.type });
+  }
+  return content;
+}
+
+function appendedRows(
+  { appends, writes }: RowDecisions<SheetRow>,
+  { header, columns, layout, tables }: XlsxSheet,
+  mapped: ReadonlySet<number>,
+  notes: ReadonlySet<number>,
+  free: FreeRows,
+  writer: RowWriter,
+  name: string,
+): {
+  readonly rows: readonly number[];
+  readonly splices: readonly Splice[];
+  /** Those splices, when they are all that changes in rows, stand at the end of the sheet, and the place below them is free. */
+  readonly end: readonly Splice[] | null;
+} {
+  const blocked = [
+    ...layout.merged,
+    ...layout.filled,
+    ...tables.flatMap(({ whole: { range }, hasTotals }) => {
+      const isOurs = contains(range, header.row, columns.id);
+      if (!isOurs) return [range];
+      return hasTotals ? [{ ...range, top: range.bottom }] : [];
+    }),
+  ].filter((range) => [...mapped].some((column) => column >= range.left && column <= range.right));
+  const isBlocked = (row: number) =>
+    notes.has(row) || blocked.some(({ top, bottom }) => row >= top && row <= bottom);
+  const places = free.take(isBlocked, layout.dataEnd);
+  const rows: number[] = [];
+  const filled: Splice[] = [];
+  /** New rows by the byte before which they go: one piece for all at one place. */
+  const fresh = new Map<number, string[]>();
+  for (const newRow of appends) {
+    const next = places.next();
+    if (next.done === true) {
+      throw new LeadsyncError(
+        'target.not-writable',
+        `The sheet of ${name} has no row left. Nothing was written.`,
+        { help: 'Move old rows to another sheet.' },
+      );
+    }
+    const content = contentOf({ ...newRow, unlink: null, remove: false }, columns);
+    const { row, place } = next.value;
+    rows.push(row);
+    if (place !== null) {
+      filled.push(...writer.existing(place, content));
+      continue;
+    }
+    const texts = fresh.get(next.value.at) ?? [];
+    texts.push(writer.fresh(row, content));
+    fresh.set(next.value.at, texts);
+  }
+  // A new row goes before a row that is filled and starts at the same byte. The last one is apart: more may follow it.
+  const added = [...fresh].flatMap(([at, texts]) =>
+    [texts.slice(0, -1), texts.slice(-1)].map((some) => splice(at, at, some.join(''))),
+  );
+  const isEnd = writes.length + filled.length === 0 && fresh.size === 1 && fresh.has(layout.dataEnd);
+  const isFree = blocked.every(({ bottom }) => bottom < (rows[0] ?? 0));
+  return { rows, splices: [...added, ...filled], end: isEnd && isFree ? added : null };
+}

@@ -1,0 +1,157 @@
+import type { XlsxFault } from './fault.ts';
+import {
+  centralLength,
+  centralSignature,
+  endLength,
+  endSignature,
+  localLength,
+  saturated,
+} from './zip-format.ts';
+
+/** Bytes of a file, from any place. A read that goes past the end gives fewer. */
+export interface RandomAccess {
+  readonly size: number;
+  read(position: number, length: number): Promise<Buffer>;
+}
+
+/** One file in a zip, as the central directory tells of it. */
+export interface ZipEntry {
+  readonly name: string;
+  /** Stored (0) or deflated (8); anything else cannot be read, only copied. */
+  readonly method: number;
+  readonly encrypted: boolean;
+  readonly crc: number;
+  readonly compressedSize: number;
+  readonly size: number;
+  /** Where its local header starts, and where whatever comes next does. */
+  readonly start: number;
+  readonly next: number;
+  /** Its header in the central directory, never in the zip64 form. */
+  readonly central: Buffer;
+}
+
+export interface ZipDirectory {
+  /** In the order of the central directory. */
+  readonly entries: readonly ZipEntry[];
+  readonly comment: Buffer;
+}
+
+const mostEntries = 20_000;
+const longestDirectory = 16 * 1024 * 1024;
+
+/**
+ * Reads the list of files of a zip; also of one in the zip64 form.
+ * @throws what `fault` makes, when this is no zip or a broken one.
+ */
+export async function readZipDirectory(file: RandomAccess, fault: XlsxFault): Promise<ZipDirectory> {
+  const { start, length, count, comment } = await readEnd(file, fault);
+  if (count > mostEntries || length > longestDirectory)
+    throw fault('is a zip of too many files to be a workbook');
+  if (start + length > file.size) throw damaged(fault);
+  const directory = await file.read(start, length);
+  const found: Omit<ZipEntry, 'next'>[] = [];
+  for (let at = 0; at < directory.length; ) {
+    if (at + centralLength > directory.length) throw damaged(fault);
+    if (directory.readUInt32LE(at) !== centralSignature) throw damaged(fault);
+    const end =
+      at + centralLength + [28, 30, 32].reduce((sum, field) => sum + directory.readUInt16LE(at + field), 0);
+    if (end > directory.length) throw damaged(fault);
+    found.push(readEntry(directory.subarray(at, end), fault));
+    at = end;
+  }
+  if (found.length !== count) throw damaged(fault);
+  return { entries: withNext(found, start, fault), comment };
+}
+
+function damaged(fault: XlsxFault): Error {
+  return fault('is damaged: its list of parts cannot be read (the end may be missing)');
+}
+
+async function readEnd(file: RandomAccess, fault: XlsxFault) {
+  const tailLength = Math.min(file.size, endLength + 0xffff);
+  const tail = await file.read(file.size - tailLength, tailLength);
+  for (let at = tail.length - endLength; at >= 0; at--) {
+    if (tail.readUInt32LE(at) !== endSignature) continue;
+    if (at + endLength + tail.readUInt16LE(at + 20) !== tail.length) continue;
+    const comment = tail.subarray(at + endLength);
+    const end = {
+      count: tail.readUInt16LE(at + 10),
+      length: tail.readUInt32LE(at + 12),
+      start: tail.readUInt32LE(at + 16),
+      comment,
+    };
+    if (end.start !== saturated && end.length !== saturated && end.count !== 0xffff) return end;
+    return { ...(await readEnd64(file, file.size - tailLength + at, fault)), comment };
+  }
+  throw fault.incomplete('has no list of its parts, which stands at the end of a workbook');
+}
+
+/** APPNOTE 4.3.14 and 4.3.15. */
+async function readEnd64(file: RandomAccess, endStart: number, fault: XlsxFault) {
+  const locator = endStart < 20 ? Buffer.alloc(0) : await file.read(endStart - 20, 20);
+  if (locator.length < 20 || locator.readUInt32LE(0) !== 0x07064b50) throw damaged(fault);
+  const record = await file.read(Number(locator.readBigUInt64LE(8)), 56);
+  if (record.length < 56 || record.readUInt32LE(0) !== 0x06064b50) throw damaged(fault);
+  return {
+    count: Number(record.readBigUInt64LE(32)),
+    length: Number(record.readBigUInt64LE(40)),
+    start: Number(record.readBigUInt64LE(48)),
+  };
+}
+
+function readEntry(header: Buffer, fault: XlsxFault): Omit<ZipEntry, 'next'> {
+  const central = withoutZip64(header, fault);
+  return {
+    name: central
+      .toString('utf8', centralLength, centralLength + central.readUInt16LE(28))
+      .replaceAll('\\', '/')
+      .replace(/^\/+/, ''),
+    method: central.readUInt16LE(10),
+    encrypted: (central.readUInt16LE(8) & 1) !== 0,
+    crc: central.readUInt32LE(16),
+    compressedSize: central.readUInt32LE(20),
+    size: central.readUInt32LE(24),
+    start: central.readUInt32LE(42),
+    central,
+  };
+}
+
+/**
+ * The header with its numbers in their usual places: some programs write the large form for small files too.
+ * APPNOTE 4.5.3: the extra field holds, in this order, only those numbers that are not in their place.
+ */
+function withoutZip64(header: Buffer, fault: XlsxFault): Buffer {
+  const moved = [24, 20, 42].filter((place) => header.readUInt32LE(place) === saturated);
+  if (moved.length === 0) return header;
+  const extraStart = centralLength + header.readUInt16LE(28);
+  const extraEnd = extraStart + header.readUInt16LE(30);
+  for (let at = extraStart; at + 4 <= extraEnd; at += 4 + header.readUInt16LE(at + 2)) {
+    const end = at + 4 + header.readUInt16LE(at + 2);
+    if (header.readUInt16LE(at) !== 1 || end > extraEnd) continue;
+    if (at + 4 + 8 * moved.length > end) break;
+    const plain = Buffer.concat([header.subarray(0, at), header.subarray(end)]);
+    plain.writeUInt16LE(extraEnd - extraStart - (end - at), 30);
+    for (const [index, place] of moved.entries()) {
+      const value = header.readBigUInt64LE(at + 4 + 8 * index);
+      if (value >= BigInt(saturated)) throw fault('has a part of more than 4 GB');
+      plain.writeUInt32LE(Number(value), place);
+    }
+    return plain;
+  }
+  throw damaged(fault);
+}
+
+function withNext(found: readonly Omit<ZipEntry, 'next'>[], end: number, fault: XlsxFault): ZipEntry[] {
+  const starts = found.map((entry) => entry.start).toSorted((a, b) => a - b);
+  const next = new Map(starts.map((start, index) => [start, starts[index + 1] ?? end]));
+  const names = new Set<string>();
+  return found.map((entry) => {
+    const until = next.get(entry.start) ?? end;
+    // Files that lie on top of each other are how a small zip unpacks to petabytes.
+    if (entry.start + localLength + entry.compressedSize > until) throw damaged(fault);
+    const key = entry.name.toLowerCase();
+    if (names.has(key)) throw fault(`is damaged: it has two parts named ${JSON.stringify(entry.name)}`);
+    names.add(key);
+    return { ...entry, next: until };
+  });
+}

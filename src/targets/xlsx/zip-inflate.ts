@@ -1,0 +1,73 @@
+import { pipeline } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import type { XlsxFault } from './fault.ts';
+import type { RandomAccess, ZipEntry } from './zip-directory.ts';
+import { localLength, localSignature } from './zip-format.ts';
+
+const chunkBytes = 64 * 1024;
+
+/** A part that small may be packed as tightly as it likes; above it, more than 400:1 is no sheet but a bomb. */
+const harmlessBytes = 32 * 1024 * 1024;
+const mostRatio = 400;
+
+/**
+ * The content of one file of a zip, in chunks; checked against the length and the checksum that the zip gives.
+ * @param most bytes that it may have unpacked
+ * @throws what `fault` makes, for anything that cannot be unpacked whole.
+ */
+export async function* inflated(
+  file: RandomAccess,
+  entry: ZipEntry,
+  most: number,
+  fault: XlsxFault,
+): AsyncGenerator<Buffer> {
+  const part = JSON.stringify(entry.name);
+  if (entry.encrypted) throw fault('is encrypted', 'Save it without a password.');
+  if (entry.method !== 0 && entry.method !== 8) throw fault(`has a part ${part} packed in an unknown way`);
+  const bomb = entry.size > harmlessBytes && entry.size > mostRatio * entry.compressedSize;
+  if (entry.size > most || bomb) {
+    throw fault(`has a part ${part} of ${entry.size} bytes unpacked, more than leadsync reads`);
+  }
+  const broken = (cause?: unknown) =>
+    fault(`is damaged: its part ${part} cannot be unpacked`, undefined, cause);
+  const header = await file.read(entry.start, localLength);
+  if (header.length < localLength || header.readUInt32LE(0) !== localSignature) throw broken();
+  const start = entry.start + localLength + header.readUInt16LE(26) + header.readUInt16LE(28);
+  if (start + entry.compressedSize > entry.next) throw broken();
+
+  const packed = chunksOf(file, start, start + entry.compressedSize);
+  let size = 0;
+  let crc = 0;
+  try {
+    for await (const chunk of entry.method === 0 ? packed : inflate(packed)) {
+      size += chunk.length;
+      if (size > entry.size) break;
+      crc = crc32(chunk, crc);
+      yield chunk;
+    }
+  } catch (error) {
+    throw isZlibFault(error) ? broken(error) : error;
+  }
+  if (size !== entry.size || crc !== entry.crc) throw broken();
+}
+
+async function* chunksOf(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end; ) {
+    const chunk = await file.read(position, Math.min(chunkBytes, end - position));
+    if (chunk.length === 0) return;
+    position += chunk.length;
+    yield chunk;
+  }
+}
+
+async function* inflate(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // What goes wrong in either reaches the loop as well.
+  const unpacking = pipeline(packed, createInflateRaw({ chunkSize: 2 * chunkBytes }), () => undefined);
+  for await (const chunk of unpacking as AsyncIterable<Buffer>) yield chunk;
+}
+
+function isZlibFault(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
+  );
+}

@@ -1,0 +1,64 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { apply } from '../../../jobs/apply.ts';
+import { plan } from '../../../jobs/plan.ts';
+import { sendDigest } from '../../../jobs/send-digest.ts';
+import { sendReminder } from '../../../jobs/send-reminder.ts';
+import { sync } from '../../../jobs/sync.ts';
+import { openQueues } from '../../../src/queue/queue.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { Workspace } from '../../support/workspace.ts';
+import { never } from '../leads-api/leads-api-server.ts';
+
+test('a job that nobody wrote is done by nobody, whatever it is called', async () => {
+  const database = await createTestDatabase();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => database.drop());
+  const backend = { kind: 'postgres', connectionString: database.url } as const;
+  const queues = stack.use(await openQueues(backend, pino({ level: 'silent' }), 1));
+  const queue = queues.queue('test');
+  stack.use(queue.work({ known: async () => ({ done: {} }) }));
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const job = await queue.add(name, { done: 'yes' });
+    await expect(job.finished(never)).rejects.toMatchObject({ code: 'queue.job-failed' });
+  }
+});
+
+test('a payload that nobody wrote is refused before anything is done for it', async () => {
+  await using workspace = await Workspace.open();
+  await using app = await workspace.openApp();
+  const job = { requestedAt: Date.now() };
+  const foreign: unknown[] = [
+    null,
+    'main',
+    { connection: ['main'] },
+    { connection: 'main', patience: '3; drop' },
+  ];
+  for (const handle of [sync, plan, apply, sendReminder, sendDigest]) {
+    for (const payload of foreign)
+      await expect(handle(app, payload, job, never)).rejects.toMatchObject({ name: 'ZodError' });
+  }
+  const elsewhere = { connection: '__proto__', allow: [], patience: 1 };
+  await expect(sync(app, elsewhere, job, never)).rejects.toThrow('not configured');
+  expect(workspace.sandbox.log).toEqual([]);
+});
+
+test('a crash prints what happened, and nothing that hangs on the error', async () => {
+  await using workspace = await Workspace.open();
+  const crash = `const waiting = setInterval(() => {
+    if (process.listenerCount('SIGTERM') === 0) return;
+    clearInterval(waiting);
+    const args = [process.env.CRASH_PASSWORD];
+    Promise.reject(Object.assign(new Error('boom'), { command: { name: 'auth', args } }));
+  });`;
+  const env = {
+    CRASH_PASSWORD: 'not-to-be-seen',
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}`,
+  };
+  // The process itself looks for its secrets in what it printed.
+  const { code, stderr } = await workspace.start(['worker'], { env }).ended;
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^leadsync: boom \[internal\]\nError: boom\n {4}at /),
+  ]);
+});

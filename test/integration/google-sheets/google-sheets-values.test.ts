@@ -1,0 +1,385 @@
+import { describe, expect, test } from 'vitest';
+import { sameCell } from '../../../src/core/lead/value.ts';
+import type { SheetsPerson } from '../../stand-ins/google-sheets/person.ts';
+import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
+import { append, headings, never, readAll, update, verdict } from '../../contract/target-harness.ts';
+
+const bare = ['id-a', 'Anna AG', '', '', '', ''];
+
+describe('texts', () => {
+  const texts = [
+    '=1+1',
+    '+49 30 1234',
+    '-5',
+    "'quoted",
+    '@name',
+    '0042',
+    '12345678901234567890',
+    '2026-11-21',
+    '1-2',
+    'TRUE',
+    '1e5',
+    'a\nb',
+    ' padded ',
+    '5 %',
+    '🦊',
+  ];
+
+  test('stay what they are, in new rows and in old ones', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    const target = harness.target();
+    const changes = texts.map((text, n) => append(`id-${n}`, { name: text, city: text }));
+    expect((await target.write(changes, never())).map(verdict)).toEqual(texts.map(() => 'done'));
+    expect((await readAll(target)).slice(1).map(({ cells }) => cells['name'])).toEqual(texts);
+    const updates = texts.map((text, n) =>
+      update(`id-${n}`, { city: text }, { city: `${text}!`, name: `=${text}` }),
+    );
+    expect((await target.write(updates, never())).map(verdict)).toEqual(texts.map(() => 'done'));
+    expect((await readAll(target)).slice(1).map(({ cells }) => cells['name'])).toEqual(
+      texts.map((text) => `=${text}`),
+    );
+    expect(
+      harness
+        .show()
+        ?.slice(2)
+        .map((row) => row[3]),
+    ).toEqual(texts.map((text) => `${text}!`));
+  });
+
+  test('a date that somebody types where a text belongs is read as it shows, and is left alone', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare, ['id-b', 'Bert BV', '', '', '', '']]);
+    const { person } = harness.sandbox;
+    person.type('Leads', 1, 3, '2026-11-21');
+    person.type('Leads', 2, 3, '250');
+    const cities = async () => (await readAll(harness.target())).map(({ cells }) => cells['city']);
+    expect(await cities()).toEqual(['2026-11-21', '250']);
+    expect(harness.show()?.[1]?.[3]).toBe('2026-11-21');
+    const change = update('id-a', { city: '2026-11-21' }, { city: 'Rome' });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect(await cities()).toEqual(['Rome', '250']);
+    // A number in its place would be a day of 1900.
+    person.type('Leads', 1, 3, '2026-11-22');
+    const number = update('id-a', { city: '2026-11-22' }, { city: '12' });
+    expect((await harness.target().write([number], never())).map(verdict)).toEqual(['done']);
+    expect(await cities()).toEqual(['12', '250']);
+    expect(harness.show()?.[1]?.[3]).toBe('12');
+  });
+
+  test('what a cell cannot keep is held, and what it just keeps is written', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings]);
+    const values = ['x'.repeat(50_000), 'x'.repeat(50_001), 'a\0b', '\uD800', '#N/A'];
+    const outcomes = await harness.target().write(
+      values.map((name, n) => append(`id-${n}`, { name })),
+      never(),
+    );
+    expect(outcomes.map(verdict)).toEqual([
+      'done',
+      ...Array.from({ length: 3 }, () => 'target.value-not-storable'),
+      'done',
+    ]);
+  });
+
+  test('numbers, truths and errors that people type', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare, bare.with(0, 'id-b'), bare.with(0, 'id-c')]);
+    const { person } = harness.sandbox;
+    for (const [row, text] of ['0', 'FALSE', '1234.5'].entries()) person.type('Leads', row + 1, 3, text);
+    person.type('Leads', 3, 4, 'TRUE');
+    person.type('Leads', 2, 4, '12');
+    person.type('Leads', 1, 1, '=1/0');
+    const rows = await readAll(harness.target());
+    expect(rows.map(({ cells }) => cells['city'])).toEqual(['0', 'FALSE', '1234.5']);
+    expect(rows.map(({ cells }) => cells['due'])).toEqual([
+      null,
+      { unreadable: '12' },
+      { unreadable: 'TRUE' },
+    ]);
+    expect(rows[0]?.cells['name']).toEqual({ unreadable: 'formula =1/0 (shows #DIV/0!)', why: 'formula' });
+    const outcomes = await harness
+      .target()
+      .write([update('id-c', { city: '1234.5' }, { city: '1300' })], never());
+    expect(outcomes.map(verdict)).toEqual(['done']);
+    // It is a number still: the user's own formulas count it.
+    person.type('Leads', 3, 2, '=D4*2');
+    expect(harness.show()?.[3]?.[2]).toBe('2600');
+  });
+
+  test('an id that a person typed as a number is found', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    harness.sandbox.person.type('Leads', 1, 0, '4711');
+    const outcomes = await harness
+      .target()
+      .write([update('4711', { name: 'Anna AG' }, { city: 'Rome' })], never());
+    expect(outcomes.map(verdict)).toEqual(['done']);
+  });
+});
+
+test('rows that are sorted while they are read are noticed, though their ids are numbers', async () => {
+  await using harness = await makeGoogleSheetsHarness();
+  harness.edit(() => [headings, bare, bare]);
+  const { sandbox } = harness;
+  for (const row of [1, 2]) {
+    sandbox.person.type('Leads', row, 0, `471${row}`);
+    sandbox.person.type('Leads', row, 3, `=${row}`);
+  }
+  let reads = 0;
+  sandbox.before = ({ method }) => {
+    if (method === 'spreadsheets.values.batchGet' && ++reads === 2)
+      sandbox.person.sortRange('Leads', 'A2:F3', 0, false);
+  };
+  await expect(harness.target().open({ create: false }, never())).rejects.toMatchObject({
+    code: 'target.changed',
+    retry: 'now',
+  });
+});
+
+describe('rows that are only prepared', () => {
+  test.each([
+    ['check boxes', () => 'FALSE'],
+    ['formulas', (row: number) => `=B${row + 1}&""`],
+  ])('with %s are none, and new rows come before them', async (_, prepared) => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    for (let row = 1; row < 6; row++) harness.sandbox.person.type('Leads', row, 3, prepared(row));
+    expect((await readAll(harness.target())).map(({ leadId }) => leadId)).toEqual(['id-a']);
+    const change = append('id-b', { name: 'Bert' });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect(harness.show()?.map(([id]) => id)).toEqual(
+      prepared(1) === 'FALSE' ? ['Lead ID', 'id-a', 'id-b', '', '', '', ''] : ['Lead ID', 'id-a', 'id-b'],
+    );
+    // What somebody types there is a row.
+    harness.sandbox.person.type('Leads', 4, 1, 'Carla');
+    expect((await readAll(harness.target())).map(({ row }) => row)).toEqual([2, 3, 5]);
+  });
+});
+
+describe('moments', () => {
+  const moments = (timeZone: string): readonly string[] =>
+    timeZone === 'Europe/Berlin'
+      ? [
+          '2026-10-25T00:30:00.000Z',
+          '2026-10-25T01:30:00.000Z',
+          '2026-03-29T01:00:00.000Z',
+          '2026-11-21T08:30:15.123Z',
+          '1890-01-01T00:00:00.000Z',
+          '1900-01-15T00:00:00.000Z',
+        ]
+      : [
+          '2026-04-04T14:45:00.000Z',
+          '2026-04-04T15:15:00.000Z',
+          '2026-10-03T15:30:00.000Z',
+          '2026-11-21T08:30:15.123Z',
+        ];
+
+  test.each(
+    ['Europe/Berlin', 'Australia/Lord_Howe'].flatMap((zone) =>
+      (['native', 'iso'] as const).map((dates) => [zone, dates] as const),
+    ),
+  )('in %s, %s, come back as they were, the hours that come twice too', async (timeZone, dates) => {
+    await using harness = await makeGoogleSheetsHarness({ timeZone, dates });
+    const target = harness.target();
+    await target.open({ create: true }, never());
+    const values = moments(timeZone);
+    const outcomes = await target.write(
+      values.map((due, n) => append(`id-${n}`, { due })),
+      never(),
+    );
+    expect(outcomes.map(verdict)).toEqual(values.map(() => 'done'));
+    expect((await readAll(harness.target())).map(({ cells }) => cells['due'])).toEqual(values);
+    const again = values.map((due, n) =>
+      update(`id-${n}`, { due }, { due: values[(n + 1) % values.length] ?? null }),
+    );
+    expect((await target.write(again, never())).map(verdict)).toEqual(values.map(() => 'done'));
+    expect((await readAll(harness.target())).map(({ cells }) => cells['due'])).toEqual(
+      again.map((change) => 'values' in change && change.values['due']),
+    );
+  });
+
+  test.each([
+    ['en_US', '2026-03-04T00:00:00.000Z'],
+    ['en_GB', '2026-04-03T00:00:00.000Z'],
+    ['de_DE', '2026-04-03T00:00:00.000Z'],
+  ])('a text 03/04/2026 is meant as in the locale %s', async (locale, instant) => {
+    await using harness = await makeGoogleSheetsHarness({ timeZone: 'UTC', locale });
+    harness.edit(() => [headings, bare.with(4, '03/04/2026')]);
+    expect((await readAll(harness.target()))[0]?.cells['due']).toBe(instant);
+  });
+
+  test('what a person types as a date is that moment, in the spreadsheet time zone, and does not change', async () => {
+    await using harness = await makeGoogleSheetsHarness({ dates: 'native' });
+    harness.edit(() => [headings, bare]);
+    harness.sandbox.person.type('Leads', 1, 4, '2026-11-21 09:30');
+    const [row] = await readAll(harness.target());
+    expect(row?.cells['due']).toBe('2026-11-21T08:30:00.000Z');
+    harness.sandbox.person.setTimeZone('Asia/Tokyo');
+    expect((await readAll(harness.target()))[0]?.cells['due']).toBe('2026-11-21T00:30:00.000Z');
+    expect(sameCell(row?.cells['due'] ?? null, '2026-11-21T08:30:00.000Z')).toBe(true);
+  });
+});
+
+describe('the formats of a tab that was there', () => {
+  const due = '2026-12-01T08:00:00.000Z';
+  const columns = ['Lead ID', 'Company', 'City', 'Next follow-up'];
+  const dueCells = (harness: Awaited<ReturnType<typeof makeGoogleSheetsHarness>>) =>
+    harness.sandbox.person
+      .grid('Leads')
+      ?.slice(1)
+      .map((row) => row[3]);
+
+  async function existing(type: (person: SheetsPerson) => void) {
+    const harness = await makeGoogleSheetsHarness({ dates: 'native', tabs: ['Leads'] });
+    for (const [column, heading] of columns.entries())
+      harness.sandbox.person.type('Leads', 0, column, heading);
+    for (const row of [1, 2, 3]) harness.sandbox.person.type('Leads', row, 0, `id-${row}`);
+    type(harness.sandbox.person);
+    await harness.target().open({ create: true }, never());
+    return harness;
+  }
+  const setDue = async (harness: Awaited<ReturnType<typeof existing>>, row: number) => {
+    const before = (await readAll(harness.target()))[row - 1]?.cells['due'] ?? null;
+    const change = update(`id-${row}`, { due: before }, { due });
+    expect((await harness.target().write([change], never())).map(verdict)).toEqual(['done']);
+    expect((await readAll(harness.target()))[row - 1]?.cells['due']).toBe(due);
+  };
+
+  test('stay, and a date is written where dates stand', async () => {
+    await using harness = await existing((person) => {
+      person.setNumberFormat('Leads', 'D3:D6', 'DATE', 'dd.mm.yyyy');
+      person.type('Leads', 2, 3, '2026-11-24');
+    });
+    expect(dueCells(harness)).toEqual(['', '24.11.2026', '']);
+    await setDue(harness, 2);
+    await setDue(harness, 3);
+    expect(dueCells(harness)).toEqual(['', '01.12.2026', '01.12.2026']);
+  });
+
+  test('without any date: moments are texts', async () => {
+    await using harness = await existing(() => {});
+    await setDue(harness, 2);
+    expect((await harness.target().write([append('id-4', { due })], never())).map(verdict)).toEqual(['done']);
+    expect(dueCells(harness)).toEqual(['', due, '', due]);
+  });
+
+  test('with a text among the dates: it stays text', async () => {
+    await using harness = await existing((person) => {
+      person.type('Leads', 1, 3, '2026-11-24');
+      person.setNumberFormat('Leads', 'D3', 'TEXT');
+      person.type('Leads', 2, 3, '2026-11-25');
+    });
+    await setDue(harness, 2);
+    await setDue(harness, 1);
+    expect(dueCells(harness)?.[1]).toBe(due);
+    expect(dueCells(harness)?.[0]).not.toBe(due);
+  });
+});
+
+describe('values that the spreadsheet refuses', () => {
+  test('stand alone after halving, are held with its words, and are not looked for again', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    const rows = Array.from({ length: 16 }, (_, n) => bare.with(0, `id-${n}`));
+    harness.edit(() => [headings, ...rows]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome', 'Bonn']);
+    const target = harness.target();
+    const changes = [
+      ...rows.map(([id = ''], n) =>
+        update(id, { city: null }, { city: n === 11 ? 'Atlantis' : 'Rome', name: `New ${n}` }),
+      ),
+      append('id-n', { city: 'Rome' }),
+      append('id-m', { city: 'Nowhere' }),
+    ];
+    const outcomes = await target.write(changes, never());
+    expect(outcomes.map(verdict)).toEqual(
+      changes.map((_, n) => (n === 11 || n === 17 ? 'target.value-not-storable' : 'done')),
+    );
+    expect(outcomes[11]).toMatchObject({ status: 'held', message: expect.stringContaining('D13') });
+    // Of the refused row the other cell is written.
+    expect(harness.show()?.[12]).toEqual(['id-11', 'New 11', '', '', '', '']);
+    expect(
+      harness
+        .show()
+        ?.map(([id]) => id)
+        .slice(16),
+    ).toEqual(['id-15', 'id-n']);
+
+    const from = harness.sandbox.requests.length;
+    expect(await target.write(changes, never())).toEqual(outcomes);
+    expect(harness.sandbox.requests.slice(from).every(({ kind }) => kind !== 'write')).toBe(true);
+    // Another value of the same cell is another matter.
+    const other = update('id-11', { city: null }, { city: 'Bonn' });
+    expect((await target.write([other], never())).map(verdict)).toEqual(['done']);
+  });
+
+  test('more of them than are looked for one by one are held together, within the quota', async () => {
+    let now = 0;
+    const clock = { now: () => now, random: () => 0.5 };
+    await using harness = await makeGoogleSheetsHarness({ quotas: { reads: 60, writes: 60 }, clock });
+    const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
+    harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D400', ['Rome']);
+    const target = harness.target({ clock, readsPerMinute: 60, writesPerMinute: 60 });
+    await target.open({ create: true }, never());
+    // Refused are all with an odd number, which every small group has.
+    const changes = ids.map((id, n) => update(id, { city: null }, { city: n % 2 ? 'Atlantis' : 'Rome' }));
+    let tries = 0;
+    const outcomes = await (async () => {
+      for (;;) {
+        try {
+          tries++;
+          return await target.write(changes, never());
+        } catch (error) {
+          if (tries > 3) throw error;
+          now += 61_000;
+        }
+      }
+    })();
+    expect(harness.sandbox.requests.filter(({ kind }) => kind === 'write').length).toBeLessThan(60);
+    const held = outcomes.filter(({ status }) => status === 'held');
+    expect(held.length).toBeGreaterThanOrEqual(150);
+    expect(outcomes.filter((_, n) => n % 2 === 1).map(verdict)).toEqual(
+      Array.from({ length: 150 }, () => 'target.value-not-storable'),
+    );
+    expect(held.at(-1)).toMatchObject({ message: expect.stringContaining('together with others') });
+    // What is said to be done is there.
+    const cities = harness
+      .show()
+      ?.slice(1)
+      .map((row) => row[3]);
+    expect(cities).toEqual(outcomes.map(({ status }) => (status === 'done' ? 'Rome' : '')));
+  });
+
+  test('a fault in the middle of looking for them loses none that was found', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    const ids = Array.from({ length: 8 }, (_, n) => `id-${n}`);
+    harness.edit(() => [headings, ...ids.map((id) => bare.with(0, id))]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome']);
+    const changes = ids.map((id) => update(id, { city: null }, { city: 'Atlantis' }));
+    const target = harness.target();
+    let writes = 0;
+    harness.sandbox.before = ({ method }) =>
+      method === 'spreadsheets.values.batchUpdate' && ++writes === 12 ? { status: 503 } : undefined;
+    await expect(target.write(changes, never())).rejects.toMatchObject({ code: 'target.unavailable' });
+    expect((await target.write(changes, never())).map(verdict)).toEqual(
+      ids.map(() => 'target.value-not-storable'),
+    );
+    // 15 are needed to find eight of eight; none is found twice but that of which the reply was lost.
+    expect(writes).toBeLessThan(20);
+  });
+
+  test('are tried again by the next run: somebody may have corrected the rule', async () => {
+    await using harness = await makeGoogleSheetsHarness();
+    harness.edit(() => [headings, bare]);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', ['Rome']);
+    const target = harness.target();
+    const changes = [update('id-a', { city: null }, { city: 'Atlantis' })];
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['target.value-not-storable']);
+    harness.sandbox.person.setValidation('Leads', 'D2:D100', null);
+    await target.open({ create: false }, never());
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['target.value-not-storable']);
+    await target.open({ create: true }, never());
+    expect((await target.write(changes, never())).map(verdict)).toEqual(['done']);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import type { App } from '../../../src/app.ts';
+import { runJob } from '../../../src/cli/run-job.ts';
+import { workReminders } from '../../../src/worker/work-reminders.ts';
+import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
+import type { SyncReport } from '../../../src/sync/report.ts';
+import { Exposition } from '../../support/exposition.ts';
+import { promtool } from '../../support/promtool.ts';
+import { hasRedis, startRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+import { connectionName as connection, Workspace } from '../../support/workspace.ts';
+
+const never = new AbortController().signal;
+
+/** A sync on the path of every night, through the queue. */
+async function sync(app: App): Promise<SyncReport> {
+  const run = await runJob(app, connection, { job: 'sync', allow: [] }, never);
+  return run.report as SyncReport;
+}
+
+async function scrape(app: App): Promise<Exposition> {
+  return new Exposition(await app.metrics.render());
+}
+
+/** How often the service answered with each status, as it counts them itself. */
+function repliesOf({ sandbox }: Workspace): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of sandbox.log) {
+    const key = String(status ?? 'unfinished');
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test('after nights with a 429, an edit that is held, one that is put off, and a mail: the numbers are those of the database and the service', async () => {
+  await using workspace = await Workspace.open({
+    sandbox: { leads: 5, faults: parseFaults('429:once=1,retryAfter=1') },
+    connection: { reminders: { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'UTC' } },
+  });
+  const { sandbox, sheet, database } = workspace;
+  const [held, late, mailed] = sandbox.leads.list();
+  sandbox.leads.edit(mailed?.id ?? '', { nextFollowUpAt: new Date(Date.now() - 5_000).toISOString() });
+  await using app = await workspace.openApp();
+  const before = await app.metrics.render();
+  expect(new Exposition(before).value('leadsync_last_success_age_seconds', { connection })).toBe(
+    Number.POSITIVE_INFINITY,
+  );
+
+  await using _mails = workReminders(app);
+  expect(await sync(app)).toMatchObject({ status: 'succeeded' });
+  await until('the mail is sent', async () => {
+    const { rowCount } = await database.pool.query(`select from reminders where state = 'sent'`);
+    return rowCount === 1;
+  });
+  sandbox.leads.edit(held?.id ?? '', { stage: 'won' });
+  sheet.edit((row) => row['Lead ID'] === held?.id, { Stage: 'lost' });
+  sheet.edit((row) => row['Lead ID'] === late?.id, { City: 'Köln' });
+  sandbox.set({ faults: parseFaults('503:every=1,on=PATCH') });
+  const report = await sync(app);
+  expect(report).toMatchObject({ status: 'partial', held: 1, putOff: 1 });
+
+  const page = await scrape(app);
+  const value = (name: string, labels: Record<string, string> = {}): number | undefined =>
+    page.value(`leadsync_${name}`, labels);
+  expect(page.all('leadsync_scrape_error').every((sample) => sample.value === 0)).toBe(true);
+  expect(value('runs', { connection, mode: 'sync', status: 'succeeded' })).toBe(1);
+  expect(value('runs', { connection, mode: 'sync', status: 'partial' })).toBe(1);
+  expect(value('runs', { connection, mode: 'sync', status: 'failed' })).toBe(0);
+  expect(value('last_run_status', { connection, status: 'partial' })).toBe(1);
+  expect(value('last_run_status', { connection, status: 'succeeded' })).toBe(0);
+  expect(value('run_open', { connection, mode: 'sync' })).toBe(0);
+  expect(value('held_items', { connection })).toBe(1);
+  for (const clock of [
+    { clock: 'worker', connection: '' },
+    { clock: 'service', connection },
+  ])
+    expect(Math.abs(value('clock_ahead_seconds', clock) ?? Number.NaN), clock.clock).toBeLessThan(2);
+  expect(value('last_run_put_off', { connection })).toBe(1);
+  expect(value('last_run_records', { connection, side: 'leads' })).toBe(5);
+  expect(value('last_run_requests', { connection, side: 'leads' })).toBe(report.requests.leads);
+  expect(value('last_run_waited_seconds', { connection })).toBeCloseTo(report.waitedMs / 1000, 2);
+
+  const { rows } = await database.pool.query<{ kind: string; state: string; count: number; at: number }>(
+    `select a.kind, case a.kind when 'hold' then 'held' else a.state end as state, count(*)::int as count, extract(epoch from r.finished_at)::float8 as at
+     from actions a join runs r on r.id = a.run_id where r.id = $1 group by 1, 2, 4`,
+    [report.runId],
+  );
+  expect(rows.map(({ kind, state }) => `${kind} ${state}`).toSorted()).toEqual([
+    'hold held',
+    'update-lead put-off',
+  ]);
+  for (const { kind, state, count, at } of rows) {
+    expect(value('last_run_actions', { connection, kind, state })).toBe(count);
+    expect(value('last_success_timestamp_seconds', { connection })).toBeCloseTo(at, 2);
+  }
+  expect(value('last_success_age_seconds', { connection })).toBeLessThan(60);
+
+  const replies = Object.fromEntries(
+    page
+      .all('leadsync_requests_total', { connection, side: 'leads' })
+      .filter((sample) => sample.value > 0)
+      .map((sample) => [sample.labels['status'], sample.value]),
+  );
+  expect(replies).toEqual(repliesOf(workspace));
+  expect(replies).toMatchObject({ '429': 1 });
+  expect(value('waits_total', { connection, reason: 'throttled' })).toBe(1);
+  expect(value('wait_seconds_total', { connection, reason: 'throttled' })).toBeGreaterThan(0.5);
+  expect(value('waits_total', { connection, reason: 'fault' })).toBe(2);
+  const until429 = value('throttled_until_timestamp_seconds', { connection }) ?? 0;
+  expect(until429).toBeGreaterThan(Date.now() / 1000 - 60);
+
+  expect(value('reminders', { connection, kind: 'reminder', state: 'sent' })).toBe(1);
+  expect(value('reminder_lateness_seconds', { connection, kind: 'reminder' })).toBe(0);
+  expect(
+    value('reminder_sent_lateness_seconds', { connection, kind: 'reminder', stat: 'max' }),
+  ).toBeGreaterThan(5);
+  expect(value('requests_total', { side: 'mail', status: 'sent' })).toBe(1);
+  expect(value('queue_jobs', { queue: `sync-${connection}`, state: 'waiting' })).toBe(0);
+  const { version } = page.all('leadsync_build_info')[0]?.labels ?? {};
+  expect(version).toMatch(/^\d+\.\d+\.\d+/);
+
+  const text = await app.metrics.render();
+  for (const { id, companyName } of sandbox.leads.list() as { id: string; companyName: string }[]) {
+    expect(text).not.toContain(id);
+    expect(text).not.toContain(companyName);
+  }
+  expect(text).not.toContain('anna@');
+  expect(text).not.toContain(sandbox.apiKey);
+  if (promtool === null) return;
+  const { output } = await promtool(['check', 'metrics'], text);
+  expect(output.trim()).toBe('');
+});
+
+describe.each([
+  { where: 'Postgres', start: async () => undefined },
+  ...(hasRedis ? [{ where: 'Redis', start: startRedis }] : []),
+])('the queues in $where', ({ start }) => {
+  test('tell how many jobs wait in them', async () => {
+    await using redis = await start();
+    await using workspace = await Workspace.open({ ...(redis && { redis }) });
+    await using app = await workspace.openApp();
+    const queue = app.queues.queue('sync-main');
+    await queue.add('sync', {});
+    for (const id of ['one', 'two']) await queue.add('sync', {}, { id, delayMs: 60_000 });
+    const page = await scrape(app);
+    const jobs = page.all('leadsync_queue_jobs').map(({ labels, value }) => ({ ...labels, value }));
+    const of = { queue: 'sync-main' };
+    expect(jobs).toEqual([
+      { ...of, state: 'waiting', value: 1 },
+      { ...of, state: 'active', value: 0 },
+      { ...of, state: 'delayed', value: 2 },
+      { ...of, state: 'failed', value: 0 },
+    ]);
+  });
+});
+
+describe('a scrape', () => {
+  test('that finds some figures unreadable shows the others and says which are missing, and comes back', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+    await workspace.sync();
+    await using app = await workspace.openApp();
+    const { pool } = workspace.database;
+    await pool.query(`alter table held rename to held_away`);
+    const broken = await scrape(app);
+    expect(broken.value('leadsync_scrape_error', { source: 'held' })).toBe(1);
+    expect(broken.all('leadsync_held_items')).toEqual([]);
+    expect(broken.value('leadsync_scrape_error', { source: 'runs' })).toBe(0);
+    expect(broken.value('leadsync_runs', { connection, mode: 'sync', status: 'succeeded' })).toBe(1);
+
+    await pool.query(`alter table held_away rename to held`);
+    await until('the figures are back', async () => (await scrape(app)).value('leadsync_held_items') === 0);
+    expect((await scrape(app)).value('leadsync_scrape_error', { source: 'held' })).toBe(0);
+  });
+
+  test('that waits for a lock is given up in time and holds up nobody; many at once are one', async () => {
+    await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+    await workspace.sync();
+    await using app = await workspace.openApp();
+    const locker = await workspace.database.pool.connect();
+    try {
+      await locker.query(`begin; lock table held`);
+      const from = performance.now();
+      const pages = Array.from({ length: 20 }, () => app.metrics.render());
+      const [first, ...others] = await Promise.all(pages);
+      expect(performance.now() - from).toBeLessThan(9_000);
+      expect(others.every((page) => page === first)).toBe(true);
+      const page = new Exposition(first ?? '');
+      expect(page.value('leadsync_scrape_error', { source: 'held' })).toBe(1);
+      expect(page.value('leadsync_reminder_lateness_seconds', { kind: 'reminder' })).toBe(0);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+  });
+});

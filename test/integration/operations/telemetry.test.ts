@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { CliProcess } from '../../support/cli.ts';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import { until } from '../../support/until.ts';
+import { connectionName as connection, Workspace } from '../../support/workspace.ts';
+
+interface Line {
+  readonly msg: string;
+  readonly trace_id?: string;
+}
+
+function logged(stderr: string): Line[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** Waits until the worker, at its start, has made up for the last night. */
+async function isSynced({ database }: Workspace, worker: CliProcess): Promise<void> {
+  await until('the worker is ready', () => worker.stderr.includes('worker is ready'));
+  await until('it has synced', async () => {
+    const { rowCount } = await database.pool.query(`select from runs where status = 'succeeded'`);
+    return rowCount === 1;
+  });
+}
+
+test('a worker’s sync is a trace: the job, each phase of the run, and the log lines; at SIGTERM all is sent, and no secret in it', async () => {
+  await using collector = await startOtlpReceiver();
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const worker = workspace.start(['worker'], {
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=sales',
+      LOG_LEVEL: 'debug',
+    },
+  });
+  await isSynced(workspace, worker);
+  const { code, stdout, stderr } = await worker.kill('SIGTERM');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+
+  const phases = collector.spans.filter(({ attributes }) => attributes['phase'] !== undefined);
+  expect(phases.map(({ name }) => name)).toEqual([
+    'pull',
+    'read',
+    'plan',
+    'push-leads',
+    'push-rows',
+    'receipt',
+  ]);
+  for (const { name, attributes, service } of phases) {
+    expect(attributes).toEqual({ connection, run: 1, phase: name, round: 1 });
+    expect(service).toBe('leadsync');
+  }
+  const [pull] = phases;
+  const job = collector.spans.find(({ spanId }) => spanId === pull?.parentSpanId);
+  expect(job?.attributes).toMatchObject({
+    'bullmq.queue.name': `sync-${connection}`,
+    'bullmq.job.name': 'sync',
+  });
+  expect(new Set(phases.map(({ traceId, parentSpanId }) => `${traceId} ${parentSpanId}`)).size).toBe(1);
+  expect(
+    logged(stderr)
+      .filter(({ msg }) => msg === 'step')
+      .map((line) => line.trace_id),
+  ).toEqual(phases.map(({ traceId }) => traceId));
+  const ofRun = logged(stderr).filter(({ msg }) => msg === 'a sync begins' || msg === 'a sync succeeded');
+  expect(ofRun.map((line) => line.trace_id)).toEqual([pull?.traceId, pull?.traceId]);
+  // Workers that find nothing to do are no trace.
+  const routine = /^(getNextJob|moveStalledJobsToWait|startStalledCheckTimer) /;
+  expect(collector.spans.filter(({ name }) => routine.test(name))).toEqual([]);
+  expect(collector.headers.every((headers) => headers['x-tenant'] === 'sales')).toBe(true);
+
+  const sent = collector.bodies.join('\n');
+  const { LEADS_API_KEY: apiKey, DATABASE_URL: database } = workspace.env;
+  for (const secret of [apiKey, database]) expect(sent).not.toContain(secret);
+  for (const { id, companyName } of workspace.sandbox.leads.list() as { id: string; companyName: string }[]) {
+    expect(sent).not.toContain(id);
+    expect(sent).not.toContain(companyName);
+  }
+});
+
+test('a collector that is silent holds up neither the sync nor the end: SIGTERM is obeyed within 10 s', async () => {
+  await using collector = await startOtlpReceiver({ silent: true });
+  await using workspace = await Workspace.open({ sandbox: { leads: 1 } });
+  const worker = workspace.start(['worker'], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  await isSynced(workspace, worker);
+  const from = performance.now();
+  expect((await worker.kill('SIGTERM')).code).toBe(0);
+  expect(performance.now() - from).toBeLessThan(10_000);
+  expect(collector.bodies.length).toBeGreaterThan(0);
+});
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+
+test.each([
+  [undefined, {}],
+  [true, endpoint],
+  [true, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }],
+  [true, { OTEL_TRACES_EXPORTER: 'otlp' }],
+  [true, { ...endpoint, OTEL_SDK_DISABLED: 'false' }],
+  [undefined, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }],
+  [undefined, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }],
+  [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
+])('traces wanted: %s for %j', async (tracing, env) => {
+  const connection = { LEADS_BASE_URL: 'http://127.0.0.1:9', LEADS_API_KEY: 'key', TARGET: 'leads.csv' };
+  const config = await loadConfig({ env: { ...connection, ...env }, cwd: '/' });
+  expect(config.tracing).toBe(tracing);
+});

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { LeadsyncError } from '../../../src/errors.ts';
+import { describeQueues } from '../../support/queues.ts';
+import { until } from '../../support/until.ts';
+
+const child = fileURLToPath(new URL('queue-child.ts', import.meta.url));
+const never = new AbortController().signal;
+
+describeQueues((at) => {
+  describe('a job that goes back', () => {
+    test.each([400, 250.6, 0.4])(
+      'for itself is not taken again before %d ms; others go on meanwhile',
+      async (ms) => {
+        const queue = at.queues.queue('q');
+        const events: { what: string; at: number }[] = [];
+        const note = (what: string): void =>
+          void events.push({ what, at: performance.timeOrigin + performance.now() });
+        let calls = 0;
+        const requested = new Set<number>();
+        const waiting = await queue.add('waits', {});
+        const other = await queue.add('other', {});
+        await using _worker = queue.work({
+          waits: async (_payload, job) => {
+            requested.add(job.requestedAt);
+            calls += 1;
+            note(`waits ${calls}`);
+            return calls === 1 ? { againAfterMs: ms, wholeQueue: false } : { done: { calls } };
+          },
+          other: async () => {
+            note('other');
+            return { done: {} };
+          },
+        });
+        await other.finished(never);
+        expect(await waiting.finished(never)).toEqual({ calls: 2 });
+        expect(requested.size).toBe(1);
+        const [first, second] = ['waits 1', 'waits 2'].map(
+          (what) => events.find((event) => event.what === what)?.at ?? 0,
+        );
+        expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(Math.floor(ms));
+        if (ms === 400) expect(events.map(({ what }) => what)).toEqual(['waits 1', 'other', 'waits 2']);
+      },
+    );
+
+    test.each([700, 300.5])(
+      'for the whole queue: no job of it is taken before %d ms, by any worker',
+      async (ms) => {
+        await using more = await at.openMore();
+        const taken: { name: string; at: number }[] = [];
+        let limitedAt = 0;
+        const handlers = {
+          limits: async () => {
+            taken.push({ name: 'limits', at: Date.now() });
+            if (limitedAt > 0) return { done: {} };
+            limitedAt = Date.now();
+            return { againAfterMs: ms, wholeQueue: true };
+          },
+          job: async () => {
+            taken.push({ name: 'job', at: Date.now() });
+            return { done: {} };
+          },
+          free: async () => {
+            taken.push({ name: 'free', at: Date.now() });
+            return { done: {} };
+          },
+        };
+        const first = await at.queues.queue('q').add('limits', {});
+        await using _one = at.queues.queue('q').work(handlers);
+        // The handler has answered before BullMQ has stored what it asked for.
+        await until('the limit is stored', async () => limitedAt > 0 && (await at.limitOf('q')) > 0);
+        await using _two = more.queue('q').work(handlers);
+        const jobs = await Promise.all([1, 2, 3].map((nth) => more.queue('q').add('job', { nth })));
+        // A queue of another connection does not wait.
+        await using _three = more.queue('other').work(handlers);
+        const free = await more.queue('other').add('free', {});
+        await free.finished(never);
+        for (const job of [first, ...jobs]) await job.finished(never);
+
+        const later = taken.filter(({ name, at }) => name !== 'free' && at > limitedAt);
+        expect(later.length).toBeGreaterThanOrEqual(4);
+        for (const { at } of later) expect(at - limitedAt).toBeGreaterThanOrEqual(Math.floor(ms));
+      },
+    );
+
+    test('because its worker is disposed: the signal stops it, another worker takes it up', async () => {
+      const queue = at.queues.queue('q');
+      const job = await queue.add('job', {});
+      const reasons: unknown[] = [];
+      let taken = 0;
+      {
+        await using _worker = queue.work({
+          job: async (_payload, _job, stop) => {
+            taken += 1;
+            await once(stop, 'abort');
+            reasons.push(stop.reason);
+            return { againAfterMs: 0, wholeQueue: false };
+          },
+        });
+        await until('the job is taken', () => taken === 1);
+      }
+      expect(reasons).toMatchObject([{ code: 'process.stopping' }]);
+      expect(taken).toBe(1);
+      await using more = await at.openMore();
+      await using _worker = more.queue('q').work({ job: async () => ({ done: { by: 'another' } }) });
+      expect(await job.finished(never)).toEqual({ by: 'another' });
+    });
+
+    test('because its process was killed: another worker takes it up when its lock has run out', async () => {
+      const lockMs = 1_000;
+      await using more = await at.openMore(lockMs);
+      const job = await more.queue('q').add('job', {});
+      const holder = spawn(process.execPath, [child, JSON.stringify(at.backend), 'q', String(lockMs)], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const [said] = (await once(holder.stdout, 'data')) as [Buffer];
+      expect(said.toString()).toBe('taken\n');
+      let taken = 0;
+      await using _worker = more.queue('q').work({
+        job: async () => {
+          taken += 1;
+          return { done: { by: 'another' } };
+        },
+      });
+      // Longer than a lock: the living holder renews it.
+      const next = await more.queue('q').add('job', {}, { delayMs: lockMs * 2 });
+      await next.finished(never);
+      expect(taken).toBe(1);
+
+      holder.kill('SIGKILL');
+      await once(holder, 'exit');
+      expect(await job.finished(never)).toEqual({ by: 'another' });
+      expect(taken).toBe(2);
+    });
+
+    test.each([
+      ['the database', new LeadsyncError('database.unreachable', 'away', { retry: 'later' })],
+      ['a connection to it', Object.assign(new Error('terminated by administrator'), { code: '57P01' })],
+      ['the queue', new LeadsyncError('queue.unavailable', 'away', { retry: 'later' })],
+    ])('because %s was away: it does not fail, and is taken up again', async (_what, outage) => {
+      const queue = at.queues.queue('q');
+      const job = await queue.add('job', {});
+      let calls = 0;
+      await using _worker = queue.work({
+        job: async () => {
+          calls += 1;
+          if (calls === 1) throw outage;
+          return { done: { calls } };
+        },
+      });
+      expect(await job.finished(never)).toEqual({ calls: 2 });
+    });
+  });
+});

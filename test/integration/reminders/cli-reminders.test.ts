@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { startMailServer } from '../../support/mail-server.ts';
+import { reminderScene } from '../../support/reminder-scene.ts';
+import { Workspace } from '../../support/workspace.ts';
+
+const reminders = { from: 'sales@example.com', to: ['anna@example.com'], timeZone: 'Europe/Berlin' };
+const hour = 3_600_000;
+
+/** Three leads: one is sent, one is to come, one is missed. */
+async function threeReminders(env: NodeJS.ProcessEnv = {}) {
+  const workspace = await Workspace.open({ connection: { reminders }, env });
+  const add = (companyName: string, fromNow: number) =>
+    workspace.sandbox.leads.add({
+      companyName,
+      stage: 'new',
+      nextFollowUpAt: new Date(Date.now() + fromNow).toISOString(),
+    });
+  const leads = {
+    sent: add('Sent AG', -1_000),
+    coming: add('Coming AG', hour),
+    missed: add('Missed AG', -48 * hour),
+  };
+  await workspace.sync();
+  await using scene = await reminderScene(workspace);
+  for (const { id, leadId } of await scene.plan()) if (leadId === leads.sent.id) await scene.send(id);
+  return { workspace, leads };
+}
+
+test('coming, sent and missed ones are listed, for people and as JSON', async () => {
+  await using server = await startMailServer();
+  const { workspace, leads } = await threeReminders({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
+  await using _workspace = workspace;
+  const text = await workspace.cli('reminders');
+  expect(text.code).toBe(0);
+  expect(text.stdout).toMatch(/coming: 1\n.* {2}Coming AG, .*, 0m before, to anna@example\.com {2}\S+\n/);
+  expect(text.stdout).not.toContain('cancelled');
+  expect(text.stdout).toMatch(/sent, the latest first\n.*Sent AG/);
+  expect(text.stdout).toMatch(/failed or missed.*\n.*Missed AG.*\n.*missed: it could not be sent in time/);
+
+  const { connections } = (await workspace.cli('reminders', '--json')).json<{
+    connections: {
+      connection: string;
+      comingCount: number;
+      coming: object[];
+      sent: object[];
+      failed: object[];
+      digests: object[];
+    }[];
+  }>();
+  expect(connections).toHaveLength(1);
+  expect(connections[0]).toMatchObject({
+    connection: 'main',
+    comingCount: 1,
+    coming: [
+      { leadId: leads.coming.id, company: 'Coming AG', state: 'scheduled', before: '0m', attempts: 0 },
+    ],
+    sent: [{ leadId: leads.sent.id, state: 'sent', attempts: 1 }],
+    failed: [{ leadId: leads.missed.id, state: 'missed' }],
+    digests: [],
+  });
+});
+
+test('--cancelled lists those too, with the reason; an owner without an e-mail address is told of', async () => {
+  await using workspace = await Workspace.open({
+    connection: {
+      reminders: { ...reminders, toColumn: 'Owner' },
+      fields: { companyName: 'Company', nextFollowUpAt: 'Next', city: 'Owner' },
+    },
+  });
+  const add = (owner: string) =>
+    workspace.sandbox.leads.add({
+      companyName: `Of ${owner}`,
+      nextFollowUpAt: new Date(Date.now() + hour).toISOString(),
+      city: owner,
+    });
+  const cleared = add('carl@example.com');
+  add('Dora');
+  add('dora..d@example.com');
+  expect((await workspace.cli('sync')).code).toBe(0);
+  workspace.sandbox.leads.edit(cleared.id, { nextFollowUpAt: null });
+  expect((await workspace.cli('sync')).code).toBe(0);
+  const { stdout } = await workspace.cli('reminders', '--cancelled');
+  expect(stdout).toMatch(
+    /cancelled, the latest first\n.*Of carl.*, 0m before, to .*\n +the follow-up was moved, cleared/,
+  );
+  expect(stdout).toMatch(
+    /! 2 leads have no e-mail address in Owner, such as "[Dd]ora.*" in row [234]: routes and to/,
+  );
+  expect((await workspace.cli('reminders', '--cancelled', '--json')).json()).toMatchObject({
+    connections: [
+      {
+        cancelled: [{ leadId: cleared.id, state: 'cancelled' }],
+        withoutAddress: { column: 'Owner', count: 2, row: expect.any(Number) },
+      },
+    ],
+  });
+  const check = await workspace.cli('check');
+  expect(check.code).toBe(0);
+  expect(check.stdout).toContain('ok    main: recipients: 2 leads have no e-mail address in Owner');
+});
+
+test('--preview says which mail it prints, and which are past', async () => {
+  await using workspace = await Workspace.open({
+    connection: { reminders: { ...reminders, before: ['0m', '1d'] } },
+  });
+  const lead = workspace.sandbox.leads.add({
+    companyName: 'Today AG',
+    nextFollowUpAt: new Date(Date.now() + hour).toISOString(),
+  });
+  await workspace.sync();
+  const { stdout } = await workspace.cli('reminders', '--preview', lead.id);
+  expect(stdout).toContain('to anna@example.com (1d before; past, not to be sent)');
+  expect(stdout).toContain('to anna@example.com (0m before; this is the mail below)');
+});
+
+test('--preview prints the mail about a lead as it is now, and sends nothing', async () => {
+  await using server = await startMailServer();
+  const { workspace, leads } = await threeReminders({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
+  await using _workspace = workspace;
+  workspace.sandbox.leads.edit(leads.coming.id, { companyName: 'Renamed <b> AG', stage: 'proposal' });
+  const text = await workspace.cli('reminders', '--preview', leads.coming.id);
+  expect(text).toMatchObject({ code: 0 });
+  expect(text.stdout).toContain('Subject: Follow-up: Renamed <b> AG');
+  expect(text.stdout).toContain('to anna@example.com (0m before; this is the mail below)');
+  expect(text.stdout).not.toContain('<html');
+  const json = (await workspace.cli('reminders', '--preview', leads.coming.id, '--json')).json();
+  expect(json).toMatchObject({
+    leadId: leads.coming.id,
+    from: 'sales@example.com',
+    mails: [{ recipient: 'anna@example.com', before: '0m' }],
+    html: expect.stringContaining('Renamed &lt;b&gt; AG'),
+    text: expect.stringContaining('proposal'),
+  });
+  expect(server.mails).toHaveLength(1);
+
+  workspace.sandbox.leads.edit(leads.coming.id, { nextFollowUpAt: null });
+  const none = await workspace.cli('reminders', '--preview', leads.coming.id, '--json');
+  expect(none).toMatchObject({ code: 2 });
+  expect(none.json()).toMatchObject({ error: { code: 'usage.no-follow-up' } });
+  const unknown = await workspace.cli('reminders', '--preview', 'nonsense');
+  expect(unknown).toMatchObject({ code: 2, stdout: '' });
+  expect(unknown.stderr).toContain('[usage.unknown-lead]');
+});
+
+test('--send-test sends a sample and says where it went; what the server says against it otherwise', async () => {
+  let refused = false;
+  await using server = await startMailServer({
+    onRcptTo: (_address, _session, callback) =>
+      callback(refused ? Object.assign(new Error('5.1.1 never heard of'), { responseCode: 550 }) : null),
+  });
+  await using workspace = await Workspace.open({
+    connection: { reminders },
+    env: { SMTP_URL: `smtp://127.0.0.1:${server.port}` },
+  });
+  const sent = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  expect(sent.code).toBe(0);
+  expect(sent.stdout).toContain('the mail server took the mail from sales@example.com to me@example.com');
+  expect(server.mails.map(({ to }) => to)).toEqual([['me@example.com']]);
+  expect(server.mails[0]?.source).toContain('This is a test of leadsync');
+
+  refused = true;
+  const failed = await workspace.cli('reminders', '--send-test', 'me@example.com', '--json');
+  expect(failed.code).toBe(1);
+  expect(failed.json()).toMatchObject({
+    error: { code: 'mail.refused', message: expect.stringContaining('never heard of') },
+  });
+
+  const nobody = await workspace.cli('reminders', '--send-test', 'me@example.com, you@example.com');
+  expect(nobody).toMatchObject({ code: 2, stdout: '' });
+  workspace.configure({});
+  const without = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  expect(without.code).toBe(2);
+  expect(without.stderr).toContain('[usage.no-reminders]');
+});
+
+test('without a mail server the sample is a file', async () => {
+  await using workspace = await Workspace.open({ connection: { reminders } });
+  const written = await workspace.cli('reminders', '--send-test', 'me@example.com');
+  expect(written.code).toBe(0);
+  expect(written.stdout).toMatch(/no SMTP_URL is set: .*outbox.*\.eml/);
+});

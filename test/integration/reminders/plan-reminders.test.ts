@@ -1,0 +1,322 @@
+import { describe, expect, test } from 'vitest';
+import { parseOffset } from '../../../src/config/duration.ts';
+import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
+import { planFromRead, planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
+import { forgetRead } from '../../../src/store/follow-ups.ts';
+import { finishRun } from '../../../src/store/runs.ts';
+import { forgetPairs, markLeadDeleted } from '../../../src/store/pairs.ts';
+import { getReminders } from '../../../src/store/reminders.ts';
+import { setMailState } from '../../support/mail-state.ts';
+import { reminderConnection } from '../../support/reminder-rules.ts';
+import { agree, all, at, day, hour, only, plan, states } from '../sync/plan-scene.ts';
+import { type Scene, useScenes } from '../store/store-scene.ts';
+
+const scene = useScenes();
+const anna = 'anna@example.com';
+const ben = 'ben@example.com';
+
+describe('leads are looked at', () => {
+  /** One that ends, as each sync does that moves baselines. */
+  const endRun = async (here: Scene): Promise<void> => {
+    const run = await here.run();
+    await finishRun(here.pool, run.id, 'succeeded', null);
+  };
+
+  test('when a run has ended since the last time, while one is under way, and when the settings changed: else not', async () => {
+    const here = scene();
+    await endRun(here);
+    await plan(here);
+    // No run has said so.
+    await agree(here, 'a', at(hour));
+    await plan(here);
+    expect(await states(here)).toEqual([]);
+    const open = await here.run();
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+    await agree(here, 'b', at(hour));
+    await finishRun(here.pool, open.id, 'succeeded', null);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`, `b ${anna} scheduled`]);
+    await plan(here, { to: [ben] });
+    expect(await states(here)).toContain(`b ${ben} scheduled`);
+  });
+
+  test('when a mail has shown another date meanwhile, and when reminders are configured again', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    await endRun(here);
+    await plan(here);
+    const connection = reminderConnection(here.connection);
+    await planFromRead(here.pool, connection, 'a', { nextFollowUpAt: null });
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+    await planReminders(here.pool, { name: here.connection, fields: connection.fields });
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    await plan(here);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`]);
+  });
+});
+
+describe('bringing reminders in line with the follow-ups', () => {
+  test('one for each lead, time before and recipient; what is to be sent within two hours, soonest first', async () => {
+    const here = scene();
+    const [soon, later] = [at(hour), at(day + hour)];
+    await agree(here, 'later', later);
+    await agree(here, 'soon', soon);
+    await agree(here, 'none', null);
+    const due = await plan(here, { before: ['0m', '24h'].map(parseOffset), to: [anna, ben] });
+    const told = due.map(({ leadId, offsetText, sendAt, dueAt }) => [leadId, offsetText, sendAt, dueAt]);
+    const ofSoon = ['soon', '0m', Date.parse(soon), Date.parse(soon)];
+    const ofLater = ['later', '24h', Date.parse(later) - day, Date.parse(later)];
+    expect(told).toEqual([
+      ...(Date.parse(later) - day <= Date.parse(soon) ? [ofLater, ofLater, ofSoon, ofSoon] : []),
+      ...(Date.parse(later) - day > Date.parse(soon) ? [ofSoon, ofSoon, ofLater, ofLater] : []),
+    ]);
+    expect(new Set(due.map(({ recipient }) => recipient))).toEqual(new Set([anna, ben]));
+    const [first] = due;
+    expect(first).toMatchObject({
+      connection: here.connection,
+      state: 'scheduled',
+      sequence: 0,
+      attempts: 0,
+    });
+    expect(await getReminders(here.pool, [first?.id ?? 0])).toEqual([first]);
+    // Without one a day before what is due in an hour.
+    expect(await states(here)).toHaveLength(6);
+  });
+
+  test('only those within two hours are returned, all are scheduled', async () => {
+    const here = scene();
+    await agree(here, 'soon', at(hour));
+    await agree(here, 'later', at(3 * hour));
+    expect((await plan(here)).map(({ leadId }) => leadId)).toEqual(['soon']);
+    expect(await states(here)).toEqual([`soon ${anna} scheduled`, `later ${anna} scheduled`]);
+  });
+
+  test('again and again makes no second one, also at once', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const once = await plan(here);
+    expect(await plan(here)).toEqual(once);
+    await agree(here, 'b', at(hour));
+    await Promise.all([plan(here), plan(here), plan(here)]);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`, `b ${anna} scheduled`]);
+    expect((await all(here)).map(({ round, sequence }) => [round, sequence])).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
+  test('a lead of which nothing has changed is not looked at again', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const [reminder] = await plan(here);
+    await setMailState(here.pool, 'reminders', reminder?.id, 'cancelled', 'by hand');
+    await agree(here, 'a', new Date(reminder?.dueAt ?? 0).toISOString(), { companyName: 'Renamed AG' });
+    expect(await plan(here)).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+  });
+
+  test('a follow-up that moved cancels the old one, schedules the new, and counts the sequence up', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    await plan(here);
+    for (const [round, by] of [1.1, 1.2, 1.3].entries()) {
+      const moved = at(by * hour);
+      await agree(here, 'a', moved);
+      const due = await plan(here);
+      expect(due.map(({ dueAt, sequence }) => [dueAt, sequence])).toEqual([[Date.parse(moved), round + 1]]);
+    }
+    expect((await states(here)).map((told) => told.split(' ')[2])).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+      'scheduled',
+    ]);
+  });
+
+  test('one that moved back is scheduled again in another round, unless it was sent, failed or missed', async () => {
+    const here = scene();
+    const first = at(hour);
+    const ended = ['sent', 'failed', 'missed'] as const;
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, first);
+    const due = await plan(here);
+    for (const state of ended) {
+      const reminder = due.find(({ leadId }) => leadId === state);
+      await setMailState(here.pool, 'reminders', reminder?.id, state);
+    }
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, null);
+    expect(await plan(here)).toEqual([]);
+    for (const leadId of ['a', ...ended]) await agree(here, leadId, first);
+    expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1, sequence: 2 }]);
+    expect((await states(here)).toSorted()).toEqual([
+      `a ${anna} scheduled`,
+      ...ended.map((state) => `${state} ${anna} ${state}`).toSorted(),
+    ]);
+  });
+
+  test.each<[string, (here: Scene, due: string) => Promise<unknown>, Partial<ReminderRules>, string]>([
+    ['cleared', (here) => agree(here, 'a', null), {}, 'moved, cleared or deleted'],
+    [
+      'of a lead that was deleted',
+      (here) => markLeadDeleted(here.pool, here.connection, ['a']),
+      {},
+      'deleted',
+    ],
+    ['of a lead that was forgotten', (here) => forgetPairs(here.pool, here.connection, ['a']), {}, 'deleted'],
+    [
+      'of a stage that is skipped',
+      (here, due) => agree(here, 'a', due, { stage: 'Won' }),
+      { skipStages: ['won'] },
+      'the stage',
+    ],
+    [
+      'of a stage that is not one of the only ones',
+      (here, due) => agree(here, 'a', due, { stage: 'won' }),
+      { onlyStages: ['new'] },
+      'the stage',
+    ],
+    ['for somebody who is no recipient any more', async () => {}, { to: ['x@example.com'] }, 'the recipient'],
+    [
+      'for a lead that has another route',
+      (here, due) => agree(here, 'a', due, { region: 'BY' }),
+      { routes: [{ when: { region: ['by'] }, to: ['x@example.com'] }] },
+      'the recipient',
+    ],
+    [
+      'for a lead that has an owner',
+      (here, due) => agree(here, 'a', due, { city: 'X@example.com' }),
+      { toField: 'city' },
+      'the recipient',
+    ],
+    [
+      'for a time before that is not asked for any more',
+      async () => {},
+      { before: [parseOffset('1m')] },
+      'the settings',
+    ],
+  ])('a reminder is cancelled, and says why: %s', async (_, change, rules, note) => {
+    const here = scene();
+    const due = at(hour);
+    await agree(here, 'a', due, { stage: 'new' });
+    await plan(here, rules.onlyStages ? rules : {});
+    const { id } = await only(here);
+    await change(here, due);
+    await plan(here, rules);
+    const after = (await all(here)).find((reminder) => reminder.id === id);
+    expect(after).toMatchObject({ state: 'cancelled', note: expect.stringContaining(note) });
+    expect((await plan(here, rules)).filter((reminder) => reminder.id === id)).toEqual([]);
+  });
+
+  test('a lead that leaves the skipped stage has its reminder again', async () => {
+    const here = scene();
+    const due = at(hour);
+    for (const stage of ['won', 'new', 'won', 'new']) {
+      await agree(here, 'a', due, { stage });
+      expect(await plan(here, { skipStages: ['won'] })).toHaveLength(stage === 'new' ? 1 : 0);
+    }
+    expect(await only(here)).toMatchObject({ state: 'scheduled', sequence: 3 });
+  });
+
+  test('settings that changed: all are planned anew, those that were sent are not sent again', async () => {
+    const here = scene();
+    const due = at(hour);
+    await agree(here, 'a', due);
+    await agree(here, 'b', due);
+    const [first] = await plan(here);
+    await setMailState(here.pool, 'reminders', first?.id, 'sent');
+    const before = [parseOffset('30m'), parseOffset('0m')];
+    expect((await plan(here, { before })).map(({ leadId, offsetText }) => `${leadId} ${offsetText}`)).toEqual(
+      ['a 30m', 'b 30m', 'b 0m'],
+    );
+    // Upper case is no other person.
+    expect(await plan(here, { before, to: [anna.toUpperCase()] })).toEqual(await plan(here, { before }));
+    // What moves a mail gives it another round, so that the job of before is not taken for its own.
+    const begin = new Date(Date.parse(due) - 60_000);
+    const from = begin.getUTCHours() * 60 + begin.getUTCMinutes();
+    const moved = await plan(here, { quietHours: { from, to: (from + 11) % 1440 } });
+    expect(moved).toMatchObject([{ leadId: 'b', offsetText: '0m', round: 1 }]);
+    expect(moved[0]?.sendAt).toBeGreaterThan(Date.parse(due));
+  });
+
+  test('without reminders in the settings, or without the field, nothing stays scheduled', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const { fields } = reminderConnection(connection);
+    await agree(here, 'a', at(hour));
+    expect(await plan(here)).toHaveLength(1);
+    expect(await planReminders(pool, { name: connection, fields })).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+    expect(await plan(here)).toMatchObject([{ leadId: 'a', round: 1 }]);
+    expect(await planReminders(pool, { ...reminderConnection(connection), fields: [] })).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`]);
+  });
+
+  test('what is being sent is left alone, and comes again until it is finished', async () => {
+    const here = scene();
+    await agree(here, 'a', at(hour));
+    const [reminder] = await plan(here);
+    await setMailState(here.pool, 'reminders', reminder?.id, 'sending');
+    expect(await plan(here)).toMatchObject([{ state: 'sending', round: 0 }]);
+    await agree(here, 'a', null);
+    await plan(here, { to: [ben] });
+    expect(await states(here)).toEqual([`a ${anna} sending`]);
+  });
+
+  test('a lead that was another one in the service: what was read counts until the next sync', async () => {
+    const here = scene();
+    const [agreed, read] = [at(hour), at(hour / 2)];
+    await agree(here, 'a', agreed);
+    const [reminder] = await plan(here);
+    const connection = reminderConnection(here.connection, {});
+    const moved = await planFromRead(here.pool, connection, 'a', { nextFollowUpAt: read });
+    expect(moved).toMatchObject([{ dueAt: Date.parse(read), state: 'scheduled', sequence: 1 }]);
+    expect(await plan(here)).toEqual(moved);
+    expect(await states(here)).toEqual([`a ${anna} scheduled`, `a ${anna} cancelled`]);
+    await forgetRead(here.pool, here.connection);
+    expect(await plan(here)).toMatchObject([{ id: reminder?.id, state: 'scheduled', round: 1, sequence: 2 }]);
+    // Nothing is to be sent by what was read: the next planning looks again.
+    expect(await planFromRead(here.pool, connection, 'a', null)).toEqual([]);
+    expect(await states(here)).toEqual([`a ${anna} cancelled`, `a ${anna} cancelled`]);
+    expect(await plan(here)).toMatchObject([{ id: reminder?.id, state: 'scheduled' }]);
+  });
+
+  test('far dates and the past, and what no calendar has', async () => {
+    const here = scene();
+    for (const [leadId, due] of [
+      ['last', '9999-12-31T23:59:59.999Z'],
+      ['first', '0001-01-01T00:00:00.000Z'],
+      ['beyond', '+012345-01-02T03:04:05.006Z'],
+      ['before', '-000044-03-15T12:00:00.000Z'],
+      ['zero', '0000-01-01T00:00:00.000Z'],
+    ] as const)
+      await agree(here, leadId, due);
+    const rules = { before: ['0m', '365d'].map(parseOffset), quietHours: { from: 1200, to: 480 } };
+    await agree(here, 'soon', at(hour));
+    await plan(here, { ...rules, quietHours: null });
+    await plan(here, rules);
+    const byLead = Map.groupBy(await all(here), ({ leadId }) => leadId);
+    expect(byLead.get('last')?.map(({ sendAt }) => new Date(sendAt).toISOString())).toEqual([
+      '9999-01-01T08:00:00.000Z',
+      '+010000-01-01T08:00:00.000Z',
+    ]);
+    expect(byLead.get('first')?.map(({ state }) => state)).toEqual(['missed']);
+    expect(byLead.get('first')?.map(({ dueAt }) => dueAt)).toEqual([Date.parse('0001-01-01T00:00:00.000Z')]);
+    expect([...byLead.keys()].toSorted()).toEqual(['first', 'last', 'soon']);
+  });
+
+  test('more leads than one transaction takes, and other connections stay as they are', async () => {
+    const [here, other] = [scene(), scene()];
+    await agree(other, 'a', at(hour));
+    await plan(other);
+    await here.pool.query(
+      `insert into pairs (connection, lead_id, base) select $1, 'lead-' || n, jsonb_build_object('nextFollowUpAt', $2::text)
+       from generate_series(1, 20100) n`,
+      [here.connection, at(hour)],
+    );
+    expect(await plan(here)).toHaveLength(20_100);
+    expect(await plan(here)).toHaveLength(20_100);
+    expect(await states(other)).toEqual([`a ${anna} scheduled`]);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
+import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
+import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { moveBase } from '../../../src/store/pairs.ts';
+import { body, header } from '../../support/due-lead.ts';
+import { startMailServer, startRawServer } from '../../support/mail-server.ts';
+import { reminderScene } from '../../support/reminder-scene.ts';
+import { connectionName, Workspace } from '../../support/workspace.ts';
+
+const { doubtMs } = usualWaits;
+const anna = 'anna@example.com';
+const day = 24 * 3_600_000;
+
+/** A zone in which it is about noon now, so that no test is run into by midnight. */
+const ahead = 12 - new Date().getUTCHours();
+const timeZone = ahead > 0 ? `Etc/GMT-${ahead}` : `Etc/GMT+${-ahead}`;
+const reminders = { from: 'sales@example.com', to: [anna], timeZone, before: [], digest: '08:00' };
+const fromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+/** Leads whose follow-ups are due so many days from now, and today's digest, which is due now. */
+async function digestScene(port: number, days: readonly number[]) {
+  await using stack = new AsyncDisposableStack();
+  const workspace = stack.use(
+    await Workspace.open({
+      connection: { reminders },
+      env: { SMTP_URL: `smtp://127.0.0.1:${port}` },
+    }),
+  );
+  for (const by of days) {
+    workspace.sandbox.leads.add({ companyName: `In ${by} days AG`, nextFollowUpAt: fromNow(by * day) });
+  }
+  await workspace.sync();
+  const scene = stack.use(await reminderScene(workspace));
+  await scene.plan();
+  const { rows } = await scene.pool.query<{ id: number }>(
+    `insert into digests (connection, recipient, local_date, send_at) values ($1, $2, $3, now()) returning id`,
+    [connectionName, anna, localDateOf(Date.now(), timeZone)],
+  );
+  const id = rows[0]?.id ?? 0;
+  const owned = stack.move();
+  return {
+    ...scene,
+    sendDigest: async () => {
+      await scene.age();
+      return sendDigest(scene.sending(), id, new AbortController().signal);
+    },
+    digest: async () => {
+      const found = await scene.pool.query<object>(`select state, doubts, note from digests`);
+      return found.rows;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+test('one mail about all that is due, in its groups; once', async () => {
+  await using server = await startMailServer();
+  await using scene = await digestScene(server.port, [-2, 0, 3, 30]);
+  expect(await scene.sendDigest()).toEqual({ state: 'sent' });
+  expect(await scene.sendDigest()).toEqual({ state: 'sent' });
+  expect(server.mails.map(({ to }) => to)).toEqual([[anna]]);
+  const text = (server.mails[0]?.source ?? '').toLowerCase();
+  const places = ['overdue', 'in -2 days ag', 'today', 'in 0 days ag', 'next seven days', 'in 3 days ag'];
+  const found = places.map((words) =>
+    text.indexOf(words, text.indexOf('\r\n\r\n', text.indexOf('text/plain'))),
+  );
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  expect(found).not.toContain(-1);
+  expect(text).not.toContain('in 30 days ag');
+});
+
+test('1,200 are overdue: those of today are shown all the same, and each count is true', async () => {
+  await using server = await startMailServer();
+  await using scene = await digestScene(server.port, [0, 3]);
+  const old = Array.from({ length: 1_200 }, (_, n) => ({
+    leadId: `old${n}`,
+    values: { companyName: `Old ${n} AG`, nextFollowUpAt: fromNow(-2 * day - n * 60_000) },
+  }));
+  await moveBase(scene.pool, connectionName, old);
+  // As if a run had done it.
+  await scene.pool.query('delete from planned');
+  await scene.plan();
+  expect(await scene.sendDigest()).toEqual({ state: 'sent' });
+  const text = body(server.mails[0]?.source ?? '');
+  expect(header(text, 'Subject')).toContain('1200 overdue, 1 today, 1 in the next seven days');
+  for (const words of ['OVERDUE (1200)', 'TODAY (1)', 'In 0 days AG', 'NEXT SEVEN DAYS (1)', 'In 3 days AG'])
+    expect(text).toContain(words);
+  expect(text).toContain('and 1152 more');
+  expect(text).toContain('1152 more are not shown here, 1202 in all');
+});
+
+test('nothing is due: skipped, no mail', async () => {
+  await using server = await startMailServer();
+  await using scene = await digestScene(server.port, [30]);
+  expect(await scene.sendDigest()).toEqual({ state: 'skipped' });
+  expect(await scene.digest()).toMatchObject([{ state: 'skipped' }]);
+  expect(server.mails).toEqual([]);
+});
+
+test('its day is over: missed', async () => {
+  await using server = await startMailServer();
+  await using scene = await digestScene(server.port, [0]);
+  scene.pass(20 * 3_600_000);
+  expect(await scene.sendDigest()).toEqual({ state: 'missed' });
+  expect(server.mails).toEqual([]);
+});
+
+test('the connection ends after DATA: once more, with the same Message-ID', async () => {
+  await using server = await startRawServer({ message: 'drop' });
+  await using scene = await digestScene(server.port, [0]);
+  expect(await scene.sendDigest()).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+  scene.pass(doubtMs);
+  server.answer('message', '250 2.0.0 queued');
+  expect(await scene.sendDigest()).toEqual({ state: 'sent' });
+  const ids = server.taken.map((source) => /^Message-ID: (.*)$/im.exec(source)?.[1]);
+  expect(ids).toHaveLength(2);
+  expect(ids[1]).toBe(ids[0]);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { usualWaits } from '../../../src/reminders/send/deliver.ts';
+import { acquireLease } from '../../../src/store/leases.ts';
+import { createMailLedger } from '../../../src/store/mail-ledger.ts';
+import { dueLead } from '../../support/due-lead.ts';
+import { startMailServer } from '../../support/mail-server.ts';
+import { reminderScene } from '../../support/reminder-scene.ts';
+import { until } from '../../support/until.ts';
+
+const { doubtMs, cutOffMs } = usualWaits;
+const hour = 3_600_000;
+
+/** A mail server that answers RCPT TO when it is told to; from then on at once. */
+async function hesitantServer() {
+  const asked: (() => void)[] = [];
+  let isSlow = true;
+  const server = await startMailServer({
+    onRcptTo: (_address, _session, callback) => {
+      if (isSlow) asked.push(() => callback(null));
+      else callback(null);
+    },
+  });
+  return Object.assign(server, {
+    asked,
+    hurry: () => {
+      isSlow = false;
+    },
+  });
+}
+
+test('a mail that another process hands to the server is left alone as long as that lives, however long it takes', async () => {
+  await using server = await hesitantServer();
+  await using scene = await dueLead(server.port);
+  await using other = await reminderScene(scene.workspace);
+  const sending = scene.send(scene.id);
+  await until('it is handed over', () => server.asked.length === 1);
+  server.hurry();
+  for (let times = 0; times < 3; times++) {
+    other.pass(hour);
+    expect(await other.send(scene.id)).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+    // Nor by another job of the same process.
+    expect(await scene.send(scene.id)).toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+  }
+  for (const answer of server.asked) answer();
+  expect(await sending).toEqual({ state: 'sent' });
+  expect(await other.send(scene.id)).toEqual({ state: 'sent' });
+  expect(server.mails).toHaveLength(1);
+  expect((await scene.states())[0]).toMatchObject({ state: 'sent', attempts: 1 });
+});
+
+test('a process that is gone: its mail is sent again after the longest time that one may take, and not before', async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const lease = await acquireLease(scene.pool, 'mails of a process that dies');
+  await scene.pool.query(
+    `update reminders set state = 'sending', attempts = 1, sender = $1, updated_at = now()`,
+    [lease?.token],
+  );
+  scene.pass(2 * cutOffMs);
+  expect(await scene.send(scene.id), 'it lives').toEqual({ againAfterMs: doubtMs, wholeQueue: false });
+  await lease?.[Symbol.asyncDispose]();
+  await scene.pool.query(`update reminders set updated_at = now()`);
+  scene.pass(cutOffMs - 30_000);
+  expect(await scene.send(scene.id)).toMatchObject({ againAfterMs: expect.any(Number) });
+  expect(server.mails).toEqual([]);
+  scene.pass(30_000);
+  expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+  expect(server.mails).toHaveLength(1);
+});
+
+test('a process that comes back after another took its mail over changes nothing of what that one notes', async () => {
+  await using server = await startMailServer();
+  await using scene = await dueLead(server.port);
+  const { pool, id } = scene;
+  await using ledger = createMailLedger(pool);
+  const claim = { id, state: 'scheduled', doubts: 0, sendAt: (await ledger.reminder(id))?.sendAt ?? 0 };
+  const slow = await ledger.begin('reminders', { ...claim, firstTriedAt: Date.now() });
+  // Its lease ended while it was away.
+  await pool.query(`delete from leases where token = $1`, [slow]);
+  await using other = createMailLedger(pool);
+  const quick = await other.begin('reminders', { ...claim, state: 'sending', firstTriedAt: Date.now() });
+  expect(quick).not.toBeNull();
+  await ledger.end('reminders', { id, state: 'scheduled', note: 'not sent', sender: slow });
+  expect((await scene.states())[0]).toMatchObject({ state: 'sending', attempts: 2 });
+  await other.end('reminders', { id, state: 'sent', note: 'ok', sender: quick });
+  await ledger.end('reminders', { id, state: 'failed', note: 'not sent', sender: slow });
+  expect((await scene.states())[0]).toMatchObject({ state: 'sent', note: 'ok' });
+});
+
+test('the database is away when a mail has been taken: it is noted when the database is back, and not sent again', async () => {
+  await using server = await hesitantServer();
+  await using scene = await dueLead(server.port);
+  const sending = scene.send(scene.id);
+  await until('it is handed over', () => server.asked.length === 1);
+  const { pool } = scene.workspace.database;
+  const { rows } = await pool.query<{ name: string }>(`select current_database() as name`);
+  const cut = (): Promise<unknown> =>
+    pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+      [rows[0]?.name],
+    );
+  await pool.query(`alter database ${rows[0]?.name} connection limit 1`);
+  await cut();
+  for (const answer of server.asked) answer();
+  await until('it is taken', () => server.mails.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await pool.query(`alter database ${rows[0]?.name} connection limit -1`);
+  expect(await sending).toEqual({ state: 'sent' });
+  expect((await scene.states())[0]).toMatchObject({ state: 'sent', attempts: 1 });
+  expect(server.mails).toHaveLength(1);
+});
+
+test('what waits for its turn is not begun, and is not sent when it was called off meanwhile', async () => {
+  await using server = await hesitantServer();
+  await using scene = await dueLead(server.port);
+  scene.workspace.env['SMTP_URL'] = `smtp://127.0.0.1:${server.port}?maxConnections=1`;
+  await using narrow = await reminderScene(scene.workspace);
+  const first = narrow.app.mailer.send({
+    key: 'first',
+    from: 'sales@example.com',
+    to: 'ben@example.com',
+    subject: 'first',
+    text: '',
+    html: '',
+    thread: 'first',
+    date: 0,
+  });
+  await until('the only connection is taken', () => server.asked.length === 1);
+  const waiting = narrow.send(scene.id);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect((await scene.states())[0]).toMatchObject({ state: 'scheduled', attempts: 0 });
+  await scene.pool.query(`update reminders set state = 'cancelled'`);
+  server.hurry();
+  for (const answer of server.asked) answer();
+  await first;
+  expect(await waiting).toEqual({ state: 'sending' });
+  expect(server.mails).toHaveLength(1);
+  expect((await scene.states())[0]).toMatchObject({ state: 'cancelled' });
+});

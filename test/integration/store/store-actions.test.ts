@@ -1,0 +1,274 @@
+import { precondition } from '../../../src/core/merge/precondition.ts';
+import { describe, expect, test } from 'vitest';
+import type { ActionKind, PlannedAction } from '../../../src/core/merge/action.ts';
+import {
+  clearActions,
+  countActions,
+  countChangedFields,
+  insertActions,
+  pendingActions,
+  settleActions,
+  troubledActions,
+  visibleActions,
+  writtenCells,
+} from '../../../src/store/actions.ts';
+import { recordHistory } from '../../../src/store/history.ts';
+import { beginTries, takeBackTries } from '../../../src/store/tries.ts';
+import { useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+
+function action(kind: ActionKind, known: Partial<PlannedAction> = {}): PlannedAction {
+  return { kind, leadId: 'a', row: 7, rowKey: '', changes: {}, expect: {}, reason: 'why', ...known };
+}
+
+const everyKind: readonly ActionKind[] = [
+  'create-row',
+  'update-row',
+  'mark-row',
+  'remove-row',
+  'create-lead',
+  'update-lead',
+  'delete-lead',
+  'hold',
+  'link',
+  'agree',
+  'forget',
+  'report',
+];
+
+describe('a plan', () => {
+  test('is read as it was stored, in its order', async () => {
+    const here = scene();
+    const run = await here.run();
+    const changes = {
+      stage: { from: 'new', to: 'won', base: null, rule: 'row-edited' },
+      city: { from: { unreadable: '?' }, to: null },
+    } as const;
+    const first = action('update-lead', {
+      changes,
+      expect: { stage: 'new', city: { unreadable: '?' } },
+      message: 'm',
+    });
+    const second = action('link', { leadId: null, row: null, rowKey: 'k' });
+    await insertActions(here.pool, run, [first, { ...second, intentId: 17 }]);
+    expect(await visibleActions(here.pool, run)).toEqual([
+      {
+        ...first,
+        id: expect.any(Number),
+        state: 'planned',
+        tries: 0,
+        intentId: null,
+        precondition: precondition(first),
+      },
+      {
+        ...second,
+        id: expect.any(Number),
+        message: null,
+        state: 'planned',
+        tries: 0,
+        intentId: 17,
+        precondition: precondition(second),
+      },
+    ]);
+  });
+
+  test('shows what people see: all but what only keeps the books', async () => {
+    const here = scene();
+    const run = await here.run();
+    await insertActions(
+      here.pool,
+      run,
+      everyKind.map((kind) => action(kind)),
+    );
+    expect((await visibleActions(here.pool, run)).map(({ kind }) => kind)).toEqual(everyKind.slice(0, 9));
+  });
+
+  test('is made anew for a round, the other rounds and runs stay', async () => {
+    const [here, other] = [scene(), scene()];
+    const run = await here.run();
+    const second = { ...run, round: 2 };
+    const foreign = await other.run();
+    for (const round of [run, second, foreign]) await insertActions(here.pool, round, [action('update-row')]);
+    await clearActions(here.pool, second);
+    expect(await visibleActions(here.pool, second)).toEqual([]);
+    expect(await visibleActions(here.pool, run)).toHaveLength(1);
+    expect(await visibleActions(here.pool, foreign)).toHaveLength(1);
+  });
+});
+
+describe('what is still to be done', () => {
+  test('comes oldest first, by kind, in portions, and leaves out what was settled', async () => {
+    const here = scene();
+    const run = await here.run();
+    const kinds: readonly ActionKind[] = ['update-lead', 'create-lead'];
+    const leadIds = ['a', 'b', 'c', 'd', 'e'];
+    await insertActions(here.pool, run, [
+      ...leadIds.map((leadId) => action('update-lead', { leadId })),
+      action('update-row', { leadId: 'row' }),
+      action('create-lead', { leadId: null }),
+    ]);
+    const all = await pendingActions(here.pool, run, kinds, 100);
+    expect(all.map(({ leadId }) => leadId)).toEqual([...leadIds, null]);
+    const states = ['done', 'put-off', 'held', 'proven'] as const;
+    const outcomes = all
+      .slice(0, 4)
+      .map(({ id }, index) => ({ actionId: id, state: states[index] ?? 'done' }));
+    await settleActions(here.pool, outcomes);
+    const left = await pendingActions(here.pool, run, kinds, 100);
+    // A deletion that was proven is still to be carried out.
+    expect(left.map(({ leadId, state }) => [leadId, state])).toEqual([
+      ['d', 'proven'],
+      ['e', 'planned'],
+      [null, 'planned'],
+    ]);
+    expect(await pendingActions(here.pool, run, kinds, 2)).toEqual(left.slice(0, 2));
+    expect(await pendingActions(here.pool, { ...run, round: 2 }, kinds, 100)).toEqual([]);
+  });
+
+  test('is begun in portions, counts its tries, and takes back those that were none', async () => {
+    const here = scene();
+    const run = await here.run();
+    await insertActions(here.pool, run, [action('update-lead'), action('update-lead'), action('link')]);
+    const begin = async (limit: number) =>
+      (await beginTries(here.pool, run, ['update-lead'], limit)).map(({ id, tries }) => ({ id, tries }));
+    const [first] = await begin(1);
+    expect(await begin(5)).toEqual([{ ...first, tries: 1 }, expect.objectContaining({ tries: 0 })]);
+    await takeBackTries(here.pool, [first?.id ?? 0]);
+    expect(await begin(1)).toEqual([{ ...first, tries: 1 }]);
+    await settleActions(here.pool, [{ actionId: first?.id ?? 0, state: 'put-off' }]);
+    expect(await begin(5)).toEqual([expect.objectContaining({ tries: 1 })]);
+  });
+});
+
+describe('what became of a plan', () => {
+  test('is counted by kind, state, reason and round', async () => {
+    const here = scene();
+    const run = await here.run();
+    await insertActions(here.pool, run, [
+      action('update-row'),
+      action('update-row'),
+      action('update-row', { reason: 'other' }),
+    ]);
+    await insertActions(here.pool, { ...run, round: 2 }, [action('update-row')]);
+    const [first] = await pendingActions(here.pool, run, ['update-row'], 1);
+    await settleActions(here.pool, [{ actionId: first?.id ?? 0, state: 'done' }]);
+    const one = { kind: 'update-row', reason: 'why', round: 1, count: 1 };
+    const counts = await countActions(here.pool, run.id);
+    expect(counts).toHaveLength(4);
+    expect(counts).toEqual(
+      expect.arrayContaining([
+        { ...one, state: 'done' },
+        { ...one, state: 'planned' },
+        { ...one, state: 'planned', reason: 'other' },
+        { ...one, state: 'planned', round: 2 },
+      ]),
+    );
+  });
+
+  test('troubles are what was put off and what is only told, with the words of the outcome first', async () => {
+    const here = scene();
+    const run = await here.run();
+    const change = { from: 'a', to: 'b' };
+    await insertActions(here.pool, run, [
+      action('update-lead', { changes: { stage: change, city: change }, message: 'planned' }),
+      action('report', { leadId: null, reason: 'row.without-id', message: 'told' }),
+      action('update-row'),
+      action('update-row', { leadId: 'done' }),
+    ]);
+    const all = await visibleActions(here.pool, run);
+    const [lead, row, done] = all.map(({ id }) => id);
+    await settleActions(here.pool, [
+      { actionId: lead ?? 0, state: 'put-off', code: 'lead.changed', message: 'changed since' },
+      { actionId: row ?? 0, state: 'put-off' },
+      { actionId: done ?? 0, state: 'done', code: 'x', message: 'y' },
+    ]);
+    const troubles = await troubledActions(here.pool, run, 10);
+    expect(troubles.map(({ fields, ...trouble }) => ({ ...trouble, fields: fields.toSorted() }))).toEqual([
+      { code: 'lead.changed', message: 'changed since', leadId: 'a', row: 7, fields: ['city', 'stage'] },
+      { code: 'row.without-id', message: 'told', leadId: null, row: 7, fields: [] },
+      { code: 'why', message: 'why', leadId: 'a', row: 7, fields: [] },
+    ]);
+    expect(await troubledActions(here.pool, run, 1)).toHaveLength(1);
+  });
+
+  test('changed fields are counted on either side, where the pair was in step before', async () => {
+    const here = scene();
+    const run = await here.run();
+    const known = { from: 'a', to: 'b', base: null, rule: 'leads-win' } as const;
+    const firstSight = { from: 'a', to: 'b', rule: 'leads-win' } as const;
+    const filled = { from: null, to: 'b', rule: 'fills-empty' } as const;
+    await insertActions(here.pool, run, [
+      action('update-row', { changes: { stage: known, city: filled, region: firstSight } }),
+      action('update-lead', { changes: { stage: known, region: known } }),
+      action('create-row', { changes: { stage: known } }),
+      action('hold', { changes: { stage: known } }),
+    ]);
+    await insertActions(here.pool, { ...run, round: 2 }, [
+      action('update-row', { changes: { stage: known } }),
+    ]);
+    expect(await countChangedFields(here.pool, run)).toEqual({ stage: 2, region: 1 });
+  });
+});
+
+describe('the history', () => {
+  test('keeps both values of each field that was written, and the baseline they differed from', async () => {
+    const here = scene();
+    const run = await here.run();
+    await recordHistory(here.pool, run, [
+      {
+        leadId: 'a',
+        side: 'row',
+        changes: {
+          stage: { from: 'mine', to: 'theirs', base: 'new', rule: 'leads-win' },
+          city: { from: { unreadable: '?' }, to: null, base: null, rule: 'resolved' },
+        },
+      },
+      { leadId: 'b', side: 'lead', changes: { stage: { from: null, to: 'x' } } },
+      { leadId: 'c', side: 'lead', changes: {} },
+    ]);
+    const { rows } = await here.pool.query(
+      `select lead_id, field, side, base, base is null as unknown, before, after, rule from history where connection = $1 order by id`,
+      [here.connection],
+    );
+    expect(rows).toEqual([
+      {
+        lead_id: 'a',
+        field: 'stage',
+        side: 'row',
+        base: 'new',
+        unknown: false,
+        before: 'mine',
+        after: 'theirs',
+        rule: 'leads-win',
+      },
+      {
+        lead_id: 'a',
+        field: 'city',
+        side: 'row',
+        base: null,
+        unknown: false,
+        before: { unreadable: '?' },
+        after: null,
+        rule: 'resolved',
+      },
+      {
+        lead_id: 'b',
+        field: 'stage',
+        side: 'lead',
+        base: null,
+        unknown: true,
+        before: null,
+        after: 'x',
+        rule: 'lead-edited',
+      },
+    ]);
+  });
+});
+
+test('what is written is the new value of each change', () => {
+  expect(writtenCells({ stage: { from: 'a', to: 'b' }, city: { from: 'a', to: null } })).toEqual({
+    stage: 'b',
+    city: null,
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { recordLeadWrites, writesOf } from '../../../src/store/history.ts';
+import { useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+
+test('a write of unknown fate keeps its line when a later action of the same run writes the field again', async () => {
+  const here = scene();
+  const { pool, connection } = here;
+  const run = await here.run();
+  const change = (from: string, to: string) => ({ stage: { from, to, rule: 'target-wins' as const } });
+  const told = async () =>
+    (await writesOf(pool, connection, 'lead-1')).map(({ lead, written }) => [lead, written]);
+
+  const first = { id: 1, leadId: 'lead-1' };
+  await recordLeadWrites(pool, run, [{ ...first, changes: change('typed in the service', 'row 1') }]);
+  const second = { id: 2, leadId: 'lead-1' };
+  await recordLeadWrites(pool, run, [{ ...second, changes: change('row 1', 'row 2') }]);
+  expect(await told()).toEqual([
+    ['row 1', 'row 2'],
+    ['typed in the service', 'row 1'],
+  ]);
+
+  await recordLeadWrites(pool, run, [
+    { ...second, changes: change('row 1', 'row 2, as stored') },
+    { ...first, changes: {} },
+  ]);
+  expect(await told()).toEqual([['row 1', 'row 2, as stored']]);
+});

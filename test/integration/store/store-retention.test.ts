@@ -1,0 +1,389 @@
+import { describe, expect, test } from 'vitest';
+import type { Value } from '../../../src/core/lead/value.ts';
+import { insertActions } from '../../../src/store/actions.ts';
+import { approve, countApproved } from '../../../src/store/approvals.ts';
+import { hold } from '../../../src/store/held.ts';
+import { recordHistory } from '../../../src/store/history.ts';
+import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../../src/store/intents.ts';
+import { forgetPairs, markLeadDeleted, moveBase } from '../../../src/store/pairs.ts';
+import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
+import { scheduleDigests } from '../../../src/store/digests.ts';
+import { setMailState } from '../../support/mail-state.ts';
+import { knownService } from '../../../src/store/places.ts';
+import { listDecisions } from '../../../src/store/decisions.ts';
+import { type Pruned, prune } from '../../../src/store/retention.ts';
+import {
+  finishRun,
+  insertRun,
+  lastRun,
+  openRun,
+  type RunMode,
+  type RunStatus,
+} from '../../../src/store/runs.ts';
+import { reminderConnection } from '../../support/reminder-rules.ts';
+import { type Scene, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const field = 'nextFollowUpAt';
+const never = new AbortController().signal;
+
+/** A finished run of so many days ago with an action and a line of history; returns its id. */
+async function finishedRun(
+  here: Scene,
+  daysAgo: number,
+  options: { mode?: RunMode; status?: RunStatus; url?: string; actions?: number } = {},
+): Promise<number> {
+  const { mode = 'sync', status = 'succeeded', url = 'http://old', actions = 1 } = options;
+  const { pool, connection } = here;
+  const run = await insertRun(pool, { connection, mode, baseUrl: url, settingsHash: 'h', allow: [] });
+  const change = { stage: { from: 'a', to: 'b', rule: 'row-edited' as const } };
+  await insertActions(
+    pool,
+    run,
+    Array.from({ length: actions }, (_, index) => ({
+      kind: 'update-lead' as const,
+      leadId: `lead-${index}`,
+      row: 2,
+      rowKey: '',
+      changes: change,
+      expect: {},
+      reason: 'row-edited',
+    })),
+  );
+  await recordHistory(pool, run, [{ leadId: 'lead-0', side: 'lead', changes: change }]);
+  await finishRun(pool, run.id, status, null);
+  await pool.query(
+    `update runs set finished_at = now() - $2 * interval '1 day', created_at = now() - $2 * interval '1 day' where id = $1`,
+    [run.id, daysAgo],
+  );
+  await pool.query(`update history set at = now() - $2 * interval '1 day' where run_id = $1`, [
+    run.id,
+    daysAgo,
+  ]);
+  return run.id;
+}
+
+async function ids({ pool, connection }: Scene, table: 'runs' | 'intents' | 'reminders'): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    `select id from ${table} where connection = $1 order by id`,
+    [connection],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function count({ pool, connection }: Scene): Promise<{ history: number; actions: number }> {
+  const { rows } = await pool.query<{ history: number; actions: number }>(
+    `select (select count(*)::int from history where connection = $1) as history,
+       (select count(*)::int from actions a join runs r on r.id = a.run_id where r.connection = $1) as actions`,
+    [connection],
+  );
+  return rows[0] ?? { history: 0, actions: 0 };
+}
+
+const pruneOf = ({ pool, connection }: Scene, retentionDays = 90, batch?: number): Promise<Pruned> =>
+  prune(pool, { name: connection, retentionDays }, field, never, batch);
+
+const nothing = {
+  runs: 0,
+  actions: 0,
+  history: 0,
+  intents: 0,
+  approvals: 0,
+  reminders: 0,
+  digests: 0,
+  followUps: 0,
+  earlierValues: 0,
+  places: 0,
+  matches: 0,
+  valueAuthors: 0,
+  decisions: 0,
+};
+
+describe('pruning by age', () => {
+  test('deletes runs with their actions and their history, and only what is older', async () => {
+    const here = scene();
+    const other = scene();
+    await finishedRun(here, 91);
+    await finishedRun(here, 90.01);
+    const young = [await finishedRun(here, 89.9), await finishedRun(here, 0)];
+    const foreign = [await finishedRun(other, 400), await finishedRun(other, 0)];
+    expect(await pruneOf(here)).toEqual({ ...nothing, history: 2, actions: 2, runs: 2 });
+    expect(await ids(here, 'runs')).toEqual(young);
+    expect(await count(here)).toEqual({ history: 2, actions: 2 });
+    expect(await ids(other, 'runs')).toEqual(foreign);
+    expect(await pruneOf(here)).toEqual(nothing);
+    expect(await pruneOf(here, 30)).toMatchObject({ runs: 1 });
+  });
+
+  test('many, in batches that leave nothing over', async () => {
+    const here = scene();
+    for (let run = 0; run < 3; run += 1) await finishedRun(here, 100, { actions: 7 });
+    await finishedRun(here, 1);
+    for (let batch = 0; batch < 2; batch += 1) {
+      await approve(
+        here.pool,
+        here.connection,
+        1,
+        Array.from({ length: 3 }, (_, line) => ({
+          id: String(line),
+          kind: 'update-row' as const,
+          leadId: 'a',
+          row: 2,
+          precondition: 'p',
+        })),
+      );
+    }
+    await here.pool.query(
+      `update approvals set created_at = now() - interval '91 days' where connection = $1`,
+      [here.connection],
+    );
+    expect(await pruneOf(here, 90, 2)).toEqual({
+      ...nothing,
+      history: 3,
+      actions: 21,
+      runs: 3,
+      approvals: 6,
+    });
+    expect(await pruneOf(here, 90, 2)).toEqual(nothing);
+  });
+
+  test('a run goes whole or not at all, however long it took; of an undo or a reviewed plan too', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const long = await finishedRun(here, 89);
+    await pool.query(`update history set at = now() - interval '91 days' where run_id = $1`, [long]);
+    const nightly = await finishedRun(here, 300);
+    const batch = await approve(pool, connection, 1, [
+      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, precondition: 'p' },
+    ]);
+    const applied = await finishedRun(here, 200);
+    await pool.query(`update runs set approval = $2, undo_of = 1 where id = $1`, [applied, batch]);
+    await pool.query(`update runs set finished_at = now() - interval '400 days' where id = $1`, [long]);
+    await pool.query(`update approvals set created_at = now() - interval '200 days' where connection = $1`, [
+      connection,
+    ]);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1, actions: 1, history: 1 });
+    expect(await ids(here, 'runs')).toEqual([nightly, applied]);
+    expect((await lastRun(pool, connection, 'sync'))?.id).toBe(nightly);
+    expect(await countApproved(pool, batch)).toBe(1);
+    await finishedRun(here, 0);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 2, actions: 2, history: 2, approvals: 1 });
+  });
+
+  test('nothing more once it is to stop', async () => {
+    const here = scene();
+    await finishedRun(here, 100);
+    await finishedRun(here, 1);
+    const pruned = await prune(
+      here.pool,
+      { name: here.connection, retentionDays: 90 },
+      field,
+      AbortSignal.abort(),
+    );
+    expect(pruned).toEqual(nothing);
+    expect(await count(here)).toEqual({ history: 2, actions: 2 });
+  });
+
+  test('two at once delete everything once and do not wait for each other for ever', async () => {
+    const here = scene();
+    for (let run = 0; run < 4; run += 1) await finishedRun(here, 100, { actions: 50 });
+    await finishedRun(here, 1);
+    const both = await Promise.all([pruneOf(here), pruneOf(here)]);
+    expect(both.reduce((sum, { actions }) => sum + actions, 0)).toBeLessThanOrEqual(200);
+    await pruneOf(here);
+    expect(await count(here)).toEqual({ history: 1, actions: 1 });
+  });
+
+  test('keeps open runs, the newest finished one of each mode, and the sync that names the known service', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    await finishedRun(here, 500, { url: 'http://before' });
+    const carriedOut = await finishedRun(here, 400, { status: 'partial', url: 'http://known' });
+    await finishedRun(here, 350, { mode: 'plan' });
+    const plan = await finishedRun(here, 300, { mode: 'plan' });
+    await finishedRun(here, 250, { status: 'failed', url: 'http://wrong' });
+    const failed = await finishedRun(here, 200, { status: 'stopped', url: 'http://wrong' });
+    const open = await here.run();
+    await recordHistory(pool, open, [{ leadId: 'a', side: 'row', changes: { x: { from: null, to: 'y' } } }]);
+    await pool.query(`update runs set created_at = now() - interval '300 days' where id = $1`, [open.id]);
+    await pool.query(`update history set at = now() - interval '300 days' where run_id = $1`, [open.id]);
+
+    expect(await pruneOf(here)).toEqual({ ...nothing, history: 3, actions: 3, runs: 3 });
+    expect(await ids(here, 'runs')).toEqual([carriedOut, plan, failed, open.id]);
+    expect(await knownService(pool, connection)).toBe('http://known');
+    expect((await lastRun(pool, connection, 'sync'))?.id).toBe(failed);
+    expect((await lastRun(pool, connection, 'plan'))?.id).toBe(plan);
+    expect((await openRun(pool, connection, 'sync'))?.id).toBe(open.id);
+    // What is kept is kept whole, so that it can be told and undone.
+    expect(await count(here)).toEqual({ history: 4, actions: 3 });
+  });
+
+  test('a connection of which nothing was ever carried out', async () => {
+    const here = scene();
+    await finishedRun(here, 200, { status: 'failed' });
+    const last = await finishedRun(here, 150, { status: 'failed' });
+    expect(await pruneOf(here)).toMatchObject({ runs: 1 });
+    expect(await ids(here, 'runs')).toEqual([last]);
+    expect(await pruneOf(scene())).toEqual(nothing);
+  });
+
+  test('pairs and what is held are kept, however old', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const run = await here.run();
+    await moveBase(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
+    await markLeadDeleted(pool, connection, ['a']);
+    await hold(pool, run, [
+      { leadId: 'a', rowKey: '', field: 'stage', row: 2, code: 'c', message: 'm', lead: 'x', rowValue: 'y' },
+    ]);
+    await finishRun(pool, run.id, 'partial', null);
+    await finishedRun(here, 0);
+    await pool.query(`update runs set finished_at = now() - interval '900 days' where id = $1`, [run.id]);
+    await pool.query(
+      `update pairs set first_seen_at = now() - interval '900 days', lead_deleted_at = now() - interval '900 days'`,
+    );
+    await pool.query(`update held set since = now() - interval '900 days'`);
+    expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1 });
+    const left = await pool.query(
+      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from held where connection = $1) as held`,
+      [connection],
+    );
+    expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
+  });
+
+  test('of creates only those that are finished and whose action is not kept', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const begin = async (runId: number): Promise<number> => {
+      const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
+      const actionId = rows[0]?.id ?? 0;
+      return beginIntent(pool, { connection, actionId, rowKey: 'k', row: {}, content: {} });
+    };
+    const old = await finishedRun(here, 300);
+    const linked = await begin(old);
+    const abandoned = await begin(old);
+    const inDoubt = await begin(old);
+    const created = await begin(old);
+    const young = await begin(old);
+    const kept = await finishedRun(here, 200);
+    const ofKept = await begin(kept);
+    await intentsLinked(pool, [linked, ofKept, young]);
+    await abandonIntents(pool, [abandoned]);
+    await intentCreated(pool, created, 'x');
+    await pool.query(
+      `update intents set attempted_at = now() - interval '300 days' where connection = $1 and id <> $2`,
+      [connection, young],
+    );
+    expect(await pruneOf(here)).toMatchObject({ runs: 1, intents: 2 });
+    expect(await ids(here, 'intents')).toEqual([inDoubt, created, young, ofKept]);
+  });
+
+  test('of reminders only those that are over and whose follow-up does not stand any more', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const day = 24 * 3_600_000;
+    const follow = async (values: Readonly<Record<string, Value>>): Promise<void> => {
+      await moveBase(
+        pool,
+        connection,
+        Object.entries(values).map(([leadId, at]) => ({ leadId, values: { [field]: at } })),
+      );
+      await planReminders(pool, reminderConnection(connection));
+    };
+    const past = new Date(Date.now() - 200 * day).toISOString();
+    const future = new Date(Date.now() + 200 * day).toISOString();
+    await follow({
+      sent: past,
+      fresh: past,
+      stands: past,
+      gone: past,
+      failed: past,
+      later: future,
+      next: future,
+    });
+    const { rows } = await pool.query<{ id: number; lead: string }>(
+      `select id, lead_id as lead from reminders where connection = $1`,
+      [connection],
+    );
+    const idOf = (name: string): number => rows.find(({ lead }) => lead === name)?.id ?? 0;
+    for (const name of ['sent', 'fresh', 'stands', 'gone'])
+      await setMailState(pool, 'reminders', idOf(name), 'sent');
+    await setMailState(pool, 'reminders', idOf('failed'), 'failed');
+    await follow({ sent: null, fresh: null, failed: future, later: null });
+    await markLeadDeleted(pool, connection, ['gone']);
+    await pool.query(`update reminders set updated_at = now() - interval '100 days' where connection = $1`, [
+      connection,
+    ]);
+    // Due long ago, but sent only now: the worker was away.
+    await setMailState(pool, 'reminders', idOf('fresh'), 'sent');
+    const before = await ids(here, 'reminders');
+    expect(await pruneOf(here)).toEqual({ ...nothing, reminders: 3 });
+    const deleted = ['sent', 'gone', 'failed'].map(idOf);
+    expect(await ids(here, 'reminders')).toEqual(before.filter((id) => !deleted.includes(id)));
+
+    // The follow-up that is set to the old moment again is noted, not mailed.
+    await follow({ sent: past });
+    const again = await pool.query(`select state from reminders where connection = $1 and lead_id = 'sent'`, [
+      connection,
+    ]);
+    expect(again.rows).toEqual([{ state: 'missed' }]);
+  });
+
+  test('of reminders that are over none that may still be late: they would be sent again', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const instant = new Date(Date.now() - 3_600_000).toISOString();
+    const follow = async (value: Value): Promise<void> => {
+      await moveBase(pool, connection, [{ leadId: 'a', values: { [field]: value } }]);
+      await planReminders(pool, reminderConnection(connection));
+    };
+    await follow(instant);
+    const ago = async (days: number): Promise<void> => {
+      await pool.query(
+        `update reminders set updated_at = now() - $2 * interval '1 day', due_at = now() - $2 * interval '1 day',
+           send_at = now() - $2 * interval '1 day', state = 'sent' where connection = $1`,
+        [connection, days],
+      );
+    };
+    await ago(20);
+    await follow(null);
+    expect(await pruneOf(here, 1)).toEqual(nothing);
+    await ago(40);
+    // With the reminder goes what was planned for a lead that is not there any more; the lead itself is.
+    expect(await pruneOf(here, 1)).toEqual({ ...nothing, reminders: 1 });
+    await forgetPairs(pool, connection, ['a']);
+    expect(await pruneOf(here, 1)).toEqual({ ...nothing, followUps: 1 });
+  });
+
+  test('of decisions those that were taken before', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    await pool.query(
+      `insert into decisions (connection, lead_id, field, choice, decided_by, at)
+       select $1, 'a', 'city', 'lead', 'anna', now() - days * interval '1 day' from unnest($2::int[]) days`,
+      [connection, [89, 91]],
+    );
+    expect(await pruneOf(here)).toEqual({ ...nothing, decisions: 1 });
+    expect(await listDecisions(pool, connection, 'a', null)).toHaveLength(1);
+  });
+
+  test('of digests those that are over', async () => {
+    const here = scene();
+    const { pool, connection } = here;
+    const recipients = ['scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed', 'fresh'];
+    const sendAt = Date.now() - 100 * 24 * 3_600_000;
+    await scheduleDigests(pool, connection, recipients, { localDate: '2020-01-01', sendAt });
+    await pool.query(
+      `update digests set state = case recipient when 'fresh' then 'sent' else recipient end,
+         updated_at = now() - case recipient when 'fresh' then interval '1 day' else interval '100 days' end
+       where connection = $1`,
+      [connection],
+    );
+    expect(await pruneOf(here)).toEqual({ ...nothing, digests: 4 });
+    const { rows } = await pool.query<{ recipient: string }>(
+      `select recipient from digests where connection = $1 order by 1`,
+      [connection],
+    );
+    expect(rows.map(({ recipient }) => recipient)).toEqual(['fresh', 'scheduled', 'sending']);
+  });
+});

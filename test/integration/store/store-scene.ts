@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
+import type { Cells } from '../../../src/core/lead/value.ts';
+import { finishRun, insertRun, openRun, type Run } from '../../../src/store/runs.ts';
+import { type Difference, differences } from '../../../src/store/differences.ts';
+import { loadMet, noteMissed } from '../../../src/store/met-pairs.ts';
+import { breakSeals } from '../../../src/store/seals.ts';
+import { flagDuplicateRows, stageLeads, stageRows } from '../../../src/store/staging.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+/** The mapping of all scenes. */
+export const fields: readonly FieldMapping[] = [
+  { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
+  { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
+];
+
+export const proof = { leads: true, rows: true };
+
+/** A database for all tests of a file; each test works on a connection of its own, of a name that no other has. */
+export class Scene {
+  readonly connection = `c-${randomUUID()}`;
+  readonly pool: pg.Pool;
+  /** The address of the database, for another process. */
+  readonly url: string;
+
+  constructor(database: TestDatabase) {
+    this.pool = database.pool;
+    this.url = database.url;
+  }
+
+  run(): Promise<Run> {
+    return insertRun(this.pool, {
+      connection: this.connection,
+      mode: 'sync',
+      baseUrl: 'http://127.0.0.1:1',
+      settingsHash: 'h',
+      allow: [],
+    });
+  }
+
+  /** Ends the run that is open, begins another and stages what both sides show in it. */
+  async scan(
+    leads: Readonly<Record<string, Cells>>,
+    rows: readonly (readonly [string | null, Cells])[],
+  ): Promise<Run> {
+    const open = await openRun(this.pool, this.connection, 'sync');
+    if (open !== null) await finishRun(this.pool, open.id, 'succeeded', null);
+    const run = await this.run();
+    await this.stage(run, leads, rows);
+    return run;
+  }
+
+  async stage(
+    run: Run,
+    leads: Readonly<Record<string, Cells>>,
+    rows: readonly (readonly [string | null, Cells])[],
+  ): Promise<void> {
+    await breakSeals(this.pool, this.connection, 'lead');
+    await breakSeals(this.pool, this.connection, 'row');
+    const scanned = Object.entries(leads).map(([leadId, cells]) => ({
+      leadId,
+      shown: JSON.stringify([leadId, cells]),
+      cells,
+    }));
+    await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
+    const scannedRows = rows.map(([leadId, cells], index) => ({
+      ordinal: index,
+      row: index + 2,
+      leadId,
+      cells,
+      status: null,
+    }));
+    const staging = { fields, isWhole: true, usualStatus: null, isSealable: true };
+    await stageRows(this.pool, run, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
+    await flagDuplicateRows(this.pool, run.id);
+    await noteMissed(this.pool, run);
+  }
+
+  /** All differences, read as the product reads them. */
+  differences(run: Run, isProof = proof): Promise<readonly Difference[]> {
+    return collect(differences(this.pool, run, isProof));
+  }
+}
+
+/** Makes the database of a test file; call it once at its top. */
+export function useScenes(): () => Scene {
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database?.drop());
+  return () => {
+    if (database === undefined) throw new Error('asked for a scene outside of a test');
+    return new Scene(database);
+  };
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+/** How many leads and rows are staged. */
+export async function stagedCounts(db: pg.Pool, runId: number): Promise<{ leads: number; rows: number }> {
+  const { rows } = await db.query<{ leads: number; rows: number }>(
+    `select (select count(*)::int from staged_leads where run_id = $1) as leads,
+            (select count(*)::int from staged_rows where run_id = $1) as rows`,
+    [runId],
+  );
+  return rows[0] ?? { leads: 0, rows: 0 };
+}

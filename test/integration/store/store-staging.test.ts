@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import { hold } from '../../../src/store/held.ts';
+import { adoptScan, moveBase } from '../../../src/store/pairs.ts';
+import {
+  looseRows,
+  looseStagedRows,
+  scannedLeadCells,
+  unknownLeads,
+} from '../../../src/store/differences.ts';
+import { MetPairs } from '../../../src/store/met-pairs.ts';
+import { useCursors } from '../../../src/store/scan-cursors.ts';
+import { clearStagedRows } from '../../../src/store/runs.ts';
+import { stageLeads } from '../../../src/store/staging.ts';
+import { collect, fields, proof, stagedCounts, useScenes } from './store-scene.ts';
+
+const scene = useScenes();
+const acme = { companyName: 'Acme', stage: 'new' };
+const won = { companyName: 'Acme', stage: 'won' };
+const soon = { unreadable: 'soon' };
+
+describe('differences', () => {
+  test('are the ids on which the two sides do not show the same, in their order', async () => {
+    const here = scene();
+    const run = await here.scan(
+      {
+        same: acme,
+        edited: acme,
+        'only-lead': acme,
+        'b-lead': acme,
+        forms: { companyName: 'e\u0301', stage: null },
+      },
+      [
+        ['same', acme],
+        ['edited', won],
+        ['only-row', acme],
+        ['forms', { companyName: '\u00e9', stage: '' }],
+        [null, acme],
+      ],
+    );
+    const found = await here.differences(run);
+    expect(found.map(({ leadId }) => leadId)).toEqual(['b-lead', 'edited', 'only-lead', 'only-row']);
+    expect(found[1]).toEqual({
+      leadId: 'edited',
+      base: null,
+      lead: acme,
+      row: won,
+      rowNumber: 3,
+      leadAbsences: 0,
+      rowAbsences: 0,
+      deletionDone: false,
+      merged: null,
+      isCopied: false,
+      isWanted: false,
+      memo: null,
+    });
+    expect(found[2]).toMatchObject({ lead: acme, row: null, rowNumber: null });
+    expect(found[3]).toMatchObject({ lead: null, row: acme, rowNumber: 4 });
+  });
+
+  test('a cell that cannot be read is always one, also when the other side has the same text', async () => {
+    const here = scene();
+    const cells = { companyName: 'Acme', stage: soon };
+    const run = await here.scan({ a: cells, b: acme, c: cells }, [
+      ['a', cells],
+      ['b', cells],
+      ['c', acme],
+    ]);
+    expect((await here.differences(run)).map(({ leadId }) => leadId)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('a pair that is known and missed by both sides is one', async () => {
+    const here = scene();
+    await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
+    const run = await here.scan({ other: acme }, [['other', acme]]);
+    expect(await here.differences(run)).toMatchObject([
+      { leadId: 'gone', base: acme, lead: null, row: null },
+    ]);
+  });
+
+  test('the row of a lead is the first one with its id', async () => {
+    const here = scene();
+    const run = await here.scan({ a: acme, b: acme }, [
+      ['a', won],
+      ['a', acme],
+      ['b', acme],
+      ['b', won],
+    ]);
+    expect(await here.differences(run)).toMatchObject([{ leadId: 'a', row: won, rowNumber: 2 }]);
+  });
+
+  test('say what was remembered of each field, and of no other connection or record', async () => {
+    const here = scene();
+    const other = scene();
+    const run = await here.scan({ a: acme }, [['a', won]]);
+    const item = { leadId: 'a', rowKey: '', row: 2, message: 'm', lead: 'new', rowValue: 'won' };
+    await hold(here.pool, { ...run, round: 1 }, [
+      { ...item, field: 'stage', code: 'lead.field-refused' },
+      { ...item, field: 'companyName', code: 'conflict.both-edited', lead: null, rowValue: soon },
+      { ...item, field: '', code: 'row.refused' },
+    ]);
+    await hold(here.pool, { ...run, connection: other.connection, round: 1 }, [
+      { ...item, field: 'city', code: 'conflict.both-edited' },
+    ]);
+    await here.pool.query(
+      `update held set resolution = 'lead' where connection = $1 and field = 'companyName'`,
+      [here.connection],
+    );
+    const [difference] = await here.differences(run);
+    expect(difference?.memo).toEqual({
+      stage: { resolution: null, refused: true, covered: false, putBack: null, lead: 'new', row: 'won' },
+      companyName: {
+        resolution: 'lead',
+        refused: false,
+        covered: false,
+        putBack: null,
+        lead: null,
+        row: soon,
+      },
+    });
+  });
+
+  test('thousands come one after the other', async () => {
+    const here = scene();
+    const ids = Array.from({ length: 2345 }, (_, index) => `lead-${String(index).padStart(5, '0')}`);
+    const run = await here.scan(Object.fromEntries(ids.toReversed().map((id) => [id, acme])), []);
+    expect((await here.differences(run)).map(({ leadId }) => leadId)).toEqual(ids);
+  });
+
+  test('stay within their run and their connection', async () => {
+    const [here, other] = [scene(), scene()];
+    const mine = await here.scan({ a: acme }, []);
+    await other.scan({ b: acme }, [['c', acme]]);
+    await moveBase(other.pool, other.connection, [{ leadId: 'd', values: acme }]);
+    expect((await here.differences(mine)).map(({ leadId }) => leadId)).toEqual(['a']);
+  });
+});
+
+describe('a page of leads', () => {
+  test('the last sight of an id wins, and how many were seen before is told', async () => {
+    const here = scene();
+    const run = await here.run();
+    const lead = (leadId: string, cells: typeof acme) => ({ leadId, shown: JSON.stringify(cells), cells });
+    const met = new MetPairs();
+    const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
+    expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: 0 });
+    expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: 1 });
+    expect(await stage()).toMatchObject({ repeated: 0 });
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 3, rows: 0 });
+    expect(await scannedLeadCells(here.pool, run.id, ['b', 'c', 'nobody'])).toEqual(
+      new Map([
+        ['b', won],
+        ['c', acme],
+      ]),
+    );
+  });
+
+  test('a cursor is used once in a run', async () => {
+    const here = scene();
+    const run = await here.run();
+    expect(await useCursors(here.pool, run.id, ['x'])).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['y'])).toBe(true);
+    expect(await useCursors(here.pool, run.id, ['x'])).toBe(false);
+    const other = await scene().run();
+    expect(await useCursors(here.pool, other.id, ['x'])).toBe(true);
+  });
+});
+
+describe('rows that no lead id names', () => {
+  test('are those without id and the further ones with an id, in the order of the target', async () => {
+    const here = scene();
+    const run = await here.scan({ a: acme }, [
+      [null, won],
+      ['a', acme],
+      ['a', won],
+      [null, acme],
+      ['a', acme],
+      ['orphan', acme],
+    ]);
+    const loose = await collect(looseRows(here.pool, run));
+    expect(loose.map(({ row, leadId }) => [row, leadId])).toEqual([
+      [2, null],
+      [4, 'a'],
+      [5, null],
+      [6, 'a'],
+    ]);
+    expect((await looseStagedRows(here.pool, run.id)).map(({ row, cells }) => [row, cells])).toEqual([
+      [2, won],
+      [5, acme],
+    ]);
+  });
+
+  test('say what the service said when it refused exactly this content', async () => {
+    const here = scene();
+    const run = await here.scan({}, [
+      [null, acme],
+      [null, won],
+      [null, acme],
+    ]);
+    const [first] = await looseStagedRows(here.pool, run.id);
+    const item = { leadId: null, rowKey: first?.rowKey ?? '', field: '', row: 2, lead: null, rowValue: null };
+    await hold(here.pool, { ...run, round: 1 }, [
+      { ...item, code: 'lead.create-refused', message: 'said no' },
+    ]);
+    const refusal = { code: 'lead.create-refused', message: 'said no' };
+    const loose = await collect(looseRows(here.pool, run));
+    expect(loose.map(({ refused }) => refused)).toEqual([refusal, null, refusal]);
+    await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
+    expect((await collect(looseRows(here.pool, run))).map(({ refused }) => refused)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  test('are read anew after they were cleared', async () => {
+    const here = scene();
+    const run = await here.scan({ a: acme }, [['a', acme]]);
+    await clearStagedRows(here.pool, run.id);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 0 });
+    await here.stage(run, {}, [
+      ['a', acme],
+      [null, acme],
+    ]);
+    expect(await stagedCounts(here.pool, run.id)).toEqual({ leads: 1, rows: 2 });
+  });
+});
+
+test('unknown leads are those that no earlier scan of the connection showed', async () => {
+  const [here, other] = [scene(), scene()];
+  await adoptScan(here.pool, await here.scan({ old: acme }, []), proof, []);
+  await adoptScan(other.pool, await other.scan({ new2: acme }, []), proof, []);
+  const run = await here.scan({ old: won, new2: acme, new1: won }, []);
+  expect(await unknownLeads(here.pool, run)).toEqual([
+    { id: 'new1', cells: won },
+    { id: 'new2', cells: acme },
+  ]);
+});

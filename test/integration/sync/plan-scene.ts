@@ -1,0 +1,49 @@
+import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
+import type { Value } from '../../../src/core/lead/value.ts';
+import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
+import { moveBase } from '../../../src/store/pairs.ts';
+import { type ListedReminder, listReminders } from '../../../src/store/reminders.ts';
+import { reminderConnection } from '../../support/reminder-rules.ts';
+import type { Scene } from '../store/store-scene.ts';
+
+export const hour = 3_600_000;
+export const day = 24 * hour;
+
+/** An instant so many ms from now, in the one form of instants. */
+export const at = (fromNow: number) => new Date(Date.now() + fromNow).toISOString();
+
+/** What both sides agree on from now on. */
+export const agree = (
+  { pool, connection }: Scene,
+  leadId: string,
+  nextFollowUpAt: Value,
+  more: Readonly<Record<string, Value>> = {},
+) => moveBase(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
+
+export const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) =>
+  planReminders(pool, reminderConnection(connection, rules));
+
+/** Each reminder as `lead recipient state`, by due moment. */
+export async function states({ pool, connection }: Scene): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ told: string }>(
+    `select lead_id || ' ' || recipient || ' ' || state as told from reminders where connection = $1
+     order by due_at, send_at, id`,
+    [connection],
+  );
+  return rows.map(({ told }) => told);
+}
+
+export async function all({ pool, connection }: Scene): Promise<readonly ListedReminder[]> {
+  return listReminders(
+    pool,
+    connection,
+    ['scheduled', 'sending', 'sent', 'cancelled', 'missed', 'failed'],
+    100,
+  );
+}
+
+export async function only(here: Scene): Promise<ListedReminder> {
+  const [reminder, ...others] = await all(here);
+  if (reminder === undefined || others.length > 0) throw new Error('there is not exactly one reminder');
+  return reminder;
+}

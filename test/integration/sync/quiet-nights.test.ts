@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Run } from '../../../src/store/runs.ts';
+import type { SyncReport } from '../../../src/sync/report.ts';
+import { Workspace } from '../../support/workspace.ts';
+
+/** What a run makes of both sides: its plan, and all that it tells. */
+async function madeOf({ database }: Workspace, run: Run) {
+  const { rows: actions } = await database.pool.query<Record<string, unknown>>(
+    `select to_jsonb(a) - array['id', 'run_id', 'created_at'] as action from actions a where run_id = $1 order by id`,
+    [run.id],
+  );
+  const { status, pulled, targetRows, held, putOff, problems } = run.report as SyncReport;
+  const { records, comparedEqual, leftAlone, waiting, refusals, mark } = run;
+  const told = { status, pulled, targetRows, held, putOff, problems, refusals };
+  return { actions, told, counted: { records, comparedEqual, leftAlone, waiting, mark } };
+}
+
+const kept = ['seals', 'moved', 'table_reads'];
+
+/** The same without anything that spares work. */
+async function without<T>({ database: { pool } }: Workspace, run: () => Promise<T>): Promise<T> {
+  for (const table of kept) await pool.query(`update ${table} set connection = '~' || connection`);
+  try {
+    return await run();
+  } finally {
+    for (const table of kept) await pool.query(`update ${table} set connection = substr(connection, 2)`);
+  }
+}
+
+test('no edit is lost: whatever happens in the day, a night with seals plans and tells what one without does', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 40 } });
+  const { sandbox, sheet } = workspace;
+  const ids = sandbox.leads.list().map(({ id }) => id);
+  const [a = '', b = '', c = '', d = '', e = '', f = ''] = ids;
+  const row = (id: string, cells: Record<string, string>): void =>
+    sheet.edit((one) => one['Lead ID'] === id, cells);
+  const city = sandbox.leads.get(a)?.city ?? '';
+  let [older, sorted] = ['', ''];
+  /** What happens in each day, and what the next sync is allowed. */
+  const days: readonly (readonly [day: string, change: () => void, ...allow: string[]])[] = [
+    ['nothing, after the first sync', () => {}],
+    ['nothing', () => {}],
+    ['a row is edited', () => row(a, { City: 'typed' })],
+    // By then both sides agree on the other value.
+    ['the service takes the edit back', () => void sandbox.leads.edit(a, { city })],
+    [
+      'both sides are edited',
+      () => (row(b, { City: 'typed' }), void sandbox.leads.edit(b, { city: 'meant' })),
+    ],
+    ['nothing, and a conflict is open', () => {}],
+    ['a lead is deleted', () => void sandbox.leads.remove(c)],
+    ['it stays away', () => {}],
+    ['nothing, and its row is marked', () => {}],
+    ['a row is deleted', () => sheet.remove((one) => one['Lead ID'] === d)],
+    ['it comes back', () => {}],
+    ['a row is copied', () => sheet.write([...sheet.grid(), ...sheet.grid().slice(5, 6)])],
+    ['nothing, and the copy stays', () => {}],
+    ['the copy is deleted', () => sheet.write(sheet.grid().slice(0, -1))],
+    ['an id is deleted', () => row(e, { 'Lead ID': '' })],
+    [
+      'the table is sorted',
+      () => {
+        sorted = sheet.text();
+        const [headings = [], ...rows] = sheet.grid();
+        sheet.write([headings, ...rows.toReversed()]);
+      },
+    ],
+    ['and sorted back', () => writeFileSync(sheet.path, sorted)],
+    [
+      'both are made anew',
+      () => (sheet.add({ Company: 'Typed' }), void sandbox.leads.add({ companyName: 'Made' })),
+    ],
+    [
+      'leads are edited',
+      () => {
+        older = sheet.text();
+        for (const id of ids.slice(10, 16)) sandbox.leads.edit(id, { city: 'moved' });
+      },
+    ],
+    ['an older copy is put back', () => writeFileSync(sheet.path, older)],
+    ['and is meant', () => {}, 'older-copy'],
+    [
+      'a field is kept in another column',
+      () => workspace.configure({ fields: { city: 'Region', region: 'City' } }),
+    ],
+    ['and back', () => workspace.configure({})],
+    ['an id is written in capitals', () => row(f, { 'Lead ID': f.toUpperCase() })],
+  ];
+  await workspace.sync();
+  for (const [day, change, ...allow] of days) {
+    change();
+    const short = await madeOf(workspace, await workspace.run({ mode: 'plan' }));
+    const long = await without(workspace, async () =>
+      madeOf(workspace, await workspace.run({ mode: 'plan' })),
+    );
+    expect(short, day).toEqual(long);
+    const { requests } = await workspace.sync({ allow });
+    // Its bytes were read, and nothing was parsed.
+    if (day.startsWith('nothing')) expect(requests.target, day).toBe(1);
+  }
+}, 120_000);

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What each room of the house imports from others, from the bottom up. A file of `src` itself may be used by all. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  'src/core/lead': [],
+  'src/core/merge': ['src/core/lead'],
+  'src/ports': ['src/core/lead'],
+  'src/config': ['src/core/lead'],
+  'src/http': ['src/ports'],
+  'src/leads-api': ['src/core/lead', 'src/ports', 'src/config', 'src/http'],
+  'src/targets/shared': ['src/core/lead', 'src/ports'],
+  'src/targets/csv': ['src/core/lead', 'src/ports', 'src/targets/shared', 'src/targets/file'],
+  'src/targets/xlsx': ['src/core/lead', 'src/ports', 'src/targets/shared', 'src/targets/file'],
+  'src/targets/file': [
+    'src/core/lead',
+    'src/ports',
+    'src/targets/shared',
+    'src/targets/csv',
+    'src/targets/xlsx',
+  ],
+  'src/targets/google-sheets': ['src/core/lead', 'src/ports', 'src/http', 'src/targets/shared'],
+  'src/targets/hubspot': ['src/core/lead', 'src/ports', 'src/config', 'src/http', 'src/targets/shared'],
+  'src/targets/postgres': ['src/core/lead', 'src/ports', 'src/config', 'src/targets/shared'],
+  'src/embedded-postgres': [],
+  'src/store': ['src/core/lead', 'src/core/merge', 'src/ports'],
+  'src/sync': ['src/core/lead', 'src/core/merge', 'src/ports', 'src/config', 'src/store'],
+  'src/queue': ['src/config'],
+  'src/reminders': ['src/core/lead', 'src/ports', 'src/config', 'src/store'],
+  'src/alerts': ['src/ports', 'src/config', 'src/http', 'src/store', 'src/queue', 'src/reminders'],
+  'src/ops': [
+    'src/core/lead',
+    'src/core/merge',
+    'src/ports',
+    'src/config',
+    'src/store',
+    'src/sync',
+    'src/queue',
+    'src/alerts',
+    'jobs',
+  ],
+  jobs: ['src/core/lead', 'src/config', 'src/store', 'src/sync', 'src/queue', 'src/reminders'],
+  'src/worker': ['src/store', 'src/sync', 'src/queue', 'jobs'],
+  'src/sandbox': [],
+  'src/demo': ['src/core/lead', 'test/stand-ins'],
+  'src/cli': [
+    'src/core/lead',
+    'src/core/merge',
+    'src/ports',
+    'src/config',
+    'src/store',
+    'src/sync',
+    'src/queue',
+    'src/reminders',
+    'src/alerts',
+    'src/ops',
+    'src/worker',
+    'src/sandbox',
+    'src/demo',
+    'jobs',
+  ],
+};
+
+/** Packages that one room alone knows. */
+const packages: Readonly<Record<string, string>> = {
+  bullmq: 'src/queue',
+  ioredis: 'src/queue',
+  '@bull-board': 'src/queue',
+  '@googleapis/sheets': 'src/targets/google-sheets',
+  'google-auth-library': 'src/targets/google-sheets',
+  hono: 'src/ops src/queue',
+  nodemailer: 'src/reminders',
+};
+
+/** What puts the parts together may know all but the commands, and these the sandbox. */
+const builders = ['src/app.ts', 'src/open-store.ts', 'src/telemetry.ts'];
+
+const files = ['src', 'jobs'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`),
+);
+
+test.each(Object.keys(rooms))('%s imports from the rooms below it alone', (room) => {
+  const own = files.filter((file) => roomOf(file) === room);
+  expect(own).not.toEqual([]);
+  const wrong = own.flatMap((file) =>
+    imports(file)
+      .filter((path) => !mayImport(room, path))
+      .map((path) => `${file}: ${path}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('every folder is a room', () => {
+  const others = files.filter((file) => file.split('/').length > 2 && roomOf(file) === null);
+  expect(others).toEqual([]);
+});
+
+function mayImport(room: string, path: string): boolean {
+  if (!/^(?:src|jobs|test)\//.test(path)) {
+    if (room.startsWith('src/core/'))
+      return ['node:crypto', 'temporal-polyfill', 'fastest-levenshtein'].includes(path);
+    const owner = Object.entries(packages).find(
+      ([name]) => path === name || path.startsWith(`${name}/`),
+    )?.[1];
+    return owner === undefined || owner.split(' ').includes(room);
+  }
+  const other = roomOf(path);
+  if (other === room) return true;
+  if (other === null && !path.startsWith('test/'))
+    return !room.startsWith('src/core/') && (!builders.includes(path) || knowsBuilders(room));
+  return (rooms[room] ?? []).some((known) => path.startsWith(`${known}/`));
+}
+
+const knowsBuilders = (room: string): boolean =>
+  ['src/cli', 'src/ops', 'src/worker', 'src/demo', 'jobs'].includes(room);
+
+function roomOf(path: string): string | null {
+  return Object.keys(rooms).find((room) => path.startsWith(`${room}/`)) ?? null;
+}
+
+/** What a file imports: paths from the root, and packages. */
+function imports(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)';|\bimport\('([^']+)'\)/gm)].map(
+    ([, one, other]) => {
+      const path = one ?? other ?? '';
+      return path.startsWith('.') ? join(dirname(file), path) : path;
+    },
+  );
+}
