@@ -4,7 +4,7 @@ import type { App } from '../src/app.ts';
 import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { isUntried, type Planned } from '../src/reminders/send/batches.ts';
 import { retryDelayMs } from '../src/reminders/send/deliver.ts';
-import type { Places } from '../src/places.ts';
+import type { Semaphore } from '../src/semaphore.ts';
 import { unaskedMs } from '../src/reminders/send/send-reminder.ts';
 import { getReminders, type Reminder } from '../src/store/reminders.ts';
 import { reminderQueue, singleJob } from './reminder-jobs.ts';
@@ -16,9 +16,9 @@ const payloadSchema = z.object({ connection: z.string(), reminders: z.array(plan
 /** What the batches of a connection share. */
 export interface Lanes {
   /** For one batch at a time to begin its mails, so that they leave in order. */
-  readonly turn: Places;
+  readonly turn: Semaphore;
   /** For each mail that is made and sent. */
-  readonly mails: Places;
+  readonly mails: Semaphore;
   /** Epoch ms before which no mail can be sent, as far as one of them has found out. */
   pausedUntil: number;
 }
@@ -62,7 +62,7 @@ export async function sendReminders(
   const faults: unknown[] = [];
   const underWay: Promise<void>[] = [];
   const beginAll = async (): Promise<void> => {
-    using _turn = await lanes.turn.take();
+    using _turn = await lanes.turn.acquire();
     const ids = reminders.map(({ id }) => id);
     const rows = await getReminders(app.pool, ids);
     for (const [index, planned] of reminders.entries()) {
@@ -75,15 +75,15 @@ export async function sendReminders(
       }
       const early = planned.sendAt - clock.now();
       if (early > 0) await sleep(early, undefined, { signal: stop }).catch(() => {});
-      const place = await lanes.mails.take();
-      if (stop.aborted || lanes.pausedUntil > clock.now()) return place[Symbol.dispose]();
+      const slot = await lanes.mails.acquire();
+      if (stop.aborted || lanes.pausedUntil > clock.now()) return slot[Symbol.dispose]();
       const wait = serviceWait(planned);
       if (wait > 0) {
         waits.push(wait);
-        return place[Symbol.dispose]();
+        return slot[Symbol.dispose]();
       }
       const sending = sendOne(planned).catch((error: unknown) => void faults.push(error));
-      underWay.push(sending.finally(() => place[Symbol.dispose]()));
+      underWay.push(sending.finally(() => slot[Symbol.dispose]()));
     }
   };
   await beginAll().catch((error: unknown) => void faults.push(error));

@@ -73,7 +73,7 @@ export async function advance(
     app.log.info({ connection }, 'the connection is paused; leadsync resume lets it go on');
     return { done: { runId: null } };
   }
-  using _place = await app.runs.take();
+  using _slot = await app.runs.acquire();
   const { onRun } = app;
   const result = await advanceRun({ ...context, ...(onRun && { onRun }) }, request, stop);
   if (result.kind === 'finished') return { done: { runId: result.run.id } };

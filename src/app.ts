@@ -14,7 +14,7 @@ import { clockDifferences } from './ops/clock-differences.ts';
 import type { WatchedConnection } from './ops/figure-source.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import type { QueueCounts } from './ops/waiting-gauges.ts';
-import { Places } from './places.ts';
+import { Semaphore } from './semaphore.ts';
 import { previousRun } from './queue/run-times.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
@@ -50,7 +50,7 @@ export interface App extends AsyncDisposable {
   /** One for each connection of the configuration, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
   /** For each run that goes on at this moment; a run needs up to three database connections at once. */
-  readonly runs: Places;
+  readonly runs: Semaphore;
   /** Told of each run that begins or ends in this process; absent: a command says it itself. */
   readonly onRun?: OnRun;
   /** Why this process takes no work any more: it met a newer schema. */
@@ -96,7 +96,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const contexts = new Map<string, SyncContext>();
   // Connections with one key share it, so that a 429 of one stops the others at once.
   const throttles = new Map<string, Throttle>();
-  const runs = new Places(runsAtOnce(config.databasePoolMax));
+  const runs = new Semaphore(runsAtOnce(config.databasePoolMax));
   const isCrowded = (): boolean => runs.isCrowded;
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');

@@ -1,5 +1,5 @@
 import type { Throttle } from '../ports/leads-service.ts';
-import { untilAborted } from '../turns.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 /** Requests of one process that are under way at a service at most. */
 export const mostLanes = 4;

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Outlook, Throttle, Throttled } from '../ports/leads-service.ts';
-import { untilAborted } from '../turns.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { backoffMs, longestWaitMs, retryAfterMs } from '../retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { syncQueue } from '../../jobs/sync.ts';
 import type { App } from '../app.ts';
 import { explain } from '../errors.ts';
-import { Places } from '../places.ts';
+import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
 import { heldPage } from '../store/held.ts';
 import { companiesOf } from '../store/companies.ts';
@@ -35,13 +35,13 @@ const id = z.string().regex(/^\d{1,15}$/);
 /** The status page and those behind it that show what the store knows. */
 export function statusPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
-  const places = new Places(questionsAtOnce);
+  const questions = new Semaphore(questionsAtOnce);
   const site = new Hono();
   const missing = (c: Context, what: string) => c.html(messagePage('There is no such page', what, menu), 404);
 
   site.get('/', async (c) => {
     const facts = [...contexts.values()].map(async (context) => {
-      using _place = await places.take();
+      using _slot = await questions.acquire();
       return await connectionFacts(context);
     });
     const stopped = app.outdated === null ? null : explain(app.outdated);
@@ -53,7 +53,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     if (context === undefined) return missing(c, 'No connection of this name is configured.');
     const before = position.parse(c.req.query('before'));
     const { name } = context.connection;
-    using _place = await places.take();
+    using _slot = await questions.acquire();
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const last = runs[shown.runs - 1];
     const facts = await connectionFacts(context);

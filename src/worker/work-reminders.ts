@@ -4,7 +4,7 @@ import { reminderQueue } from '../../jobs/reminder-jobs.ts';
 import { sendReminder } from '../../jobs/send-reminder.ts';
 import { sendReminders } from '../../jobs/send-reminders.ts';
 import type { App } from '../app.ts';
-import { Places } from '../places.ts';
+import { Semaphore } from '../semaphore.ts';
 
 /** Jobs of a connection that are worked on at once. */
 const concurrency = 8;
@@ -21,7 +21,7 @@ export function workReminders(app: App): AsyncDisposable {
     }),
   );
   const working = [...app.contexts.keys()].map((connection) => {
-    const lanes = { turn: new Places(1), mails: new Places(mailsAtOnce), pausedUntil: 0 };
+    const lanes = { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
     return app.queues.queue(reminderQueue(connection)).work(
       {
         'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),

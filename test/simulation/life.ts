@@ -3,12 +3,10 @@ import { LeadsyncError } from '../../src/errors.ts';
 import { withCalls } from '../../src/leads-api/retry-reads.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import type { Target, TargetRow } from '../../src/ports/target.ts';
-import { Turns as Line } from '../../src/turns.ts';
+import { Semaphore } from '../../src/semaphore.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { Turns } from './turns.ts';
 import type { Witness } from './witness.ts';
-
-const never = new AbortController().signal;
 
 /** What ends a life in the middle; never caught by the product. */
 export class Crash extends Error {}
@@ -44,7 +42,7 @@ export class Life {
   readonly #fate: Fate | null;
   readonly #around: Surroundings;
   readonly #turn: number;
-  readonly #line = new Line();
+  readonly #operations = new Semaphore(1);
   readonly #inside = new AsyncLocalStorage<boolean>();
   /** Inside a request to the service: nobody acts between a lead's GET and the write that follows. */
   #within = 0;
@@ -68,7 +66,7 @@ export class Life {
    * One operation of the process after the other, also where it asks for several at once: which of them came first would
    * be up to the machine. `pids`: of the sessions that may have to wait for a lock.
    */
-  pass<T>(
+  async pass<T>(
     name: string,
     run: () => Promise<T>,
     ticks: 'before' | 'after' | 'both',
@@ -77,7 +75,8 @@ export class Life {
     const pass = (): Promise<T> => this.#pass(name, run, ticks, pids);
     // Within an operation: a part of it.
     if (this.#inside.getStore() === true) return pass();
-    return this.#line.run(never, () => this.#inside.run(true, pass));
+    using _turn = await this.#operations.acquire();
+    return await this.#inside.run(true, pass);
   }
 
   async #pass<T>(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { batchesOf } from '../../src/reminders/send/batches.ts';
-import { Places } from '../../src/places.ts';
+import { Semaphore } from '../../src/semaphore.ts';
 import { gather } from '../../src/store/gather.ts';
 import type { Reminder } from '../../src/store/reminders.ts';
 
@@ -93,12 +93,12 @@ describe('calls that are gathered', () => {
 });
 
 test('no more tasks than places, in the order in which they came', async () => {
-  const places = new Places(2);
+  const slots = new Semaphore(2);
   const order: number[] = [];
   let [running, most] = [0, 0];
   await Promise.all(
     [0, 1, 2, 3, 4].map(async (n) => {
-      using _place = await places.take();
+      using _slot = await slots.acquire();
       order.push(n);
       most = Math.max(most, ++running);
       await new Promise((resolve) => setImmediate(resolve));

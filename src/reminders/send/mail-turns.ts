@@ -1,4 +1,4 @@
-import { Places } from '../../places.ts';
+import { Semaphore } from '../../semaphore.ts';
 
 /** Of a turn to hand a mail to the server; given back when that has ended. */
 export interface TakenTurn extends Disposable {
@@ -14,22 +14,22 @@ export interface TakenTurn extends Disposable {
  * long one is on its way.
  */
 export class MailTurns {
-  readonly #connections: Places;
-  readonly #rate: { readonly places: Places; readonly restMs: number } | null;
+  readonly #connections: Semaphore;
+  readonly #rate: { readonly slots: Semaphore; readonly restMs: number } | null;
 
   constructor(connections: number, rate: number | undefined) {
-    this.#connections = new Places(connections);
+    this.#connections = new Semaphore(connections);
     const mails = Math.max(1, Math.floor(rate ?? 1));
     this.#rate =
       rate === undefined
         ? null
-        : { places: new Places(mails), restMs: Math.ceil((1000 * mails) / rate) + timerSlackMs };
+        : { slots: new Semaphore(mails), restMs: Math.ceil((1000 * mails) / rate) + timerSlackMs };
   }
 
   /** Waits for a turn, in the order in which they are asked for. Rejects with the reason of `signal` when that aborts. */
   async take(signal?: AbortSignal): Promise<TakenTurn> {
-    const counted = await this.#rate?.places.take(signal);
-    const connection = await this.#connections.take(signal).catch((error: unknown) => {
+    const counted = await this.#rate?.slots.acquire(signal);
+    const connection = await this.#connections.acquire(signal).catch((error: unknown) => {
       counted?.[Symbol.dispose]();
       throw error;
     });

@@ -1,4 +1,4 @@
-import { Places } from '../../places.ts';
+import { Semaphore } from '../../semaphore.ts';
 
 /** How long (ms) a Leads service that cannot be asked is left alone. */
 export const leadsPauseMs = 60_000;
@@ -11,7 +11,7 @@ const rowMs = 3_600_000;
 
 /** What is known of the Leads service of a connection. */
 interface LeadsService {
-  readonly turn: Places;
+  readonly turn: Semaphore;
   /** Leads that could not be read since one was. */
   readonly failed: Set<string>;
   /** Epoch ms. */
@@ -33,7 +33,7 @@ export class Pauses {
 
   /** For one mail at a time to ask the service of a connection, so that each knows what the one before has met. */
   leadsTurn(connection: string): Promise<Disposable> {
-    return this.#service(connection).turn.take();
+    return this.#service(connection).turn.acquire();
   }
 
   /** Epoch ms before which the service of a connection is not asked again. */
@@ -99,7 +99,7 @@ export class Pauses {
   #service(connection: string): LeadsService {
     const known = this.#leads.get(connection);
     if (known !== undefined) return known;
-    const service = { turn: new Places(1), failed: new Set<string>(), until: 0 };
+    const service = { turn: new Semaphore(1), failed: new Set<string>(), until: 0 };
     this.#leads.set(connection, service);
     return service;
   }

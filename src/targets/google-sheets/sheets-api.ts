@@ -1,7 +1,7 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { LeadsyncError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { Turns } from '../../turns.ts';
+import { Semaphore } from '../../semaphore.ts';
 import type { Authorized } from './google-account.ts';
 import { googleFault } from './google-fault.ts';
 import { type GoogleReply, readGoogleReply } from './google-reply.ts';
@@ -95,11 +95,11 @@ export function openSheetsApi(options: SheetsApiOptions, timeouts = defaultTimeo
 }
 
 /** One for each spreadsheet of this process: Google wants no two requests at a time for one. */
-const turns = new Map<string, Turns>();
+const semaphores = new Map<string, Semaphore>();
 
-function turnsOf(spreadsheet: string): Turns {
-  const known = turns.get(spreadsheet) ?? new Turns();
-  turns.set(spreadsheet, known);
+function oneAtATime(spreadsheet: string): Semaphore {
+  const known = semaphores.get(spreadsheet) ?? new Semaphore(1);
+  semaphores.set(spreadsheet, known);
   return known;
 }
 
@@ -109,14 +109,14 @@ class SheetsClient implements SheetsApi {
   readonly #timeouts: SheetsTimeouts;
   readonly #clock: Clock;
   readonly #quota: Quota;
-  readonly #turns: Turns;
+  readonly #oneAtATime: Semaphore;
 
   constructor(options: SheetsApiOptions, timeouts: SheetsTimeouts) {
     this.#options = options;
     this.#timeouts = timeouts;
     this.#clock = options.clock;
     this.#quota = quotaOf(options.clock, `${options.account.id} ${options.apiUrl}`);
-    this.#turns = turnsOf(`${options.apiUrl} ${options.spreadsheetId}`);
+    this.#oneAtATime = oneAtATime(`${options.apiUrl} ${options.spreadsheetId}`);
   }
 
   async describe(
@@ -176,13 +176,12 @@ class SheetsClient implements SheetsApi {
     const file = encodeURIComponent(this.#options.spreadsheetId);
     const url = new URL(`drive/v3/files/${file}?fields=${driveFields}&supportsAllDrives=true`, root);
     try {
-      return await this.#turns.run(signal, async () => {
-        const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);
-        this.requests += 1;
-        const { data, status } = await client.request<unknown>({ url, responseType: 'json', ...options });
-        this.#options.onReply?.(status);
-        return parseFileState(data);
-      });
+      using _turn = await this.#oneAtATime.acquire(signal);
+      const { client, options } = await this.#prepare(this.#timeouts.driveMs, signal);
+      this.requests += 1;
+      const { data, status } = await client.request<unknown>({ url, responseType: 'json', ...options });
+      this.#options.onReply?.(status);
+      return parseFileState(data);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // A refused account: the next request tells of it.
@@ -199,32 +198,31 @@ class SheetsClient implements SheetsApi {
   }
 
   /** One request in its turn, out of the bucket of its kind. Asks the signal once, when its turn has come. */
-  #send<T extends { readonly status: number }>(
+  async #send<T extends { readonly status: number }>(
     kind: QuotaKind,
     signal: AbortSignal,
     request: (call: Call) => Promise<T>,
   ): Promise<T> {
-    return this.#turns.run(signal, async () => {
-      const perMinute = kind === 'read' ? this.#options.readsPerMinute : this.#options.writesPerMinute;
-      const timeout = kind === 'read' ? this.#timeouts.readMs : this.#timeouts.writeMs;
-      const { token, ...call } = await this.#prepare(timeout, signal);
-      const replied = this.#quota.take(kind, perMinute);
-      this.requests += 1;
-      try {
-        const answer = await request(call);
-        this.#quota.allowed(kind);
-        this.#options.onReply?.(answer.status);
-        return answer;
-      } catch (error) {
-        const reply = readGoogleReply(error, [token], this.#clock.now());
-        this.#options.onReply?.(reply?.status ?? (signal.aborted ? 'aborted' : 'unfinished'));
-        if (signal.aborted) throw signal.reason;
-        if (reply === null) throw error;
-        throw await this.#fault(reply, kind);
-      } finally {
-        replied();
-      }
-    });
+    using _turn = await this.#oneAtATime.acquire(signal);
+    const perMinute = kind === 'read' ? this.#options.readsPerMinute : this.#options.writesPerMinute;
+    const timeout = kind === 'read' ? this.#timeouts.readMs : this.#timeouts.writeMs;
+    const { token, ...call } = await this.#prepare(timeout, signal);
+    const replied = this.#quota.take(kind, perMinute);
+    this.requests += 1;
+    try {
+      const answer = await request(call);
+      this.#quota.allowed(kind);
+      this.#options.onReply?.(answer.status);
+      return answer;
+    } catch (error) {
+      const reply = readGoogleReply(error, [token], this.#clock.now());
+      this.#options.onReply?.(reply?.status ?? (signal.aborted ? 'aborted' : 'unfinished'));
+      if (signal.aborted) throw signal.reason;
+      if (reply === null) throw error;
+      throw await this.#fault(reply, kind);
+    } finally {
+      replied();
+    }
   }
 
   async #prepare(timeout: number, signal: AbortSignal): Promise<Call & { readonly token: string }> {

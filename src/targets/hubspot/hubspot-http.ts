@@ -61,18 +61,17 @@ export class HubSpotHttp implements AsyncDisposable {
     return this.#limits;
   }
 
-  ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    return this.#limits.turns.run(signal, async () => {
-      if (this.#isClosed)
-        throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
-      this.#limits.check();
-      signal.throwIfAborted();
-      try {
-        return await this.#attempt(call, signal);
-      } catch (error) {
-        throw error instanceof HttpFault ? lostReply(error, call.kind) : error;
-      }
-    });
+  async ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
+    using _turn = await this.#limits.oneAtATime.acquire(signal);
+    if (this.#isClosed)
+      throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
+    this.#limits.check();
+    signal.throwIfAborted();
+    try {
+      return await this.#attempt(call, signal);
+    } catch (error) {
+      throw error instanceof HttpFault ? lostReply(error, call.kind) : error;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

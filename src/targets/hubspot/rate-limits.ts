@@ -4,7 +4,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type { ReplyHead } from '../../http/exchange.ts';
 import { retryAfterMs } from '../../retry-after.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { Turns } from '../../turns.ts';
+import { Semaphore } from '../../semaphore.ts';
 
 /** HubSpot's window of the limit for one app. */
 const windowMs = 10_000;
@@ -19,7 +19,7 @@ const mostJitterMs = 5 * 60_000;
  * early is told how long to stay away.
  */
 export class RateLimits {
-  readonly turns = new Turns();
+  readonly oneAtATime = new Semaphore(1);
   readonly #clock: Clock;
   #shut = { from: 0, until: 0, day: null as string | null };
   #zone: string | null = null;

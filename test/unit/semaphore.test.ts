@@ -1,25 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/turns.ts';
+import { Semaphore } from '../../src/semaphore.ts';
 
 test('tasks run one at a time and in order, whichever fail or are given up while waiting', async () => {
   const kinds = fc.array(fc.constantFrom('good', 'bad', 'given up'), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(kinds, async (tasks) => {
-      const turns = new Turns();
+      const semaphore = new Semaphore(1);
       const ran: number[] = [];
       let running = 0;
       const results = tasks.map((kind, index) => {
         const stop = new AbortController();
-        const result = turns.run(stop.signal, async () => {
+        const run = async (): Promise<number> => {
+          using _turn = await semaphore.acquire(stop.signal);
           expect(++running).toBe(1);
           ran.push(index);
           await nextTurn();
           running -= 1;
           if (kind === 'bad') throw new Error('bad');
           return index;
-        });
+        };
+        const result = run();
         if (kind === 'given up') stop.abort('given up');
         return result.catch((error: unknown) => (error instanceof Error ? error.message : error));
       });

@@ -1,5 +1,5 @@
 /** Lets so many tasks run at once; the others wait, and begin in the order in which they came. */
-export class Places {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -7,13 +7,13 @@ export class Places {
     this.#free = count;
   }
 
-  /** Whether somebody waits for a place. */
+  /** Whether a task waits. */
   get isCrowded(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Waits for a place; to be given back. Rejects with the reason of `signal` when that aborts. */
-  async take(signal?: AbortSignal): Promise<Disposable> {
+  /** Waits for its turn; to be disposed at the end. Rejects with the reason of `signal` when that aborts while waiting. */
+  async acquire(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
     else await this.#wait(signal);
