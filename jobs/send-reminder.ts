@@ -36,7 +36,7 @@ export async function tryToSend(
   stop: AbortSignal,
   attempt: (context: ReminderContext) => Promise<Outcome<string>>,
 ): Promise<JobResult<{ state: string }>> {
-  const { ledger, mailer, pauses, waits } = app;
+  const { ledger, mailer, breakers, waits } = app;
   const context = app.contexts.get(connection);
   const openTemplates = app.templates.get(connection);
   if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
@@ -47,7 +47,7 @@ export async function tryToSend(
       return queue.addAll('send-reminder', jobs);
     };
     const templates = await openTemplates();
-    const outcome = await attempt({ ...context, ledger, mailer, pauses, waits, templates, addJobs });
+    const outcome = await attempt({ ...context, ledger, mailer, breakers, waits, templates, addJobs });
     return 'state' in outcome ? { done: outcome } : outcome;
   } catch (error) {
     if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };

@@ -57,7 +57,7 @@ export async function sendReminders(
   const serviceWait = ({ sendAt }: Planned): number => {
     const now = clock.now();
     const left = Math.max(sendAt, job.requestedAt) + unaskedMs - now;
-    return Math.min(app.pauses.leadsUntil(connection) - now, left);
+    return Math.min(app.breakers.leadsUntil(connection) - now, left);
   };
   const faults: unknown[] = [];
   const underWay: Promise<void>[] = [];

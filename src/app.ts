@@ -19,7 +19,7 @@ import { previousRun } from './queue/run-times.ts';
 import { openQueues, type QueueBackend, type Queues } from './queue/queue.ts';
 import { type MailWaits, usualWaits } from './reminders/send/deliver.ts';
 import type { Mailer } from './reminders/send/mail.ts';
-import { Pauses } from './reminders/send/pauses.ts';
+import { CircuitBreakers } from './reminders/send/circuit-breakers.ts';
 import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './open-store.ts';
 import type { EmbeddedPostgresOptions } from './embedded-postgres/embedded-postgres.ts';
@@ -43,7 +43,7 @@ export interface App extends AsyncDisposable {
   readonly queues: Queues;
   readonly mailer: Mailer;
   readonly ledger: MailLedger;
-  readonly pauses: Pauses;
+  readonly breakers: CircuitBreakers;
   readonly waits: MailWaits;
   /** What mails are made with, by connection; read when it is first needed. */
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
@@ -126,7 +126,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     queues,
     mailer,
     ledger,
-    pauses: new Pauses(),
+    breakers: new CircuitBreakers(),
     waits: usualWaits,
     templates,
     contexts,

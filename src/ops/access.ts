@@ -10,7 +10,7 @@ import { loginPage } from './pages/login.ts';
 import { beginSession, hasSession, isToken } from './session.ts';
 
 /** Who may see the pages: everybody who has the token, or, without one, whoever uses this machine. */
-export interface Door {
+export interface AccessPolicy {
   readonly token: Secret | undefined;
   /** As it was configured, and what the port is really bound to. */
   readonly host: string;
@@ -24,7 +24,7 @@ const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use 
  * Without a token the pages are open on a loopback address, for requests that name this machine: another name is that of
  * a page elsewhere which had its name lead here. On any other address nothing is served.
  */
-export function accessWithoutToken({ host, address }: Door): MiddlewareHandler {
+export function accessWithoutToken({ host, address }: AccessPolicy): MiddlewareHandler {
   if (!isLoopback(address)) return async (c) => c.text(closed, 403);
   const ownNames = new Set(['localhost', '127.0.0.1', '[::1]', host]);
   return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));

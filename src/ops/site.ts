@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
-import { accessWithoutToken, type Door, sameOrigin, TokenAccess } from './access.ts';
+import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from './access.ts';
 import { assets } from './assets.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
@@ -24,7 +24,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 const maxBody = 16 * 1024;
 
 /** Everything that the port answers: the probes to everybody, the rest to whom `door` lets in. */
-export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> {
+export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
   const site = new Hono();
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
@@ -43,11 +43,11 @@ export async function site(app: App, live: LiveRuns, door: Door): Promise<Hono> 
   const limited = bodyLimit({ maxSize: maxBody });
   site.use(async (c, next) => (c.req.header('content-length') === undefined ? next() : limited(c, next)));
   site.use(sameOrigin());
-  const { token } = door;
+  const { token } = policy;
   const menu = { hasLogin: token !== undefined };
   const { metrics } = app;
   if (token === undefined) {
-    site.use(accessWithoutToken(door));
+    site.use(accessWithoutToken(policy));
   } else {
     const access = new TokenAccess(token);
     site.use(access.check);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isDatabaseOutage } from '../database-outage.ts';
-import { gather } from './gather.ts';
+import { createBatcher } from './batcher.ts';
 import { MailSender, type SentBy } from './mail-sender.ts';
 import { getReminders, type Reminder } from './reminders.ts';
 import {
@@ -44,7 +44,7 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   const owned = new Set<string>();
   const keyOf = (table: MailTable, id: number, by: string | null): string => `${table} ${id} ${by}`;
   const writes = (table: MailTable) => ({
-    begin: gather(
+    begin: createBatcher(
       async (claims: readonly Claim[]) => {
         const token = await sender.token();
         const begun = await afterDeadlock(claims, (some) => beginSending(pool, table, some, token));
@@ -53,7 +53,7 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
       // It holds up one of few connections to the mail server.
       0,
     ),
-    end: gather(
+    end: createBatcher(
       (endings: readonly Ending[]) =>
         afterDeadlock(endings, async (some) => {
           await endSending(pool, table, some);
@@ -64,8 +64,8 @@ export function createMailLedger(pool: pg.Pool): MailLedger {
   });
   const tables = { reminders: writes('reminders'), digests: writes('digests') };
   return {
-    reminder: gather((ids: readonly number[]) => getReminders(pool, ids), 0),
-    background: gather((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
+    reminder: createBatcher((ids: readonly number[]) => getReminders(pool, ids), 0),
+    background: createBatcher((leads: readonly LeadKey[]) => leadBackgrounds(pool, leads), 0),
     async begin(table, claim) {
       const token = await tables[table].begin(claim);
       if (token === null) return null;

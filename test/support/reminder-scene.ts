@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
-import { Pauses } from '../../src/reminders/send/pauses.ts';
+import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';
 import { sendReminder, type ReminderContext } from '../../src/reminders/send/send-reminder.ts';
 import type { Reminder, ReminderState } from '../../src/store/reminders.ts';
@@ -32,7 +32,7 @@ export async function reminderScene(workspace: Workspace) {
     mailer: app.mailer,
     ledger: app.ledger,
     waits: app.waits,
-    pauses: new Pauses(),
+    breakers: new CircuitBreakers(),
     addJobs: async (reminders) => void added.push(...reminders),
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line) as Told) }),
     clock: { now: () => Date.now() + ahead, random: () => 0.5 },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { batchesOf } from '../../src/reminders/send/batches.ts';
 import { Semaphore } from '../../src/semaphore.ts';
-import { gather } from '../../src/store/gather.ts';
+import { createBatcher } from '../../src/store/batcher.ts';
 import type { Reminder } from '../../src/store/reminders.ts';
 
 const now = 1_800_000_000_000;
@@ -61,7 +61,7 @@ describe('calls that are gathered', () => {
   test('go together when they come together or while others are under way; each gets its own result', async () => {
     const carriedOut: number[][] = [];
     const doors = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const double = gather(async (numbers: readonly number[]) => {
+    const double = createBatcher(async (numbers: readonly number[]) => {
       const door = doors[carriedOut.push([...numbers]) - 1];
       await door?.promise;
       return numbers.map((n) => n * 2);
@@ -81,7 +81,7 @@ describe('calls that are gathered', () => {
 
   test('fail together, and the next ones are carried out', async () => {
     let fails = true;
-    const call = gather(async (items: readonly string[]) => {
+    const call = createBatcher(async (items: readonly string[]) => {
       if (fails) throw new Error('out of order');
       return items;
     }, 0);

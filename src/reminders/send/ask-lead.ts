@@ -2,7 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type { Lead } from '../../core/lead/lead.ts';
 import type { LeadsPort } from '../../ports/leads-service.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { leadsPauseMs, type Pauses } from './pauses.ts';
+import { leadsPauseMs, type CircuitBreakers } from './circuit-breakers.ts';
 
 /**
  * What the service says of a lead: as it is, null when it is gone, or when (in ms) it may be asked again, and the fault;
@@ -16,7 +16,7 @@ interface AskContext {
   readonly connection: { readonly name: string };
   readonly leads: LeadsPort;
   readonly clock: Clock;
-  readonly pauses: Pauses;
+  readonly breakers: CircuitBreakers;
 }
 
 /** After a fault, a lead is left alone for at least so long (ms): others come before it when a pause is over. */
@@ -27,25 +27,25 @@ const leastWaitMs = 2 * leadsPauseMs;
  * twice as long each time; the service is left alone when it wants that, or when several leads in a row cannot be read.
  */
 export async function askLead(
-  { connection: { name }, leads, clock, pauses }: AskContext,
+  { connection: { name }, leads, clock, breakers }: AskContext,
   id: string,
   since: number,
   signal: AbortSignal,
 ): Promise<Answer> {
-  using _turn = await pauses.leadsTurn(name);
-  const wait = pauses.leadsUntil(name) - clock.now();
+  using _turn = await breakers.leadsTurn(name);
+  const wait = breakers.leadsUntil(name) - clock.now();
   if (wait > 0) {
-    return { againAfterMs: wait + (pauses.hasFailed(name, id) ? leadsPauseMs : 0), fault: null };
+    return { againAfterMs: wait + (breakers.hasFailed(name, id) ? leadsPauseMs : 0), fault: null };
   }
   try {
     const lead = await leads.get(id, signal);
-    pauses.leadsAnswered(name);
+    breakers.leadsAnswered(name);
     return { lead };
   } catch (error) {
     if (signal.aborted || !(error instanceof LeadsyncError) || !error.code.startsWith('leads.')) throw error;
     const now = clock.now();
     const { retryAfterMs } = error;
-    if (error.code !== 'leads.rejected') pauses.leadFailed(name, id, now, retryAfterMs);
+    if (error.code !== 'leads.rejected') breakers.leadFailed(name, id, now, retryAfterMs);
     const leastMs = retryAfterMs === undefined ? leastWaitMs : 2 * retryAfterMs;
     return { againAfterMs: Math.max(leastMs, now - since), fault: error };
   }

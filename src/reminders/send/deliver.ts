@@ -8,7 +8,7 @@ import { type Claim, type MailTable, putOffMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { longestSendMs, stopwatch } from './mail-times.ts';
-import type { Pauses } from './pauses.ts';
+import type { CircuitBreakers } from './circuit-breakers.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 
 /** What became of one try: settled, or to be tried again. `wholeQueue`: no other mail can be sent before either. */
@@ -24,7 +24,7 @@ export interface DeliveryContext {
   readonly clock: Clock;
   readonly waits: MailWaits;
   readonly mailer: Mailer;
-  readonly pauses: Pauses;
+  readonly breakers: CircuitBreakers;
 }
 
 /** A mail that is owed to somebody, as its table has it. Times are epoch ms. */
@@ -76,7 +76,7 @@ export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | '
  * and left alone while a process that lives is at it.
  */
 export async function notNow(
-  { pool, ledger, log, clock, waits, pauses }: DeliveryContext,
+  { pool, ledger, log, clock, waits, breakers }: DeliveryContext,
   owed: Owed,
   { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
@@ -96,7 +96,7 @@ export async function notNow(
     await ledger.end(table, { id, state: 'missed', note, sender });
     return { state: 'missed' };
   }
-  const refusedAt = pauses.refusedAt(recipient);
+  const refusedAt = breakers.refusedAt(recipient);
   if (refusedAt !== null && refusedAt + 2 * waits.stoppedMs > now)
     return later(refusedAt + 2 * waits.stoppedMs - now);
   const allowedAt = nextAllowed(now, rules);
@@ -117,7 +117,7 @@ export async function deliver(
   settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
   stop: AbortSignal,
 ): Promise<Outcome<'sent' | 'failed' | 'missed'> | null> {
-  const { ledger, log, pauses } = context;
+  const { ledger, log, breakers } = context;
   const { table, id, recipient } = owed;
   const tried = await tryInTurn(context, owed, mail, settings, stop);
   if (tried === null || !('sender' in tried)) return tried;
@@ -130,7 +130,7 @@ export async function deliver(
     throw fault;
   }
   await ledger.end(table, { id, state: 'sent', note: reply, sender }, stop);
-  if (pauses.mailSent(mail.from, recipient)) log.info({ recipient }, 'mails can be sent again');
+  if (breakers.mailSent(mail.from, recipient)) log.info({ recipient }, 'mails can be sent again');
   return { state: 'sent' };
 }
 
@@ -173,7 +173,7 @@ async function undelivered(
   sender: string,
   stop: AbortSignal,
 ): Promise<Outcome<'failed'>> {
-  const { ledger, log, waits, pauses } = context;
+  const { ledger, log, waits, breakers } = context;
   const { table, id, recipient, unknowns, doubts, attempts } = owed;
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
@@ -185,7 +185,7 @@ async function undelivered(
   }
   const policy =
     error.code === 'mail.policy-refused'
-      ? pauses.refusedByPolicy(from, recipient, context.clock.now())
+      ? breakers.refusedByPolicy(from, recipient, context.clock.now())
       : null;
   if (error.retry === 'never' || policy === 'his' || (policy === 'unclear' && attempts + 1 >= policyTries)) {
     await ledger.end(table, { id, state: 'failed', note: error.message, sender }, stop);
@@ -199,7 +199,7 @@ async function undelivered(
     log.warn(about, `${error.message}; it is tried again`);
     return later(retryDelayMs(context));
   }
-  if (pauses.mailStopped(whose)) {
+  if (breakers.mailStopped(whose)) {
     log.error(
       { ...about, help: error.help },
       `no mail can be sent; all wait until it works: ${error.message}`,

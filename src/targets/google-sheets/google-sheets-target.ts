@@ -12,7 +12,7 @@ import { ownedColumns } from '../shared/columns.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import type { Refused } from './bisect.ts';
 import type { GoogleSheetsOptions } from './google-sheets-options.ts';
-import { type Found, type Look, lookAtTab } from './look.ts';
+import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf } from './present-rows.ts';
 import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
@@ -84,20 +84,22 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (create) this.#refused.forget();
     const { trashed, canEdit } = await this.#api.file(signal);
     if (trashed === true) throw trashedFault(this.name);
-    const first = await this.#look(signal);
+    const first = await this.#snapshot(signal);
     const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
-    const found = isSettled ? await this.#look(signal) : first;
+    const found = isSettled ? await this.#snapshot(signal) : first;
     if (found.kind === 'missing' && !elsewhere)
       await assertNotRenamed(this.#api, this.#options, this.name, signal);
     if (found.kind === 'missing' && wasFilled) throw goneFault(this.name);
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: rowBatches([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
-    const table = found.kind === 'table' ? found : await this.#look(signal);
+    const table = found.kind === 'table' ? found : await this.#snapshot(signal);
     if (table.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(table.tab);
-    const look = create ? await this.#recorded(await this.#widened(table, newFields, signal), signal) : table;
-    const { columns, tab } = look;
+    const snapshot = create
+      ? await this.#recorded(await this.#widened(table, newFields, signal), signal)
+      : table;
+    const { columns, tab } = snapshot;
     return {
       missing: columns.missing,
       created,
@@ -105,7 +107,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       mark: ownRecord(this.#options, tab)?.mark ?? null,
       timeZone: tab.timeZone,
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
-      rows: rowBatches(rowsOf(look)),
+      rows: rowBatches(rowsOf(snapshot)),
     };
   }
 
@@ -130,49 +132,56 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (changes.length === 0) return [];
     // Also what a process left that has died: a run that goes on writes without reading the table again.
     await this.#settleKept(signal);
-    const look = await this.#look(signal);
-    if (look.kind !== 'table') throw changed(this.name);
-    this.#assertNotCopied(look.tab);
-    const plan = planWrite(look, changes, this.#refused);
-    const unsettled = await this.#begin(look, plan);
+    const snapshot = await this.#snapshot(signal);
+    if (snapshot.kind !== 'table') throw changed(this.name);
+    this.#assertNotCopied(snapshot.tab);
+    const plan = planWrite(snapshot, changes, this.#refused);
+    const unsettled = await this.#begin(snapshot, plan);
     const rest = await this.#send(
       plan,
       changes,
-      look,
+      snapshot,
       unsettled,
-      markingOf(this.#options, look.tab, mark),
+      markingOf(this.#options, snapshot.tab, mark),
       signal,
     );
     const settled = await this.#settle(signal);
     const notPutBack = new Map(this.#notPutBack);
     this.#notPutBack.clear();
-    return outcomesOf(changes, plan.outcomes, rest, { ...settled, notPutBack }, look.columns, this.#refused);
+    return outcomesOf(
+      changes,
+      plan.outcomes,
+      rest,
+      { ...settled, notPutBack },
+      snapshot.columns,
+      this.#refused,
+    );
   }
 
   async fix(signal: AbortSignal): Promise<boolean> {
-    const found = await this.#look(signal);
+    const found = await this.#snapshot(signal);
     if (found.kind === 'missing' || !this.#isCopied(found.tab)) return false;
     await this.#api.update(adoptedTab(this.#options, found.tab), signal);
     return true;
   }
 
-  #look(signal: AbortSignal): Promise<Found> {
-    return lookAtTab(this.#api, this.#options, this.name, signal);
+  #snapshot(signal: AbortSignal): Promise<Found> {
+    return takeTabSnapshot(this.#api, this.#options, this.name, signal);
   }
 
   /** Looks at once where something has arrived when a request failed; if that fails too, the next write looks. */
   async #send(
     plan: WritePlan,
     changes: readonly RowChange[],
-    look: Look,
+    snapshot: TabSnapshot,
     unsettled: UnsettledWrite,
     marking: Marking | null,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
     const onRefused = (refused: Refused<PlannedRow>): void =>
-      rememberRefused(refused, changes, look.columns, this.#refused);
+      rememberRefused(refused, changes, snapshot.columns, this.#refused);
     try {
-      return await this.#requests.send(plan, look, unsettled, marking, onRefused, signal);
+      return await this.#requests.send(plan, snapshot, unsettled, marking, onRefused, signal);
     } catch (error) {
       await this.#settle(signal).catch(() => null);
       throw error;
@@ -180,11 +189,11 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   /** Notes what is about to be sent, so that whoever comes after this process can look where it arrived. */
-  async #begin(look: Look, { updates, inserts }: WritePlan): Promise<UnsettledWrite> {
+  async #begin(snapshot: TabSnapshot, { updates, inserts }: WritePlan): Promise<UnsettledWrite> {
     const ground = {
-      sheetId: look.tab.sheetId,
-      grid: look.grid,
-      own: { id: look.columns.id, owned: ownedColumns(look.columns) },
+      sheetId: snapshot.tab.sheetId,
+      grid: snapshot.grid,
+      own: { id: snapshot.columns.id, owned: ownedColumns(snapshot.columns) },
     };
     const write = new UnsettledWrite(this.#api, this.#place, ground);
     const rows = [...updates, ...inserts];
@@ -237,7 +246,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       return true;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if ((await this.#look(signal)).kind === 'table') return false;
+      if ((await this.#snapshot(signal)).kind === 'table') return false;
       const { rowCount, columnCount } = newTabSize(this.#options);
       const room = roomForTab(sheetId, rowCount, columnCount);
       if (found.kind === 'missing') await assertRoom(this.#api, this.name, 'another tab', room, signal);
@@ -246,33 +255,40 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   /** Adds the columns of fields that never had one; where that is refused they stay missing. */
-  async #widened(look: Look, fields: readonly string[], signal: AbortSignal): Promise<Look> {
-    const missing = look.columns.missing.map(({ field }) => field);
+  async #widened(
+    snapshot: TabSnapshot,
+    fields: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TabSnapshot> {
+    const missing = snapshot.columns.missing.map(({ field }) => field);
     const wanted = fields.filter((field) => missing.includes(field));
-    const requests = newColumns(this.#options, look.tab, wanted);
-    return requests.length === 0 ? look : ((await this.#lookAfter(requests, signal)) ?? look);
+    const requests = newColumns(this.#options, snapshot.tab, wanted);
+    return requests.length === 0 ? snapshot : ((await this.#lookAfter(requests, signal)) ?? snapshot);
   }
 
   /** Sends requests that change how the tab is set up; the tab after them, null where they are refused. */
-  async #lookAfter(requests: Parameters<SheetsApi['update']>[0], signal: AbortSignal): Promise<Look | null> {
+  async #lookAfter(
+    requests: Parameters<SheetsApi['update']>[0],
+    signal: AbortSignal,
+  ): Promise<TabSnapshot | null> {
     try {
       await this.#api.update(requests, signal);
     } catch (error) {
       if (isRefused(error)) return null;
       throw error;
     }
-    const now = await this.#look(signal);
+    const now = await this.#snapshot(signal);
     if (now.kind !== 'table') throw changed(this.name);
     return now;
   }
 
   /** Adds what is missing of our records; a tab on which that is refused is found by its headings alone. */
-  async #recorded(look: Look, signal: AbortSignal): Promise<Look> {
-    const requests = missingRecords(this.#options, look.tab, look.columns);
-    if (requests.length === 0 || !this.#recordsShow) return look;
+  async #recorded(snapshot: TabSnapshot, signal: AbortSignal): Promise<TabSnapshot> {
+    const requests = missingRecords(this.#options, snapshot.tab, snapshot.columns);
+    if (requests.length === 0 || !this.#recordsShow) return snapshot;
     const now = await this.#lookAfter(requests, signal);
-    if (now === null) return look;
-    const misplaced = misplacedRecords(look.tab, now.tab);
+    if (now === null) return snapshot;
+    const misplaced = misplacedRecords(snapshot.tab, now.tab);
     this.#recordsShow = missingRecords(this.#options, now.tab, now.columns).length < requests.length;
     if (misplaced.length === 0) return now;
     await this.#api.update(misplaced, signal);

@@ -7,7 +7,7 @@ import { type CellArea, cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { cellText, idText, showFormula } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import type { Look } from './look.ts';
+import type { TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
@@ -20,23 +20,23 @@ export interface SheetRow extends PresentRow<number> {
  * The rows below the headings that carry an id or anything in a mapped column but what people fill columns down with:
  * check boxes and formulas.
  */
-export function* presentRows(look: Look): Generator<SheetRow> {
-  for (let row = 1; row < look.grid.length; row++) {
-    const present = presentRow(look, row);
+export function* presentRows(snapshot: TabSnapshot): Generator<SheetRow> {
+  for (let row = 1; row < snapshot.grid.length; row++) {
+    const present = presentRow(snapshot, row);
     if (present !== null) yield present;
   }
 }
 
-function presentRow(look: Look, row: number): SheetRow | null {
-  const { grid, columns } = look;
+function presentRow(snapshot: TabSnapshot, row: number): SheetRow | null {
+  const { grid, columns } = snapshot;
   const id = idText(grid, row, columns.id);
-  const unreadableId = unreadableIdAt(look, row);
+  const unreadableId = unreadableIdAt(snapshot, row);
   const leadId = id === '' || unreadableId !== null ? null : id;
   let isEmpty = true;
   const cells: Record<string, Cell> = {};
   for (const [field, { index, type }] of columns.fields) {
     const raw = cellAt(grid, row, index);
-    const cell = readCell(look, row, index, type);
+    const cell = readCell(snapshot, row, index, type);
     cells[field] = cell;
     if (raw !== null && cell !== null && !isPrepared(raw)) isEmpty = false;
   }
@@ -51,30 +51,30 @@ function presentRow(look: Look, row: number): SheetRow | null {
   return { ...whose, cells, status: status === '' ? null : status, place: row };
 }
 
-function readCell(look: Look, row: number, column: number, type: FieldType): Cell {
-  const raw = cellAt(look.grid, row, column);
-  const merge = raw === null ? mergeOver(look.tab, row, column) : null;
+function readCell(snapshot: TabSnapshot, row: number, column: number, type: FieldType): Cell {
+  const raw = cellAt(snapshot.grid, row, column);
+  const merge = raw === null ? mergeOver(snapshot.tab, row, column) : null;
   if (merge !== null) return { unreadable: merge, why: 'merged' };
-  if (holdsError(look.errors, row, column) && !isFormula(raw))
+  if (holdsError(snapshot.errors, row, column) && !isFormula(raw))
     return { unreadable: cellText(raw), why: 'error' };
-  const date = type === 'text' ? dateText(raw, look.shown.get(column)?.[row]) : null;
-  return date ?? look.values.read(raw, type);
+  const date = type === 'text' ? dateText(raw, snapshot.shown.get(column)?.[row]) : null;
+  return date ?? snapshot.values.read(raw, type);
 }
 
 /** What stands in the id cell and is no id; null: an id, or nothing. */
-function unreadableIdAt(look: Look, row: number): string | null {
-  const column = look.columns.id;
-  const raw = cellAt(look.grid, row, column);
-  if (raw === null) return mergeOver(look.tab, row, column);
+function unreadableIdAt(snapshot: TabSnapshot, row: number): string | null {
+  const column = snapshot.columns.id;
+  const raw = cellAt(snapshot.grid, row, column);
+  if (raw === null) return mergeOver(snapshot.tab, row, column);
   if (isFormula(raw)) {
-    const isId = cellText(raw).trim() !== '' && !holdsError(look.errors, row, column);
+    const isId = cellText(raw).trim() !== '' && !holdsError(snapshot.errors, row, column);
     return isId ? null : showFormula(raw);
   }
-  return holdsError(look.errors, row, column) ? cellText(raw) : null;
+  return holdsError(snapshot.errors, row, column) ? cellText(raw) : null;
 }
 
 /** With which cell a cell is merged, for messages; null: with none, or it is the first of them. */
-function mergeOver({ merged }: Look['tab'], row: number, column: number): string | null {
+function mergeOver({ merged }: TabSnapshot['tab'], row: number, column: number): string | null {
   const area = merged.find((each) => isWithin(each, row, column));
   if (area === undefined || (area.startRow === row && area.startColumn === column)) return null;
   return `merged with ${cellName(area.startRow, area.startColumn)}`;
@@ -89,7 +89,7 @@ function isPrepared(cell: GridCell): boolean {
  * The last row that has anything of its own in a column of ours; the headings' when none has. Never one within merged
  * cells of ours: a row that is put in below would become part of them.
  */
-export function lastRow({ grid, columns, tab }: Look): number {
+export function lastRow({ grid, columns, tab }: TabSnapshot): number {
   const owned = [...ownedColumns(columns)];
   const isUnused = (row: number): boolean =>
     idText(grid, row, columns.id) === '' &&
@@ -124,14 +124,14 @@ function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
 }
 
 /** The rows of a tab as the port gives them. */
-export function* rowsOf(look: Look): Generator<TargetRow> {
-  for (const { place, status, ...row } of presentRows(look)) {
-    const isClosed = row.leadId === null && isProtected(look.tab, place, look.columns.id);
+export function* rowsOf(snapshot: TabSnapshot): Generator<TargetRow> {
+  for (const { place, status, ...row } of presentRows(snapshot)) {
+    const isClosed = row.leadId === null && isProtected(snapshot.tab, place, snapshot.columns.id);
     yield {
       ...row,
       row: place + 1,
-      ...(isClosed && { idClosed: `The cell ${cellName(place, look.columns.id)} is protected.` }),
-      status: shownStatus(look.columns, status),
+      ...(isClosed && { idClosed: `The cell ${cellName(place, snapshot.columns.id)} is protected.` }),
+      status: shownStatus(snapshot.columns, status),
     };
   }
 }

@@ -4,7 +4,7 @@ import { Alignment } from './alignment.ts';
 import { bisect } from './bisect.ts';
 import { inBatches, writtenCells } from './cell-writes.ts';
 import { cellAt, type Grid, type GridCell, gridCell, isFormula, sameGridCell } from './grid.ts';
-import { readAgain } from './look.ts';
+import { readAgain } from './tab-snapshot.ts';
 import { cellsToPutBack, type PutBack, putBackAgain } from './repair.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import { isRefused } from './tab-faults.ts';

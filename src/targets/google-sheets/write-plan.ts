@@ -6,7 +6,7 @@ import { cellName, isWithin } from './a1.ts';
 import { holdsError } from './cell-errors.ts';
 import { idText, notStorableInSheets } from './cell-values.ts';
 import { cellAt, type GridCell, isFormula } from './grid.ts';
-import { type Look, showsNumbers } from './look.ts';
+import { type TabSnapshot, showsNumbers } from './tab-snapshot.ts';
 import { lastRow, presentRows } from './present-rows.ts';
 import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
@@ -28,8 +28,12 @@ export interface WritePlan {
 }
 
 /** Decides what becomes of changes, by what a look saw. Pure. */
-export function planWrite(look: Look, changes: readonly RowChange[], refused: RefusedValues): WritePlan {
-  const { columns, grid, tab } = look;
+export function planWrite(
+  snapshot: TabSnapshot,
+  changes: readonly RowChange[],
+  refused: RefusedValues,
+): WritePlan {
+  const { columns, grid, tab } = snapshot;
   const held = new Map(changes.map((change) => [change, refused.heldBy(change)]));
   const open = changes.filter((change) => held.get(change) === null);
   const owned = ownedColumns(columns);
@@ -41,12 +45,12 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
         (cell, column) => !owned.has(column) && cell !== null && cell !== '' && !isFormula(cell),
       ),
     notStorable: notStorableInSheets,
-    notWritable: (write) => untouchable(write, look),
+    notWritable: (write) => untouchable(write, snapshot),
   });
-  for (const row of presentRows(look)) rowChanges.see(row);
+  for (const row of presentRows(snapshot)) rowChanges.see(row);
   const decisions = rowChanges.decide();
 
-  const at = lastRow(look) + 1;
+  const at = lastRow(snapshot) + 1;
   const closed = isClosedAt(tab, at);
   const inserts = decisions.appends.map(
     ({ leadId, values, status }, index): PlannedRow => ({
@@ -54,7 +58,7 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
       isNew: true,
       leadId: leadId.trim(),
       isWhole: true,
-      cells: newCells(leadId, values, status, look),
+      cells: newCells(leadId, values, status, snapshot),
     }),
   );
   const appended = new Set(closed ? decisions.appends.map(({ leadId }) => idKey(leadId)) : []);
@@ -67,22 +71,22 @@ export function planWrite(look: Look, changes: readonly RowChange[], refused: Re
     const message = `No row can be added at ${cellName(at, columns.id)}: a protected range reaches over it.`;
     return { key: change.key, status: 'held', code: 'target.cell-not-writable', message };
   });
-  const updates = decisions.writes.flatMap((write) => plannedRow(write, look));
+  const updates = decisions.writes.flatMap((write) => plannedRow(write, snapshot));
   return { outcomes, updates, inserts: closed ? [] : inserts };
 }
 
-function plannedRow(write: RowWrite<number>, look: Look): PlannedRow[] {
-  const cells = cellsOf(write, look);
+function plannedRow(write: RowWrite<number>, snapshot: TabSnapshot): PlannedRow[] {
+  const cells = cellsOf(write, snapshot);
   if (cells.size === 0) return [];
-  const shown = idText(look.grid, write.place, look.columns.id);
+  const shown = idText(snapshot.grid, write.place, snapshot.columns.id);
   // A row that lost its id and kept the rest would be taken for a new one.
   const isWhole = write.remove || write.unlink !== null || write.leadId !== null;
   return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
 /** What a write puts into the cells of a row that is there; only what differs. */
-function cellsOf(write: RowWrite<number>, look: Look): Map<number, GridCell> {
-  const { columns, grid, values } = look;
+function cellsOf(write: RowWrite<number>, snapshot: TabSnapshot): Map<number, GridCell> {
+  const { columns, grid, values } = snapshot;
   const cells = new Map<number, GridCell>();
   const old = (column: number): GridCell => cellAt(grid, write.place, column);
   if (write.remove) {
@@ -95,7 +99,7 @@ function cellsOf(write: RowWrite<number>, look: Look): Map<number, GridCell> {
   for (const [field, value] of Object.entries(write.values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;
-    cells.set(column.index, values.write(value, column.type, showsNumbers(look, write.place, column)));
+    cells.set(column.index, values.write(value, column.type, showsNumbers(snapshot, write.place, column)));
   }
   return cells;
 }
@@ -108,28 +112,28 @@ function newCells(
   leadId: string,
   values: Readonly<Record<string, string | null>>,
   status: string | null,
-  look: Look,
+  snapshot: TabSnapshot,
 ): Map<number, GridCell> {
-  const { columns } = look;
+  const { columns } = snapshot;
   const cells = new Map<number, GridCell>([[columns.id, leadId]]);
   if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;
-    const cell = look.values.write(value, column.type, showsNumbers(look, null, column));
+    const cell = snapshot.values.write(value, column.type, showsNumbers(snapshot, null, column));
     if (cell !== null) cells.set(column.index, cell);
   }
   return cells;
 }
 
 /** What stands in the way of a write, as a sentence. */
-function untouchable(write: RowWrite<number>, look: Look): string | null {
-  const { tab, grid } = look;
+function untouchable(write: RowWrite<number>, snapshot: TabSnapshot): string | null {
+  const { tab, grid } = snapshot;
   const row = write.place;
-  for (const column of cellsOf(write, look).keys()) {
+  for (const column of cellsOf(write, snapshot).keys()) {
     const at = cellName(row, column);
     if (isFormula(cellAt(grid, row, column))) return `The cell ${at} holds a formula.`;
-    if (holdsError(look.errors, row, column)) return `The cell ${at} holds an error.`;
+    if (holdsError(snapshot.errors, row, column)) return `The cell ${at} holds an error.`;
     if (tab.merged.some((area) => isWithin(area, row, column)))
       return `The cell ${at} is merged with others.`;
     if (isProtected(tab, row, column)) return `The cell ${at} is protected.`;

@@ -2,7 +2,7 @@ import { counted } from '../../core/lead/counted.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { bisect, type Refused } from './bisect.ts';
 import { inBatches, insertedRows, valueRanges, writtenCells } from './cell-writes.ts';
-import type { Look } from './look.ts';
+import type { TabSnapshot } from './tab-snapshot.ts';
 import type { Marking } from './marking.ts';
 import { assertRoom, roomForRows } from './room.ts';
 import type { SheetsApi } from './sheets-api.ts';
@@ -36,22 +36,22 @@ export class WriteRequests {
    */
   async send(
     plan: WritePlan,
-    look: Look,
+    snapshot: TabSnapshot,
     unsettled: UnsettledWrite,
     marking: Marking | null,
     onRefused: OnRefused,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
     // New rows first: without room for them nothing is written. They come below all that is updated.
-    const inserts = await this.#insert(plan, look, unsettled, marking, onRefused, signal);
-    const updates = await this.#update(plan, look, unsettled, marking, onRefused, signal);
+    const inserts = await this.#insert(plan, snapshot, unsettled, marking, onRefused, signal);
+    const updates = await this.#update(plan, snapshot, unsettled, marking, onRefused, signal);
     this.#alone = 0;
     return [...updates, ...inserts];
   }
 
   #update(
     { updates }: WritePlan,
-    { tab, columns }: Look,
+    { tab, columns }: TabSnapshot,
     unsettled: UnsettledWrite,
     marking: Marking | null,
     onRefused: OnRefused,
@@ -68,7 +68,7 @@ export class WriteRequests {
 
   #insert(
     { inserts }: WritePlan,
-    { tab, columns }: Look,
+    { tab, columns }: TabSnapshot,
     unsettled: UnsettledWrite,
     marking: Marking | null,
     onRefused: OnRefused,

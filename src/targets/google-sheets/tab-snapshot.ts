@@ -20,7 +20,7 @@ import {
 import { changed, isRefused } from './tab-faults.ts';
 
 /** A tab with its headings, as it was at one moment. */
-export interface Look {
+export interface TabSnapshot {
   readonly tab: TabDescription;
   readonly columns: Columns;
   readonly grid: Grid;
@@ -37,7 +37,7 @@ type Shown = ReadonlyMap<number, readonly SheetCell[]>;
 
 /** What was found: a tab with headings, one without anything in it, or none of that title. */
 export type Found =
-  | ({ readonly kind: 'table' } & Look)
+  | ({ readonly kind: 'table' } & TabSnapshot)
   | { readonly kind: 'empty'; readonly tab: TabDescription }
   | { readonly kind: 'missing' };
 
@@ -50,7 +50,7 @@ type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusCo
  * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
  * and the faults of SheetsApi.
  */
-export async function lookAtTab(
+export async function takeTabSnapshot(
   api: SheetsApi,
   place: Place,
   name: string,
@@ -95,14 +95,14 @@ function isDayNumber(cell: GridCell | undefined, values: CellValues): boolean {
 
 /** Whether a cell of a mapped column would show a number as the value that it stands for; row null: a new one. */
 export function showsNumbers(
-  look: Pick<Look, 'grid' | 'shown' | 'values' | 'dateColumns'>,
+  snapshot: Pick<TabSnapshot, 'grid' | 'shown' | 'values' | 'dateColumns'>,
   row: number | null,
   { index, type }: { readonly index: number; readonly type: FieldType },
 ): boolean {
-  const old = row === null ? null : cellAt(look.grid, row, index);
+  const old = row === null ? null : cellAt(snapshot.grid, row, index);
   // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
-  if (type === 'text') return row !== null && typeof look.shown.get(index)?.[row] === 'number';
-  return old === null ? look.dateColumns.has(index) : isDayNumber(old, look.values);
+  if (type === 'text') return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
+  return old === null ? snapshot.dateColumns.has(index) : isDayNumber(old, snapshot.values);
 }
 
 /** Reads the cells again, in one request (two when a cell of our columns, wherever they are now, begins with `=`). */

@@ -22,7 +22,7 @@ interface LeadsService {
  * What one process has learnt of the services that mails depend on, so that a fault that concerns all mails is met by
  * one of them and not by each, and a fault of one alone holds back no other.
  */
-export class Pauses {
+export class CircuitBreakers {
   readonly #leads = new Map<string, LeadsService>();
   /** Recipients whom the mail server has refused by policy since it took a mail the last time, and when (epoch ms). */
   readonly #refused = new Map<string, number>();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Carries out many calls as few: those that come within `lingerMs` of each other, or while others are under way, are
  * carried out together, in the order in which they came. `carryOut` returns a result for each; when it throws, all its calls throw.
  */
-export function gather<In, Out>(
+export function createBatcher<In, Out>(
   carryOut: (items: readonly In[]) => Promise<readonly Out[]>,
   lingerMs: number,
 ): (item: In) => Promise<Out> {
