@@ -176,8 +176,8 @@ async function notRecorded(`,
     name: 'Google Sheets: a write whose reply was lost is not looked at',
     file: 'src/targets/google-sheets/google-sheets-target.ts',
     from: `    await this.#settleKept(signal);
-    const look`,
-    to: `    const look`,
+    const seen`,
+    to: `    const seen`,
     format: 'google-sheets',
   },
   {

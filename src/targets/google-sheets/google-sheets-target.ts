@@ -84,22 +84,20 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (create) this.#refused.forget();
     const { trashed, canEdit } = await this.#api.file(signal);
     if (trashed === true) throw trashedFault(this.name);
-    const first = await this.#snapshot(signal);
+    const first = await this.#read(signal);
     const isSettled = create && first.kind === 'table' && (await this.#settleKept(signal));
-    const found = isSettled ? await this.#snapshot(signal) : first;
+    const found = isSettled ? await this.#read(signal) : first;
     if (found.kind === 'missing' && !elsewhere)
       await assertNotRenamed(this.#api, this.#options, this.name, signal);
     if (found.kind === 'missing' && wasFilled) throw goneFault(this.name);
     if (found.kind !== 'table' && !create)
       return { missing: [], created: false, mayWrite: canEdit, rows: rowBatches([]) };
     const created = found.kind !== 'table' && (await this.#create(found, signal));
-    const table = found.kind === 'table' ? found : await this.#snapshot(signal);
+    const table = found.kind === 'table' ? found : await this.#read(signal);
     if (table.kind !== 'table') throw changed(this.name);
     this.#assertNotCopied(table.tab);
-    const snapshot = create
-      ? await this.#recorded(await this.#widened(table, newFields, signal), signal)
-      : table;
-    const { columns, tab } = snapshot;
+    const seen = create ? await this.#recorded(await this.#widened(table, newFields, signal), signal) : table;
+    const { columns, tab } = seen;
     return {
       missing: columns.missing,
       created,
@@ -107,7 +105,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       mark: ownRecord(this.#options, tab)?.mark ?? null,
       timeZone: tab.timeZone,
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
-      rows: rowBatches(rowsOf(snapshot)),
+      rows: rowBatches(rowsOf(seen)),
     };
   }
 
@@ -132,40 +130,33 @@ class SheetsTarget implements GoogleSheetsTarget {
     if (changes.length === 0) return [];
     // Also what a process left that has died: a run that goes on writes without reading the table again.
     await this.#settleKept(signal);
-    const snapshot = await this.#snapshot(signal);
-    if (snapshot.kind !== 'table') throw changed(this.name);
-    this.#assertNotCopied(snapshot.tab);
-    const plan = planWrite(snapshot, changes, this.#refused);
-    const unsettled = await this.#begin(snapshot, plan);
+    const seen = await this.#read(signal);
+    if (seen.kind !== 'table') throw changed(this.name);
+    this.#assertNotCopied(seen.tab);
+    const plan = planWrite(seen, changes, this.#refused);
+    const unsettled = await this.#begin(seen, plan);
     const rest = await this.#send(
       plan,
       changes,
-      snapshot,
+      seen,
       unsettled,
-      markingOf(this.#options, snapshot.tab, mark),
+      markingOf(this.#options, seen.tab, mark),
       signal,
     );
     const settled = await this.#settle(signal);
     const notPutBack = new Map(this.#notPutBack);
     this.#notPutBack.clear();
-    return outcomesOf(
-      changes,
-      plan.outcomes,
-      rest,
-      { ...settled, notPutBack },
-      snapshot.columns,
-      this.#refused,
-    );
+    return outcomesOf(changes, plan.outcomes, rest, { ...settled, notPutBack }, seen.columns, this.#refused);
   }
 
   async fix(signal: AbortSignal): Promise<boolean> {
-    const found = await this.#snapshot(signal);
+    const found = await this.#read(signal);
     if (found.kind === 'missing' || !this.#isCopied(found.tab)) return false;
     await this.#api.update(adoptedTab(this.#options, found.tab), signal);
     return true;
   }
 
-  #snapshot(signal: AbortSignal): Promise<Found> {
+  #read(signal: AbortSignal): Promise<Found> {
     return takeTabSnapshot(this.#api, this.#options, this.name, signal);
   }
 
@@ -246,7 +237,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       return true;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if ((await this.#snapshot(signal)).kind === 'table') return false;
+      if ((await this.#read(signal)).kind === 'table') return false;
       const { rowCount, columnCount } = newTabSize(this.#options);
       const room = roomForTab(sheetId, rowCount, columnCount);
       if (found.kind === 'missing') await assertRoom(this.#api, this.name, 'another tab', room, signal);
@@ -277,7 +268,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       if (isRefused(error)) return null;
       throw error;
     }
-    const now = await this.#snapshot(signal);
+    const now = await this.#read(signal);
     if (now.kind !== 'table') throw changed(this.name);
     return now;
   }
