@@ -224,15 +224,15 @@ export class Mishaps {
     return [{ entity, heading, text, isKnown: this.#shows(entity, heading) }];
   }
 
-  /** Whether somebody has typed into this cell tonight. */
+  /** Whether somebody has typed into this cell what no run has settled yet. */
   #isEdited(entity: string, heading: string): boolean {
+    const { edits, settled } = this.#book;
     const night = this.#book.night();
-    return this.#book.edits.some(
+    // One of an earlier night that is held still is nowhere else either.
+    const isOpen = (edit: Edit): boolean => edit.night === night || !settled.has(`${entity}.${edit.field}`);
+    return edits.some(
       (edit) =>
-        edit.night === night &&
-        edit.side === 'sheet' &&
-        edit.entity === entity &&
-        columns[edit.field] === heading,
+        edit.side === 'sheet' && edit.entity === entity && columns[edit.field] === heading && isOpen(edit),
     );
   }
 
