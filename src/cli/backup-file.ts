@@ -34,24 +34,32 @@ export async function writeBackupFile(
 
 /**
  * The dump in a backup file. Throws `usage.backup-missing` when it cannot be read, `usage.backup-broken` when it is none or
- * not whole. `onRead` is told the share of the file that was read.
+ * not whole: its checksum is proven before the first byte is given, since damaged rows may still fit a table. `onRead`
+ * gets the share of the file that was read.
  */
 export async function* readBackupFile(
   path: string,
   onRead: (share: number) => void,
 ): AsyncGenerator<Buffer, void> {
-  const file = createReadStream(path);
-  const gunzip = createGunzip();
-  const reading = pipeline(file, gunzip);
-  // Told where it is read below.
-  reading.catch(() => {});
   try {
+    await pipeline(createReadStream(path), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const _ of chunks);
+    });
     const { size } = await stat(path);
-    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-      onRead(file.bytesRead / Math.max(1, size));
-      yield chunk;
+    const file = createReadStream(path);
+    const gunzip = createGunzip();
+    const reading = pipeline(file, gunzip);
+    // Told where it is read below.
+    reading.catch(() => {});
+    try {
+      for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+        onRead(file.bytesRead / Math.max(1, size));
+        yield chunk;
+      }
+      await reading;
+    } finally {
+      file.destroy();
     }
-    await reading;
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     if (code.startsWith('Z_'))
@@ -61,7 +69,5 @@ export async function* readBackupFile(
       help: 'Name a file that leadsync backup has written.',
       cause,
     });
-  } finally {
-    file.destroy();
   }
 }
