@@ -9,7 +9,7 @@
  * Exit code 0: all is so; 1: something differs; 2: it could not begin.
  */
 import { parseArgs } from 'node:util';
-import { spreadsheetId } from '../src/config/spreadsheet.ts';
+import { spreadsheet as spreadsheetSetting } from '../src/config/target-schema.ts';
 import { LeadsyncError } from '../src/errors.ts';
 import { openGoogleAccount } from '../src/targets/google-sheets/google-account.ts';
 import { readGoogleReply } from '../src/targets/google-sheets/google-reply.ts';
@@ -38,7 +38,12 @@ async function verify(spreadsheet: string | undefined, perMinute: number): Promi
     /\/+$/,
     '/',
   );
-  const scratch = new Scratch({ spreadsheetId: spreadsheetId(spreadsheet), apiUrl, account, perMinute });
+  const scratch = new Scratch({
+    spreadsheetId: spreadsheetSetting.parse(spreadsheet),
+    apiUrl,
+    account,
+    perMinute,
+  });
   try {
     const { title, timeZone, locale } = await scratch.properties();
     print(`"${title}", ${timeZone}, ${locale}, as ${(await account.address()) ?? 'a workload identity'}\n`);

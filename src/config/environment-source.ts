@@ -1,40 +1,44 @@
 import type { Environment } from './environment.ts';
-import { settingAround, settingOf } from './settings-lookup.ts';
+import { fileSettings, type Path, type Setting, settingAround, settingOf } from './settings.ts';
 import type { Source } from './source.ts';
-import { fromTargetVariable } from './target-variable.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * The settings right below `place` that are set in the environment, by their last key.
+ * @param place with dots; '' for those that stand below nothing
+ */
+export function readVariables(environment: Environment, from: readonly Setting[], place: string): Raw {
+  const start = place === '' ? '' : `${place}.`;
+  return Object.fromEntries(
+    from.flatMap(({ variable, place: at, list }) => {
+      const key = at.startsWith(start) ? at.slice(start.length) : '.';
+      const value = variable === undefined || key.includes('.') ? undefined : environment.get(variable);
+      return value === undefined ? [] : [[key, list === true ? splitList(value) : value]];
+    }),
+  );
+}
 
 /** The environment's one connection, `default`, in the form of leadsync.yaml. Its target is relative to `cwd`. */
 export function environmentSource(environment: Environment, cwd: string): Source {
-  const to = environment.get('REMINDER_TO');
-  const alertEmail = environment.get('ALERT_EMAIL');
-  const alerts = present({
-    email: alertEmail === undefined ? undefined : splitList(alertEmail),
-    webhook: environment.get('ALERT_WEBHOOK'),
-    heartbeat: environment.get('ALERT_HEARTBEAT'),
-  });
+  const read = (place: string) => readVariables(environment, fileSettings, place);
+  const reminders = read('connections.NAME.reminders');
+  const hasReminders = 'to' in reminders;
+  const alerts = read('alerts');
+  // Reminders, when there are any, bring their sender along.
+  const sender = hasReminders || !('from' in reminders) ? {} : { from: reminders['from'] };
   const raw = {
     connections: {
-      default: present({
-        leads: present({
-          baseUrl: environment.get('LEADS_BASE_URL'),
-          apiKey: environment.get('LEADS_API_KEY'),
-        }),
-        target: targetOf(environment),
-        sync: present({
-          schedule: environment.get('SCHEDULE'),
-          timeZone: environment.get('TZ_NAME'),
-          direction: environment.get('DIRECTION'),
-          retention: environment.get('RETENTION'),
-        }),
-        reminders:
-          to === undefined
-            ? undefined
-            : present({ from: environment.get('REMINDER_FROM'), to: splitList(to) }),
-      }),
+      default: {
+        leads: read('connections.NAME.leads'),
+        target: targetOf(read('connections.NAME.target')),
+        sync: read('connections.NAME.sync'),
+        ...(hasReminders && { reminders }),
+      },
     },
-    ...(Object.keys(alerts).length > 0 && { alerts: { ...alerts, ...alertSender(environment, to) } }),
+    ...(Object.keys(alerts).length > 0 && { alerts: { ...alerts, ...sender } }),
   };
-  const variableAt: (path: Parameters<Source['locate']>[0]) => string = (path) =>
+  const variableAt = (path: Path) =>
     settingAround(path)?.variable ??
     (path[0] === 'alerts' ? 'REMINDER_FROM' : path[2] === 'target' ? 'TARGET' : 'environment');
   return {
@@ -46,26 +50,28 @@ export function environmentSource(environment: Environment, cwd: string): Source
       return similar === undefined ? '' : ` (${similar} is set: was it meant?)`;
     },
     isSecret: (path) => settingOf(variableAt(path))?.secret === true,
-    isKnownBad: (path) =>
-      environment.mistakes.some(({ where }) => where.replace(/_FILE$/, '') === variableAt(path)),
+    isKnownBad: (path) => environment.isKnownBad(variableAt(path)),
   };
 }
 
-/** Reminders, when there are any, bring their sender along. */
-function alertSender(environment: Environment, reminderTo: string | undefined): { readonly from?: string } {
-  const from = environment.get('REMINDER_FROM');
-  return from === undefined || reminderTo !== undefined ? {} : { from };
-}
-
-function targetOf(environment: Environment): Readonly<Record<string, unknown>> {
-  const secrets = { token: environment.get('HUBSPOT_TOKEN'), url: environment.get('POSTGRES_TABLE_URL') };
-  const variable = environment.get('TARGET');
-  if (variable === undefined) return { type: 'workbook' };
-  return present({ ...fromTargetVariable(variable, secrets), timeZone: environment.get('TARGET_TZ_NAME') });
-}
-
-function present(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+/**
+ * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
+ * `postgres-table:TABLE`, else a path. What is secret stands in variables of its own.
+ */
+function targetOf({ path, token, url, ...common }: Raw): Raw {
+  if (typeof path !== 'string') return { type: 'workbook' };
+  const [, kind = '', colon, rest = ''] =
+    /^(google-sheets|hubspot|postgres-table)(?:(:)(.*))?$/is.exec(path) ?? [];
+  const type = kind.toLowerCase();
+  if (type === 'google-sheets' && colon !== undefined) {
+    const [, spreadsheet = '', tab = ''] = /^([^/]*)(?:\/(.*))?$/s.exec(rest) ?? [];
+    return { type, spreadsheet, ...(tab !== '' && { tab }), ...common };
+  }
+  if (type === 'hubspot' && /^(companies)?$/i.test(rest))
+    return { type, ...(token !== undefined && { token }), ...common };
+  if (type === 'postgres-table' && colon !== undefined)
+    return { type, table: rest, ...(url !== undefined && { url }), ...common };
+  return { type: 'workbook', path, ...common };
 }
 
 function splitList(text: string): readonly string[] {

@@ -1,9 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
-import { readFault } from './read-fault.ts';
-import { type Setting, settings, type Variable } from './settings.ts';
-import { settingOf, soundsSecret } from './settings-lookup.ts';
+import { settingOf, settings, soundsSecret } from './settings.ts';
+
+const readFaults: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+};
+
+/** Why a file could not be read, as the end of a sentence. */
+export function readFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return readFaults[code] ?? code;
+}
 
 /** `failed`: it is set but cannot be used, and the mistake is in `mistakes` already. */
 type Lookup =
@@ -21,13 +33,13 @@ export class Environment {
     this.#env = env;
   }
 
-  /** What was wrong with the variables that were asked for so far. */
+  /** What was wrong with the variables read so far. */
   get mistakes(): readonly Mistake[] {
     return this.#mistakes;
   }
 
   /** One of our own settings; undefined when unset or failed. */
-  get(name: Variable): string | undefined {
+  get(name: string): string | undefined {
     if (settingOf(name)?.secret !== true) return this.#plain(name);
     const looked = this.lookup(name);
     return looked.status === 'found' ? looked.value : undefined;
@@ -43,8 +55,13 @@ export class Environment {
   }
 
   /** Whether a variable, or its `NAME_FILE`, holds anything at all. */
-  isSet(name: Variable): boolean {
+  isSet(name: string): boolean {
     return this.lookup(name).status !== 'unset';
+  }
+
+  /** Whether a mistake of this variable is in `mistakes`. */
+  isKnownBad(name: string): boolean {
+    return this.#mistakes.some(({ where }) => where.replace(/_FILE$/, '') === name);
   }
 
   /** A variable that is set and whose name is close to one that is missing. */
@@ -55,10 +72,10 @@ export class Environment {
     return nearestName(name, others);
   }
 
-  /** Variables that nobody asks for, written like one of ours that is unset but for its `_`. Asked last. */
+  /** Variables that were not read, written like one of ours that is unset but for its `_`. Call it last. */
   misspelled(): readonly Mistake[] {
     const names = Object.keys(this.#env);
-    const ours = settings.flatMap(({ variable }: Setting) =>
+    const ours = settings.flatMap(({ variable }) =>
       variable === undefined ? [] : [variable, `${variable}_FILE`],
     );
     return names.flatMap((where) => {

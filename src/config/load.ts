@@ -2,17 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
-import { buildAlerts } from './alerts.ts';
 import { checkTogether } from './check-together.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
-import { buildConnection } from './connection.ts';
-import { Environment } from './environment.ts';
-import { environmentSource } from './environment-source.ts';
-import { readProcessSettings } from './process-settings.ts';
-import { readFault } from './read-fault.ts';
-import { fileSchema } from './schema.ts';
+import { buildAlerts, buildConnection } from './connection.ts';
+import { Environment, readFault } from './environment.ts';
+import { environmentSource, readVariables } from './environment-source.ts';
+import { processSchema, type ProcessSettings } from './process-schema.ts';
+import { readable } from './readable.ts';
+import { fileSchema, type FileSettings } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
+import { type Path, processSettings } from './settings.ts';
+import type { Source } from './source.ts';
 import type { YamlRead } from './yaml-source.ts';
 
 interface LoadOptions {
@@ -42,36 +43,83 @@ export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Confi
     chosen === undefined
       ? { source: environmentSource(environment, cwd), mistakes: [] }
       : await readConfigFile(chosen, cwd, environment);
-  const parsed = source === undefined ? undefined : fileSchema.safeParse(source.raw);
-  const found = [
-    ...environment.mistakes,
-    ...own.mistakes,
-    ...unreadable,
-    ...(source === undefined || parsed === undefined || parsed.success
-      ? []
-      : schemaMistakes(source, parsed.error.issues)),
-    ...(source === undefined ? [] : checkTogether(source, own.smtpIsSet)),
-  ];
+  const read = source === undefined ? undefined : readSettings(source, environment.isSet('SMTP_URL'));
+  const found = [...environment.mistakes, ...own.mistakes, ...unreadable, ...(read?.mistakes ?? [])];
   // Of a setting that is missing, what was meant is said there.
   const mistakes = found.length > 0 ? found : environment.misspelled();
   if (
     mistakes.length > 0 ||
     source === undefined ||
-    parsed?.data === undefined ||
+    read?.settings === undefined ||
     own.settings === undefined
-  ) {
+  )
     throw new ConfigError(inReadingOrder(mistakes));
-  }
-  const connections = Object.entries(parsed.data.connections).map(([name, settings]) =>
+  const { alerts } = read.settings;
+  const connections = Object.entries(read.settings.connections).map(([name, settings]) =>
     buildConnection(name, settings, source.folder),
   );
-  const { alerts } = parsed.data;
   return deepFreeze({
-    ...own.settings,
+    ...processConfig(own.settings, cwd),
     connections,
     configured: connections.map(({ name }) => name),
-    ...(alerts === undefined ? {} : { alerts: buildAlerts(alerts, connections) }),
+    ...(alerts !== undefined && { alerts: buildAlerts(alerts, connections) }),
   });
+}
+
+/** What was read, or what is wrong with it. */
+interface Read<T> {
+  /** Absent when the schema found a mistake. */
+  readonly settings?: T;
+  readonly mistakes: readonly Mistake[];
+}
+
+/** The settings of the process as a whole, which stand in the environment alone. */
+function readProcessSettings(environment: Environment, cwd: string): Read<ProcessSettings> {
+  const below = (place: string) => readVariables(environment, processSettings, place);
+  const raw = { ...below(''), http: below('http'), tracing: below('tracing') };
+  const settingAt = (path: Path) => processSettings.find(({ place }) => place === path.join('.'));
+  const source: Source = {
+    raw,
+    folder: cwd,
+    locate: (path) => ({ where: settingAt(path)?.variable ?? 'environment', path: '' }),
+    hint: () => '',
+    isSecret: (path) => settingAt(path)?.secret === true,
+    isKnownBad: () => false,
+  };
+  const { data, error } = processSchema.safeParse(raw);
+  return error === undefined
+    ? { settings: data, mistakes: [] }
+    : { mistakes: schemaMistakes(source, error.issues) };
+}
+
+function processConfig(
+  { configFile: _, tracing, dataDir, googleCredentials, ...settings }: ProcessSettings,
+  cwd: string,
+) {
+  return {
+    ...settings,
+    dataDir: resolve(cwd, dataDir),
+    ...(googleCredentials !== undefined && { googleCredentials: resolve(cwd, googleCredentials) }),
+    ...(tracing && { tracing: true as const }),
+  };
+}
+
+/** The settings of the connections and the alerts. */
+function readSettings(source: Source, smtpIsSet: boolean): Read<FileSettings> {
+  const { data, error } = fileSchema.safeParse(source.raw);
+  if (error === undefined) {
+    return { settings: data, mistakes: checkTogether(source, data, smtpIsSet) };
+  }
+  const bad: Path[] = [];
+  const locate: Source['locate'] = (path) => {
+    bad.push(path);
+    return source.locate(path);
+  };
+  const mistakes = schemaMistakes({ ...source, locate }, error.issues);
+  const isKnownBad = (path: Path) =>
+    source.isKnownBad(path) || bad.some((place) => place.every((key, index) => path[index] === key));
+  const settings = readable(fileSchema, source.raw) ?? {};
+  return { mistakes: [...mistakes, ...checkTogether({ ...source, isKnownBad }, settings, smtpIsSet)] };
 }
 
 function chooseFile(environment: Environment, cwd: string, file: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { decoded } from './addresses.ts';
 import { Secret } from './secret.ts';
 
 interface Login {
@@ -125,12 +126,4 @@ function readSentinel(kind: RedisAddress['kind'], query: string): SentinelLogin 
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password: new Secret(password) }),
   };
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { Mistake } from './config-error.ts';
 import { didYouMean, nearestName } from './nearest-name.ts';
-import { targetTypes } from './schema.ts';
-import { homeOf, keysBelow, type Path, settingAt } from './settings-lookup.ts';
+import { homeOf, keysBelow, type Path, settingAt } from './settings.ts';
 import { mistakeAt, type Source, valueAt } from './source.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -60,16 +59,10 @@ function unionMistakes(source: Source, issue: z.core.$ZodIssueInvalidUnion, path
     (branch) => !branch.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0),
   );
   const [branch] = meant;
-  if (issue.discriminator === 'type') {
-    const value = valueAt(source.raw, path);
-    return [mistakeAt(source, path, choice(targetTypes, value))];
-  }
+  if ('options' in issue && issue.options !== undefined)
+    return [mistakeAt(source, path, choice(issue.options.map(String), valueAt(source.raw, path)))];
   if (meant.length === 1 && branch !== undefined) return schemaMistakes(source, branch, path);
-  const message =
-    settingAt(path)?.path?.endsWith('.FIELD') === true
-      ? 'must be a heading, or a mapping with column'
-      : issue.message;
-  return [mistakeAt(source, path, message)];
+  return [mistakeAt(source, path, issue.message)];
 }
 
 function missing(path: Path): string {

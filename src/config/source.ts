@@ -1,5 +1,5 @@
 import type { Mistake } from './config-error.ts';
-import { type Path, settingAround, soundsSecret } from './settings-lookup.ts';
+import { type Path, settingAround, soundsSecret } from './settings.ts';
 
 /** Settings as they were written, before they are checked, and where each was written. */
 export interface Source {
@@ -15,6 +15,9 @@ export interface Source {
   /** Whether a mistake of this very value is known already, so that what follows from it is not listed too. */
   isKnownBad(path: Path): boolean;
 }
+
+/** Adds a mistake of the setting at this place. */
+export type Report = (path: Path, message: string) => void;
 
 /** A mistake at a place, with the value found there unless it is a secret. */
 export function mistakeAt(source: Source, path: Path, message: string): Mistake {

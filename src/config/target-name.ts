@@ -1,6 +1,4 @@
-import type { ConnectionConfig } from './config.ts';
-
-type TargetConfig = ConnectionConfig['target'];
+import type { TargetConfig } from './config.ts';
 
 /**
  * What tells a target from any other: the path of a file, `google-sheets:SPREADSHEET_ID/TAB`, `hubspot:companies` (a key

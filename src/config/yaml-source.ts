@@ -1,12 +1,19 @@
 import { dirname } from 'node:path';
-import { type Document, LineCounter, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { interpolate } from './interpolate.ts';
-import { type Path, showPath } from './settings-lookup.ts';
+import { type Path, showPath } from './settings.ts';
 import type { Source } from './source.ts';
-import { yamlOffset } from './yaml-offset.ts';
-import { yamlFault } from './yaml-fault.ts';
 
 /** A file as far as it could be read. Without a source it is no YAML at all. */
 export interface YamlRead {
@@ -101,4 +108,100 @@ function toPlain(document: Document): { readonly value: unknown } | undefined {
     if (error instanceof ReferenceError) return undefined;
     throw error;
   }
+}
+
+/** Where a value begins, or its key when it is a collection or nothing; for what is missing, where it should have been. */
+function yamlOffset(document: Document, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const key of path) {
+    const parent = isAlias(node) ? node.resolve(document) : node;
+    let next: Node | undefined;
+    let keyOffset: number | undefined;
+    if (isMap<Node, Node | null>(parent)) {
+      // Of two equal keys the last is the one in use.
+      const pair = parent.items.findLast(
+        (item) => isScalar(item.key) && String(item.key.value) === String(key),
+      );
+      keyOffset = pair?.key.range?.[0];
+      next = pair?.value ?? undefined;
+    } else if (isSeq<Node>(parent) && typeof key === 'number') {
+      next = parent.items[key];
+    }
+    const start = next?.range?.[0];
+    const hasText = isScalar(next) && next.value !== null;
+    offset =
+      (hasText ? start : (keyOffset ?? (isCollection(next) ? start : undefined))) ??
+      keyOffset ??
+      start ??
+      offset;
+    if (next === undefined) return offset;
+    node = next;
+  }
+  return offset;
+}
+
+interface Interpolated {
+  readonly value: string;
+  /** Whether a secret went into it. */
+  readonly secret: boolean;
+  /** What is wrong; a mistake without a message is in the environment's list already. */
+  readonly faults: readonly { readonly message?: string }[];
+}
+
+/** Puts the environment's values in the place of `${NAME}`; `$${` stands for a literal `${`. Values are not looked into again. */
+function interpolate(text: string, environment: Environment): Interpolated {
+  const faults: { readonly message?: string }[] = [];
+  let secret = false;
+  const value = text.replaceAll(
+    /\$\$\{|\$\{([^}]*)(\}?)/g,
+    (match, name: string | undefined, end: string | undefined) => {
+      if (name === undefined) return '${';
+      if (end !== '}' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+        faults.push({ message: 'must name a variable as ${NAME}; a literal "${" is written "$${"' });
+        return match;
+      }
+      const looked = environment.lookup(name);
+      if (looked.status === 'found') {
+        secret ||= looked.secret;
+        return looked.value;
+      }
+      const similar = looked.status === 'unset' ? environment.similar(name) : undefined;
+      const meant = similar === undefined ? '' : `; did you mean ${similar}?`;
+      faults.push(
+        looked.status === 'unset'
+          ? { message: `needs the environment variable ${name}, which is not set or empty${meant}` }
+          : {},
+      );
+      return match;
+    },
+  );
+  return { value, secret, faults };
+}
+
+/** Our own words for the codes of the yaml package: its messages quote the source, which may hold a secret. */
+const sentences: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'this key is here already: keep one of the two',
+  BAD_INDENT: 'the indentation does not fit the lines above',
+  TAB_AS_INDENT: 'indent with spaces, not with tabs',
+  MISSING_CHAR:
+    'a character is missing here: a closing quote or bracket, a comma, or the blank after a colon',
+  BAD_ALIAS:
+    'the alias (*name) has no anchor (&name) above it; put a text that begins with "*" or "&" in quotes',
+  BAD_SCALAR_START: 'a text cannot begin with this character: put it in quotes',
+  BAD_DQ_ESCAPE: 'an unknown escape after a backslash: use single quotes, or two backslashes',
+  TAG_RESOLVE_FAILED: 'a text that begins with "!" needs quotes',
+  MULTIPLE_DOCS: 'a second document begins here: one file holds one',
+  MULTILINE_IMPLICIT_KEY: 'a key must end with a colon on its own line',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a value after a key cannot be a mapping on the same line: put a text with ": " in quotes',
+  BLOCK_IN_FLOW: 'inside { } and [ ] everything is separated by commas',
+  UNEXPECTED_TOKEN:
+    'something stands here that does not belong to the structure: a text with special characters needs quotes, as in "${NAME}"',
+  RESOURCE_EXHAUSTION: 'aliases (*name) repeat too much: write the values out',
+};
+
+/** Why a file is no YAML, by the stable code of the yaml package. */
+function yamlFault(code: string): string {
+  return `not valid YAML: ${sentences[code] ?? `put texts with special characters in quotes (${code})`}`;
 }

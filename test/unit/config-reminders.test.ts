@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { graceMistake, offsetMistake, parseDuration, parseOffset } from '../../src/config/duration.ts';
-import { leadUrlMistake } from '../../src/config/lead-url.ts';
+import { leadUrl } from '../../src/config/addresses.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { parseQuietHours, quietHoursMistake, timeOfDayMistake } from '../../src/config/time-of-day.ts';
+import { remindersSchema } from '../../src/config/reminder-schema.ts';
+import { offset, quietHours, timeOfDay } from '../../src/config/values.ts';
+import { mistakeOf, parseOffset, parseQuietHours } from '../support/config-values.ts';
+
+const { grace } = remindersSchema.shape;
 
 let cwd: string;
 beforeEach(async () => {
@@ -38,14 +41,19 @@ describe('each value', () => {
   test.each([
     [
       'time before',
-      offsetMistake,
+      mistakeOf(offset),
       ['0m', '0d', '30m', '2h', '1d', '365d', '8760h'],
       ['', '1', 'm', '1w', '-1d', '1.5h', '366d', '8761h', '1 d', '1D', '1d2h', '525601m'],
     ],
-    ['time of grace', graceMistake, ['1m', '24h', '30d'], ['', '0m', '0d', '24', '31d', '721h', 'forever']],
+    [
+      'time of grace',
+      mistakeOf(grace),
+      ['1m', '24h', '30d'],
+      ['', '0m', '0d', '24', '31d', '721h', 'forever'],
+    ],
     [
       'quiet hours',
-      quietHoursMistake,
+      mistakeOf(quietHours),
       ['20:00-08:00', '12:00-13:30', '00:00-23:59', '20:00-24:00', '00:00-00:01'],
       [
         '',
@@ -64,13 +72,13 @@ describe('each value', () => {
     ],
     [
       'time of the day',
-      timeOfDayMistake,
+      mistakeOf(timeOfDay),
       ['00:00', '08:00', '23:59'],
       ['', '8:00', '24:00', '08:60', '08', '08:00:00', '8am'],
     ],
     [
       'address of a lead',
-      leadUrlMistake,
+      mistakeOf(leadUrl),
       ['https://app.example.com/leads/{id}', 'http://crm/?lead={id}#x', 'https://x/{id}/{id}'],
       [
         '',
@@ -104,7 +112,7 @@ describe('each value', () => {
     ['90m', 5_400_000],
     ['24h', 86_400_000],
     ['2d', 172_800_000],
-  ])('the grace %s', (text, expected) => expect(parseDuration(text)).toBe(expected));
+  ])('the grace %s', (text, expected) => expect(grace.parse(text)).toBe(expected));
 
   test.each([
     ['20:00-08:30', { from: 1200, to: 510 }],

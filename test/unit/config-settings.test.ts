@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { configJsonSchemaText } from '../../src/config/json-schema.ts';
+import { configJsonSchemaText, settingsTable } from '../../src/config/schema-pages.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Setting, settings } from '../../src/config/settings.ts';
-import { settingsTable } from '../../src/config/settings-table.ts';
 
 const root = new URL('../../', import.meta.url);
 const all: readonly Setting[] = settings;

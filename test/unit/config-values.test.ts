@@ -1,19 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { baseUrlMistake, normalizeBaseUrl, normalizeLeadsUrl } from '../../src/config/base-url.ts';
-import { effectiveDirection } from '../../src/config/direction.ts';
-import { recipientMistake, senderMistake } from '../../src/config/email-address.ts';
-import { limitMistake, parseLimit } from '../../src/config/limit.ts';
+import { baseUrl, leadsUrl } from '../../src/config/addresses.ts';
+import { effectiveDirection } from '../../src/config/fields.ts';
 import { nearestName } from '../../src/config/nearest-name.ts';
-import { parseRetention, retentionMistake } from '../../src/config/retention.ts';
-import { scheduleMistake, timeZoneMistake } from '../../src/config/schedule.ts';
-import { sheetNameMistake, targetPathMistake } from '../../src/config/target-path.ts';
+import { sheetName, tablePath } from '../../src/config/target-schema.ts';
+import { limit, recipient, retention, schedule, sender, timeZone } from '../../src/config/values.ts';
+import { mistakeOf } from '../support/config-values.ts';
 
 /** Each row: the check, what it takes, what it refuses. */
 const checks: readonly [string, (text: string) => string | null, readonly string[], readonly string[]][] = [
   [
     'base URL',
-    baseUrlMistake,
+    mistakeOf(baseUrl),
     [
       'https://api.example.com',
       'https://x/a/b//',
@@ -42,7 +40,7 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   ],
   [
     'schedule',
-    scheduleMistake,
+    mistakeOf(schedule),
     ['0 2 * * *', '*/5 * * * *', '0 2 * * MON-FRI', '0 2 L * *', '0 2 * MAR THU', ' 0 2 * * * '],
     [
       '',
@@ -60,13 +58,13 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   ],
   [
     'time zone',
-    timeZoneMistake,
+    mistakeOf(timeZone),
     ['UTC', 'Europe/Berlin', 'America/New_York'],
     ['', 'Berlin', '+02:00', 'Europe/Nowhere', 'local'],
   ],
   [
     'recipient',
-    recipientMistake,
+    mistakeOf(recipient),
     ['anna@example.com', 'a.b+c@x-y.example', 'leadsync@localhost'],
     [
       '',
@@ -90,7 +88,7 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   ],
   [
     'sender',
-    senderMistake,
+    mistakeOf(sender),
     [
       'sales@example.com',
       'Sales <sales@example.com>',
@@ -111,25 +109,25 @@ const checks: readonly [string, (text: string) => string | null, readonly string
   ],
   [
     'limit',
-    limitMistake,
+    mistakeOf(limit),
     ['0', '10', '0%', '10%', '100%'],
     ['', '-1', '101%', '1.5', '10 %', '%', 'all', '1e3', '9999999999'],
   ],
   [
     'retention',
-    retentionMistake,
+    mistakeOf(retention),
     ['1', '90', '90d', '3650d'],
     ['', '0', '0d', '-1d', '3651d', '1.5d', '90 d', '12w', '90D', '1e3', 'forever'],
   ],
   [
     'sheet',
-    sheetNameMistake,
+    mistakeOf(sheetName),
     ['Leads', 'Überblick 2026', 'x'.repeat(31), "Anna's"],
     ['', ' ', 'x'.repeat(32), 'a/b', 'a:b', '[a]', 'a?', 'a*', 'a\\b', "'a", "a'", 'a\nb'],
   ],
   [
     'target',
-    targetPathMistake,
+    mistakeOf(tablePath),
     ['a.csv', '/x/Y.CSV', './a b.csv', '../a.csv', 'a.xlsx', 'A.XLSM'],
     [
       '',
@@ -157,27 +155,27 @@ test.each([
   ['https://API.example.com/', 'https://api.example.com'],
   ['https://x/a/b//', 'https://x/a/b'],
   ['http://localhost:8080', 'http://localhost:8080'],
-])('the base URL %s is used as %s', (text, expected) => expect(normalizeBaseUrl(text)).toBe(expected));
+])('the base URL %s is used as %s', (text, expected) => expect(baseUrl.parse(text)).toBe(expected));
 
 test.each([
   ['https://api.example.com/v1', 'https://api.example.com'],
   ['https://api.example.com/crm/v1/leads/', 'https://api.example.com/crm'],
   ['https://api.example.com/dev1', 'https://api.example.com/dev1'],
 ])('the address of the Leads service %s is used as %s', (text, expected) =>
-  expect(normalizeLeadsUrl(text)).toBe(expected),
+  expect(leadsUrl.parse(text)).toBe(expected),
 );
 
 test.each([
   [10, { amount: 10, percent: false }],
   ['10', { amount: 10, percent: false }],
   ['10%', { amount: 10, percent: true }],
-])('the limit %j', (text, expected) => expect(parseLimit(text)).toEqual(expected));
+])('the limit %j', (text, expected) => expect(limit.parse(text)).toEqual(expected));
 
 test.each([
   ['90d', 90],
   ['7', 7],
   [365, 365],
-])('the retention %j', (text, expected) => expect(parseRetention(text)).toBe(expected));
+])('the retention %j', (text, expected) => expect(retention.parse(text)).toBe(expected));
 
 test.each([
   ['two-way', 'two-way', 'two-way'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseQuietHours, parseTimeOfDay } from '../../src/config/time-of-day.ts';
+import { parseQuietHours, parseTimeOfDay } from '../support/config-values.ts';
 import { digestDays, digestsAround, digestTime, localDateOf } from '../../src/reminders/plan/digest-time.ts';
 import type { Weekday } from '../../src/config/reminder-rules.ts';
 

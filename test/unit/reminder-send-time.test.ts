@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import { parseOffset } from '../../src/config/duration.ts';
-import { parseQuietHours } from '../../src/config/time-of-day.ts';
+import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
 import type { Offset, Weekday } from '../../src/config/reminder-rules.ts';
 import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';

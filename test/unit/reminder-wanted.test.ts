@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseOffset } from '../../src/config/duration.ts';
-import { parseQuietHours } from '../../src/config/time-of-day.ts';
+import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../../src/reminders/plan/recipients.ts';
 import type { ReminderRules } from '../../src/config/reminder-rules.ts';

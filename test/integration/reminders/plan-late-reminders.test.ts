@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseOffset } from '../../../src/config/duration.ts';
+import { parseOffset } from '../../support/config-values.ts';
 import { nextAllowed } from '../../../src/reminders/plan/send-time.ts';
 import { followUpsOf } from '../../../src/store/follow-ups.ts';
 import { markLeadDeleted } from '../../../src/store/pairs.ts';

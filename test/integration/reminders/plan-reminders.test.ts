@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseOffset } from '../../../src/config/duration.ts';
+import { parseOffset } from '../../support/config-values.ts';
 import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
 import { planFromRead, planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../../../src/store/follow-ups.ts';

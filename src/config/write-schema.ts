@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { settingsTable } from './settings-table.ts';
+import { configJsonSchemaText, settingsTable } from './schema-pages.ts';
 
-// `npm run schema`: the table of settings in docs/settings.md, between its two marks.
+// `npm run schema`: leadsync.schema.json, and the table of settings in docs/settings.md between its two marks.
+await writeFile(new URL('../../leadsync.schema.json', import.meta.url), configJsonSchemaText());
 const page = new URL('../../docs/settings.md', import.meta.url);
 const text = await readFile(page, 'utf8');
 const between = /(<!-- settings:[^\n]*-->\n)[\s\S]*?(<!-- \/settings -->)/;

@@ -1,0 +1,68 @@
+import { defaultFields, type Direction, type FieldMapping } from '../core/lead/mapping.ts';
+import type { Readable } from './readable.ts';
+import type { ConnectionSettings } from './schema.ts';
+
+/** Columns of the default mapping in targets whose columns are not headings for people, by lead field. */
+const columnNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  // A company has a name, a city and a state already; the others are made.
+  hubspot: {
+    companyName: 'name',
+    segment: 'lead_segment',
+    city: 'city',
+    region: 'state',
+    stage: 'lead_stage',
+    nextFollowUpAt: 'lead_next_follow_up',
+  },
+  'postgres-table': {
+    companyName: 'company_name',
+    segment: 'segment',
+    city: 'city',
+    region: 'region',
+    stage: 'stage',
+    nextFollowUpAt: 'next_follow_up_at',
+  },
+};
+
+/** Where the ids stand when `idColumn` names nothing else. */
+export function defaultIdColumn(targetType: string | undefined): string {
+  return (targetType ?? '') in columnNames ? 'lead_id' : 'Lead ID';
+}
+
+/** What rows and leads are matched by without `matchBy`, as far as it is mapped. */
+export const usualMatchBy: readonly string[] = ['companyName', 'city'];
+
+/** The mapping of a connection: as written, without what lacks a column, or the usual one of its kind of target. */
+export function fieldMappings({
+  fields,
+  target,
+  sync,
+}: Readable<ConnectionSettings>): readonly FieldMapping[] {
+  const direction = sync?.direction ?? 'two-way';
+  if (fields === undefined) {
+    const names = columnNames[target?.type ?? ''];
+    return defaultFields.map((mapping) => ({
+      ...mapping,
+      column: names?.[mapping.field] ?? mapping.column,
+      direction,
+    }));
+  }
+  return Object.entries(fields).flatMap(([field, entry]): FieldMapping[] => {
+    const written = typeof entry === 'string' ? { column: entry } : entry;
+    if (written?.column === undefined) return [];
+    const type = written.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text');
+    // checkTogether refuses directions that exclude each other.
+    const own = effectiveDirection(direction, written.direction ?? 'two-way') ?? direction;
+    const { column } = written;
+    const values = written.values?.filter((value) => value !== undefined);
+    return [{ field, column, type, direction: own, ...(values && { values }) }];
+  });
+}
+
+/**
+ * The way a field's edits travel: its own direction, unless the connection's is narrower. Null when the two exclude
+ * each other, so that nothing could travel.
+ */
+export function effectiveDirection(connection: Direction, field: Direction): Direction | null {
+  if (connection === 'two-way' || connection === field) return field;
+  return field === 'two-way' ? connection : null;
+}

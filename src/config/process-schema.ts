@@ -1,0 +1,138 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isLoopback } from '../loopback.ts';
+import { baseUrl, postgresUrl, secretUrl } from './addresses.ts';
+import { redisAddressMistake } from './redis-address.ts';
+import { count, filePath, secret, secretToken, text } from './values.ts';
+
+/** Shorter ones (characters) can be guessed. */
+const leastToken = 16;
+const makeToken = `node -p "crypto.randomBytes(24).toString('base64url')"`;
+/** One run, the help for two others, and what else a worker does: with fewer they would wait for each other. */
+const leastPool = 8;
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const http = z
+  .object({
+    host: text((value) =>
+      isIP(value) > 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value)
+        ? null
+        : 'must be an IP address or a host name',
+    )
+      .default('127.0.0.1')
+      .meta({ env: 'HOST', description: "Address that the worker's HTTP port is bound to." }),
+    port: count(0, 65_535)
+      .prefault('3000')
+      .meta({ env: 'PORT', description: "The worker's HTTP port; 0 takes a free one." }),
+    adminToken: secretToken('the token for the status page')
+      .exactOptional()
+      .meta({
+        env: 'ADMIN_TOKEN',
+        description: `Token for everything but /healthz and /readyz; at least ${leastToken} characters unless HOST is this machine alone. Unset: the pages are open on 127.0.0.1 and closed on any other HOST.`,
+      }),
+  })
+  .check(({ value: { host, adminToken }, issues }) => {
+    if (adminToken === undefined || isLoopback(host) || adminToken.reveal().length >= leastToken) return;
+    const message = `must have at least ${leastToken} characters on HOST ${host}, which other machines reach; this makes one: ${makeToken}`;
+    issues.push({ code: 'custom', path: ['adminToken'], message, input: adminToken });
+  });
+
+/** OpenTelemetry's own variables. Whether they ask for traces is all that is read here: the rest is between them and its SDK. */
+const tracing = z
+  .object({
+    endpoint: z.string().exactOptional().meta({
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      description:
+        "Where traces are sent; leadsync makes none unless this or one of the next two is set. OpenTelemetry's other variables mean what they always do.",
+    }),
+    tracesEndpoint: z
+      .string()
+      .exactOptional()
+      .meta({ env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', description: 'The same, for traces alone.' }),
+    exporter: z
+      .string()
+      .exactOptional()
+      .meta({ env: 'OTEL_TRACES_EXPORTER', description: 'otlp, console or none.' }),
+    disabled: z.string().exactOptional().meta({ env: 'OTEL_SDK_DISABLED', description: 'true: no traces.' }),
+  })
+  .transform(({ endpoint, tracesEndpoint, exporter, disabled }) => {
+    if (disabled?.toLowerCase() === 'true') return false;
+    return exporter === undefined
+      ? endpoint !== undefined || tracesEndpoint !== undefined
+      : exporter !== 'none';
+  });
+
+/** The settings of the process as a whole, which stand in the environment alone: each once, with its variable. */
+export const processSchema = z.object({
+  configFile: z.string().exactOptional().meta({
+    env: 'LEADSYNC_CONFIG',
+    description:
+      'The configuration file, as --config. Default: leadsync.yaml in the current folder when it exists.',
+  }),
+  databaseUrl: postgresUrl.exactOptional().meta({
+    env: 'DATABASE_URL',
+    description:
+      'Postgres for state and jobs: postgres://user:password@host/database. Without it leadsync starts one under DATA_DIR.',
+  }),
+  databasePoolMax: count(leastPool, 999)
+    .prefault('20')
+    .meta({
+      env: 'DATABASE_POOL_MAX',
+      description: `Connections to Postgres that each process opens for the state at most, ${leastPool} or more: with 20 it runs four connections at a time, with 12 two, with 8 one. Without REDIS_URL the jobs take 10 more, and 2 for each connection of leadsync.yaml.`,
+    }),
+  redisUrl: secret(text(redisAddressMistake)).exactOptional().meta({
+    env: 'REDIS_URL',
+    description:
+      'Redis (6.2 or newer) for the jobs: redis://user:password@host:6379/0, rediss:// for TLS; redis-sentinel://user:password@host:26379,host:26379/0?master=name (with &sentinelUsername= and &sentinelPassword= where Sentinels require them); redis-cluster://user:password@host:6379,host:6379; rediss-sentinel:// and rediss-cluster:// likewise. Without it: jobs run on the same Postgres.',
+  }),
+  redisPrefix: text((value) =>
+    /^[A-Za-z0-9._-]{1,64}$/.test(value) ? null : 'must be at most 64 letters, digits and the signs . _ -',
+  )
+    .default('leadsync')
+    .meta({
+      env: 'REDIS_PREFIX',
+      description: 'Prefix of all keys in Redis: one for each leadsync that shares a Redis.',
+    }),
+  dataDir: filePath('folder')
+    .default('./data')
+    .meta({ env: 'DATA_DIR', description: 'Folder for state, locks and the outbox.' }),
+  smtpUrl: secretUrl(['smtp:', 'smtps:'], 'smtp://user:password@host:587').exactOptional().meta({
+    env: 'SMTP_URL',
+    description:
+      'Mail server: smtp://user:password@host:587 or smtps://…. Without it: mails become .eml files under DATA_DIR/outbox.',
+  }),
+  smtpRate: text((value) =>
+    /^\d{1,4}(\.\d{1,3})?$/.test(value) && Number(value) > 0
+      ? null
+      : 'must be a number of mails a second above 0, such as 10 or 0.5',
+  )
+    .transform(Number)
+    .exactOptional()
+    .meta({
+      env: 'SMTP_RATE',
+      description:
+        'Mails a second at most from each process that sends, such as 10 or 0.5: with two workers, set half. Default: as many as the mail server takes.',
+    }),
+  googleCredentials: filePath('file').exactOptional().meta({
+    env: 'GOOGLE_APPLICATION_CREDENTIALS',
+    description:
+      "File with the key of a Google service account, or the description of a workload identity. Required for google-sheets; share the spreadsheet with the account's address, which leadsync check shows.",
+  }),
+  googleSheetsUrl: baseUrl.prefault('https://sheets.googleapis.com').meta({
+    env: 'GOOGLE_SHEETS_URL',
+    description: 'Root of the Google Sheets API: another one for tests or behind a proxy.',
+  }),
+  hubspotUrl: baseUrl.prefault('https://api.hubapi.com').meta({
+    env: 'HUBSPOT_URL',
+    description: "Root of HubSpot's API: another one for tests or behind a proxy.",
+  }),
+  http,
+  logLevel: z
+    .enum(logLevels)
+    .default('info')
+    .meta({ env: 'LOG_LEVEL', description: 'fatal, error, warn, info, debug, trace or silent.' }),
+  tracing,
+});
+
+export type ProcessSettings = z.output<typeof processSchema>;

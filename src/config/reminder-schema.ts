@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { calledUrl, leadUrl } from './addresses.ts';
+import {
+  duration,
+  filePath,
+  heading,
+  listOf,
+  offset,
+  parseWeekday,
+  quietHours,
+  recipients,
+  rule,
+  sender,
+  text,
+  timeOfDay,
+  timeZone,
+  weekdayNames,
+} from './values.ts';
+
+/** Values of a lead field, compared without case. */
+const leadValues = listOf(
+  text((value) => (value.trim() === '' ? 'must not be empty' : null)),
+  'must name at least one value',
+  'must name no value twice',
+);
+
+const route = z.strictObject({
+  when: z
+    .record(
+      text((name) => (name.trim() === '' ? 'must be the name of a lead field' : null)).meta({
+        title: 'FIELD',
+      }),
+      leadValues.describe(
+        'Values of a mapped field, such as region: [BY, BW], compared without case. Leads that match all fields of a route go to its recipients instead of to; the first route that matches counts.',
+      ),
+    )
+    .check(
+      rule((value) =>
+        Object.keys(value).length === 0
+          ? 'must name at least one field: leads that match no route go to the recipients in to'
+          : null,
+      ),
+    ),
+  to: recipients.describe('Recipients of the route. Required.'),
+});
+
+const before = z
+  .array(offset)
+  .check(
+    rule((list) =>
+      new Set(list.map((one) => one.text)).size < list.length ? 'must name no time twice (60m is 1h)' : null,
+    ),
+  );
+
+export const remindersSchema = z.strictObject({
+  from: sender.exactOptional().meta({
+    env: 'REMINDER_FROM',
+    description:
+      'Sender of reminders, such as Sales <sales@example.com>. Required when SMTP_URL is set, otherwise leadsync@localhost.',
+  }),
+  to: recipients.meta({
+    env: 'REMINDER_TO',
+    description:
+      'Recipients of reminders; several with commas in the variable, a list in the file. Without it: no reminders.',
+  }),
+  timeZone: timeZone
+    .exactOptional()
+    .describe(
+      'IANA time zone of the recipients: mails show dates in it, and days and times of the day are meant in it. Default: that of sync.timeZone.',
+    ),
+  before: before
+    .prefault(['0m'])
+    .describe(
+      'How long before the follow-up a mail is sent, a list such as [0m, 2h, 1d]; a day is a calendar day in timeZone, at the same time of the day. [] with a digest: the digest alone.',
+    ),
+  quietHours: quietHours
+    .exactOptional()
+    .describe(
+      'Times of the day in timeZone between which no mail is sent, such as 20:00-08:00; it is sent when they end. Default: none.',
+    ),
+  workingDays: listOf(
+    z.enum(weekdayNames),
+    `must leave a working day: ${weekdayNames.join(', ')}`,
+    'must name no day twice',
+  )
+    .default([...weekdayNames])
+    .transform((names) => names.map(parseWeekday))
+    .describe('Days on which mails are sent; others wait for the next of them.'),
+  grace: duration('1m', '30d', '90m, 24h or 2d')
+    .prefault('24h')
+    .describe(
+      'How late a mail that missed its time is still sent; afterwards the follow-up is in the digest alone. 1m to 30d.',
+    ),
+  skipStages: leadValues
+    .exactOptional()
+    .describe('Stages of leads for which no reminder is sent, such as [won, lost].'),
+  onlyStages: leadValues
+    .exactOptional()
+    .describe('The only stages of leads for which reminders are sent. Not together with skipStages.'),
+  routes: z.array(route).exactOptional(),
+  toColumn: heading
+    .exactOptional()
+    .describe(
+      'Heading of a mapped column with the e-mail address of the recipient, such as Owner. It comes before routes; when the cell holds no address, routes and to decide.',
+    ),
+  digest: timeOfDay
+    .exactOptional()
+    .describe(
+      'Time of the day in timeZone at which each recipient gets one mail with all that is overdue, due today and in the next seven days, such as "08:00", on working days. Single mails come as well, unless before is []. Default: no digest.',
+    ),
+  calendar: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether mails have a calendar entry attached. When the date moves, or the recipient gets no more reminders of the lead, a further mail moves the entry or takes it back.',
+    ),
+  leadUrl: leadUrl
+    .exactOptional()
+    .describe(
+      'Address of a lead for people, such as https://app.example.com/leads/{id}. Without it mails have no link to the lead.',
+    ),
+  templates: filePath('folder')
+    .exactOptional()
+    .describe(
+      'Folder with templates of the mails: reminder.subject.liquid, reminder.text.liquid, reminder.html.liquid, and the same of digest. The templates of leadsync stand in for those that are missing. Relative to the folder of leadsync.yaml.',
+    ),
+  onUnknown: z
+    .enum(['resend', 'hold'])
+    .default('resend')
+    .describe(
+      'What becomes of a mail when the connection broke before the server confirmed it: resend (once, with the same Message-ID) or hold.',
+    ),
+});
+
+export const alertsSchema = z
+  .strictObject({
+    email: recipients.exactOptional().meta({
+      env: 'ALERT_EMAIL',
+      description:
+        'Recipients of a mail about each problem and about its end; several with commas in the variable, a list in the file. Default: none.',
+    }),
+    from: sender
+      .exactOptional()
+      .describe(
+        'Sender of these mails, such as leadsync <ops@example.com>. Default: that of the reminders (REMINDER_FROM); one is required when SMTP_URL is set.',
+      ),
+    webhook: calledUrl().exactOptional().meta({
+      env: 'ALERT_WEBHOOK',
+      description:
+        'Address that gets the same as JSON that Slack takes: {"text": "…"}, by POST. https, or this machine. Default: none.',
+    }),
+    heartbeat: calledUrl('{connection}').exactOptional().meta({
+      env: 'ALERT_HEARTBEAT',
+      description:
+        'Address that leadsync calls (GET) after each completed sync, for a service that notices silence. With {connection} in it each connection has its own; without, leadsync calls it only while no connection waits too long for a success. Default: none.',
+    }),
+    noSuccessFor: duration('1h', '90d', '90m, 26h or 2d')
+      .exactOptional()
+      .describe(
+        'leadsync sends an alert after this long without a completed sync: 1h to 90d, such as 26h. Default: 2 hours after one was due by sync.schedule.',
+      ),
+  })
+  .check(
+    rule(({ email, webhook, heartbeat }) =>
+      email === undefined && webhook === undefined && heartbeat === undefined
+        ? 'must hold email, webhook or heartbeat: nobody would be told'
+        : null,
+    ),
+  );

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { fileSchema } from './schema.ts';
+import { settings } from './settings.ts';
+
+/** The content of leadsync.schema.json: leadsync.yaml for editors; draft 7 is what the YAML language server knows best. */
+export function configJsonSchemaText(): string {
+  const schema = z.toJSONSchema(fileSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema['env'];
+      delete jsonSchema['secret'];
+    },
+  });
+  return `${JSON.stringify({ title: 'leadsync.yaml', ...schema }, null, 2)}\n`;
+}
+
+/** Every setting as a Markdown table, for docs/settings.md. */
+export function settingsTable(): string {
+  const rows = settings.map(({ variable, secret, path, default: preset, meaning }) => [
+    code(variable) + (secret === true ? ` or ${code(`${variable}_FILE`)}` : ''),
+    code(path),
+    code(preset),
+    meaning.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
+  ]);
+  return [['variable', 'in leadsync.yaml', 'default', 'meaning'], ['---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
+}
+
+function code(text: string | undefined): string {
+  return text === undefined ? '' : `\`${text}\``;
+}

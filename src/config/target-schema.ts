@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { postgresUrl } from './addresses.ts';
+import { count, heading, secretToken, text, timeZone } from './values.ts';
+
+const kind = <T extends string>(type: T) =>
+  z.literal(type).describe('Kind of target: workbook, google-sheets, hubspot or postgres-table. Required.');
+
+/** Settings of every kind of target. */
+const columns = {
+  idColumn: heading
+    .exactOptional()
+    .describe(
+      "Column (heading, or a HubSpot property's internal name) that holds the lead's id. Default: Lead ID; lead_id for hubspot and postgres-table.",
+    ),
+  statusColumn: heading
+    .exactOptional()
+    .describe(
+      'Heading of a column in which leadsync writes the state of each row: in step, held (why), waiting (why), deleted (when). leadsync never reads it as data. Without it the table shows no state, and the row of a deleted lead stays as it is.',
+    ),
+  marker: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether a mark of leadsync travels with the table; by it leadsync recognises an older copy of the table and another leadsync that writes into it (docs/identity.md). A CSV file has none.',
+    ),
+};
+
+const zone = {
+  timeZone: timeZone.exactOptional().meta({
+    env: 'TARGET_TZ_NAME',
+    description:
+      'IANA time zone of dates without an offset, for reading and writing. Default: that of sync.timeZone. Required for a postgres-table with a column of type timestamp (without time zone): UTC for NocoDB and most grids. A Google spreadsheet has its own.',
+  }),
+};
+
+const supported =
+  'supported: a path ending in .xlsx, .xlsm or .csv, google-sheets:SPREADSHEET_ID/TAB, hubspot, or postgres-table:TABLE';
+
+export const tablePath = text((path) => {
+  if (path.includes('\0')) return 'must not contain a NUL character';
+  const isOfOtherKind = /^(google-sheets|hubspot|postgres-table):/i.test(path);
+  return !isOfOtherKind && /[^/\\]\.(csv|xls[xm])$/i.test(path)
+    ? null
+    : `is no target of a known kind; ${supported}`;
+});
+
+/** What Excel takes. */
+export const sheetName = text((name) =>
+  name.trim() !== '' && name.length <= 31 && !/[[\]:*?/\\\p{Cc}]|^'|'$/u.test(name)
+    ? null
+    : "must be a name of 1 to 31 characters without [ ] : * ? / \\, not starting or ending with '",
+);
+
+const workbook = z.strictObject({
+  type: kind('workbook'),
+  path: tablePath.meta({
+    env: 'TARGET',
+    description:
+      'The file kept in step, a path ending in .xlsx, .xlsm or .csv. Required for a workbook. Relative to the folder of leadsync.yaml, or for the variable to the current one. The variable also takes google-sheets:SPREADSHEET_ID/TAB, hubspot and postgres-table:TABLE.',
+  }),
+  sheet: sheetName
+    .exactOptional()
+    .describe(
+      'Name of the sheet of an Excel workbook. Default: the first that is not hidden, and Leads in a new workbook.',
+    ),
+  ...columns,
+  ...zone,
+});
+
+const inAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)(?:[/?#]|$)/;
+/** Of what "File > Share > Publish to web" gives: the `e` in it is no id. */
+const publishedAddress = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/e\//;
+
+/** The id, written as it is or within the address that a browser shows. */
+export const spreadsheet = text((written) => {
+  if (publishedAddress.test(written))
+    return 'must be the address that the browser shows while you work in the spreadsheet: this is a published copy';
+  return /^[\w-]+$/.test(written) || inAddress.test(written)
+    ? null
+    : 'must be the address of a spreadsheet, https://docs.google.com/spreadsheets/d/…, or the id in it';
+}).transform((written) => inAddress.exec(written)?.[1] ?? written);
+
+/** One look takes up to four requests, and has to end. */
+const perMinute = (what: string) =>
+  count(6, 6000)
+    .prefault(60)
+    .describe(
+      `${what} requests a minute to Google Sheets, at least 6; more than 60 only with a raised quota.`,
+    );
+
+const googleSheets = z.strictObject({
+  type: kind('google-sheets'),
+  spreadsheet: spreadsheet.describe(
+    'Address of a Google spreadsheet, or the id in it. Required for google-sheets.',
+  ),
+  tab: text((name) =>
+    name.trim() !== '' && name.length <= 100 && !/\p{Cc}/u.test(name)
+      ? null
+      : 'must be the name of a tab: 1 to 100 characters in one line',
+  )
+    .default('Leads')
+    .describe('Name of the tab of a Google spreadsheet; leadsync makes it when it is missing.'),
+  dates: z
+    .enum(['native', 'iso'])
+    .default('native')
+    .describe(
+      "How leadsync writes moments into a Google spreadsheet: native (its own dates, in the spreadsheet's time zone) or iso (text).",
+    ),
+  readsPerMinute: perMinute('Read'),
+  writesPerMinute: perMinute('Write'),
+  ...columns,
+});
+
+const hubspot = z.strictObject({
+  type: kind('hubspot'),
+  token: secretToken('the access token of HubSpot').meta({
+    env: 'HUBSPOT_TOKEN',
+    description: 'Access token of HubSpot: of a service key or a private app. Required for hubspot.',
+  }),
+  portal: count(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    'must be the number of the portal, as in the addresses of HubSpot',
+  )
+    .exactOptional()
+    .describe('Number of the HubSpot portal (account), for links to companies in mails. Default: no links.'),
+  ...columns,
+  ...zone,
+});
+
+const postgresTable = z.strictObject({
+  type: kind('postgres-table'),
+  url: postgresUrl.meta({
+    env: 'POSTGRES_TABLE_URL',
+    description:
+      'Database of the table: postgres://user:password@host/database. Required for postgres-table. Not DATABASE_URL, which holds the state.',
+  }),
+  // Each part as long as PostgreSQL allows.
+  table: text((name) => {
+    const parts = name.split('.');
+    const isRight = parts.every(
+      (part) => part.trim() !== '' && !part.includes('\0') && Buffer.byteLength(part) <= 63,
+    );
+    return isRight && parts.length <= 2 ? null : 'must be the name of a table: TABLE or SCHEMA.TABLE';
+  }).describe(
+    'The table, as TABLE or SCHEMA.TABLE, spelled as in the database; leadsync makes it when it is missing. Required for postgres-table.',
+  ),
+  ...columns,
+  ...zone,
+});
+
+/** Where the rows are. A new kind is one more form of it. */
+export const targetSchema = z.discriminatedUnion('type', [workbook, googleSheets, hubspot, postgresTable]);

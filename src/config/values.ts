@@ -1,0 +1,227 @@
+import { createRequire } from 'node:module';
+import type * as CronParser from 'cron-parser';
+import { z } from 'zod';
+import { isEmailAddress } from '../core/lead/email-address.ts';
+import { didYouMean } from './nearest-name.ts';
+import type { Offset, Weekday } from './reminder-rules.ts';
+import { Secret } from './secret.ts';
+
+declare module 'zod' {
+  /** What a schema says of a setting beside its `description`. */
+  interface GlobalMeta {
+    /** Environment variable. */
+    readonly env?: string;
+    /** Its variable is also read from the file that `<variable>_FILE` names. */
+    readonly secret?: true;
+  }
+}
+
+/** Says what is wrong with a value and what is allowed, or null. Never repeats the value: it may be a secret. */
+type Check<T> = (value: T) => string | null;
+
+export function rule<T>(check: Check<T>): z.core.CheckFn<T> {
+  return (context) => {
+    const message = check(context.value);
+    if (message !== null) context.issues.push({ code: 'custom', message, input: context.value });
+  };
+}
+
+export function text(check: Check<string>) {
+  return z.string().check(rule(check));
+}
+
+/** A text that `read` turns into a value; where it gives null, the mistake is `allowed`. */
+function parsed<T>(read: (text: string) => T | null, allowed: string) {
+  return z.string().transform((value, context): T => {
+    const result = read(value);
+    if (result !== null) return result;
+    context.issues.push({ code: 'custom', message: allowed, input: value });
+    return z.NEVER;
+  });
+}
+
+/** The same, and a number stands for its digits. */
+function parsedOrNumber<T>(read: (text: string) => T | null, allowed: string) {
+  return z.union([z.number(), z.string()], { error: allowed }).transform(String).pipe(parsed(read, allowed));
+}
+
+export function secret(value: z.ZodType<string, string>) {
+  return value.transform((written) => new Secret(written)).meta({ secret: true });
+}
+
+/** A header value: an HTTP client could not send anything else. */
+export function secretToken(meaning: string) {
+  return secret(
+    text((value) =>
+      /^[\x21-\x7e]+$/.test(value)
+        ? null
+        : `must be ${meaning}: one line of visible ASCII characters, no blanks`,
+    ),
+  );
+}
+
+/** A whole number, also as the environment gives it: as text. */
+export function count(
+  least: number,
+  most: number,
+  allowed = `must be a whole number from ${least} to ${most}`,
+) {
+  return z
+    .union([
+      z.int(allowed).min(least, allowed).max(most, allowed),
+      text((value) =>
+        /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most ? null : allowed,
+      ),
+    ])
+    .transform(Number);
+}
+
+/** A list in which nothing stands twice (compared without case), and something unless `empty` is null. */
+export function listOf<T extends z.ZodType<string, string>>(item: T, empty: string | null, twice: string) {
+  return z.array(item).check(
+    rule((list: readonly string[]) => {
+      if (list.length === 0) return empty;
+      return new Set(list.map(headingKey)).size < list.length ? twice : null;
+    }),
+  );
+}
+
+/** What two headings share when they name the same column: case, blanks around and the form of umlauts do not matter. */
+export function headingKey(heading_: string): string {
+  return heading_.normalize('NFC').trim().toLowerCase();
+}
+
+export const heading = text((value) => (value.trim() === '' ? 'must be the heading of a column' : null));
+
+export function filePath(of: 'file' | 'folder') {
+  return text((value) =>
+    value.trim() === '' || value.includes('\0') ? `must be the path of a ${of}` : null,
+  );
+}
+
+/** A number of rows as `10`, or a share of the known pairs as `10%`. */
+export const limit = parsedOrNumber((written) => {
+  const [, digits, sign] = /^(\d{1,9})(%?)$/.exec(written) ?? [];
+  const amount = Number(digits);
+  const percent = sign === '%';
+  return digits === undefined || (percent && amount > 100) ? null : { amount, percent };
+}, 'must be a whole number of rows such as 10, or a share from 0% to 100% such as 10%');
+
+/** Days. */
+export const retention = parsedOrNumber((written) => {
+  const days = /^[1-9]\d{0,3}d?$/.test(written) ? Number.parseInt(written, 10) : 0;
+  return days >= 1 && days <= 3650 ? days : null;
+}, 'must be a number of days from 1 to 3650, such as 90d');
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function readDuration(written: string) {
+  const [, digits, unit] = /^(\d{1,6})([mhd])$/.exec(written) ?? [];
+  if (digits === undefined) return null;
+  const amount = Number(digits);
+  return { amount, unit, ms: amount * unitMs[unit as keyof typeof unitMs] };
+}
+
+/** Ms. A day is 24 hours. */
+export function duration(least: string, most: string, examples: string) {
+  const [leastMs, mostMs] = [readDuration(least)?.ms ?? 0, readDuration(most)?.ms ?? 0];
+  return parsed((written) => {
+    const { ms } = readDuration(written) ?? { ms: -1 };
+    return ms >= leastMs && ms <= mostMs ? ms : null;
+  }, `must be a time from ${least} to ${most}: minutes, hours or days such as ${examples}`);
+}
+
+/**
+ * A time before the follow-up. Its text is part of a reminder's key, so it is always the same for the same time: `60m` is
+ * `1h`, nothing is `0m`. `24h` is not `1d`, which is a calendar day.
+ */
+export const offset = parsed((written): Offset | null => {
+  const { amount, unit, ms } = readDuration(written) ?? { amount: 0, unit: '', ms: Number.NaN };
+  if (!(ms <= 365 * unitMs.d)) return null;
+  if (unit === 'd' && amount > 0) return { text: `${amount}d`, days: amount, ms: 0 };
+  const name = ms > 0 && ms % unitMs.h === 0 ? `${ms / unitMs.h}h` : `${ms / unitMs.m}m`;
+  return { text: name, days: 0, ms };
+}, 'must be a time before the follow-up, from 0m to 365d: minutes, hours or days such as 30m, 2h or 1d');
+
+/** Minutes since midnight of `08:00`, or null. */
+function readTime(written: string): number | null {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
+  return hours === undefined ? null : Number(hours) * 60 + Number(minutes);
+}
+
+export const timeOfDay = parsed(
+  readTime,
+  'must be a time of the day from "00:00" to "23:59", such as "08:00"',
+);
+
+/** Midnight may be written as the end of the day too. */
+export const quietHours = parsed((written) => {
+  const [start = '', end = '', ...more] = written.split('-');
+  const [from, to] = [readTime(start), end === '24:00' ? 0 : readTime(end)];
+  return from === null || to === null || more.length > 0 ? null : { from, to };
+}, 'must be two times of the day such as 20:00-08:00').check(
+  rule(({ from, to }) =>
+    from === to
+      ? 'must leave some time for mails: these are the whole day; without quietHours there are none'
+      : null,
+  ),
+);
+
+/** As one writes them, Monday first. */
+export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+/** The ISO number of a weekday's name. */
+export function parseWeekday(name: (typeof weekdayNames)[number]): Weekday {
+  return (weekdayNames.indexOf(name) + 1) as Weekday;
+}
+
+/** A time of each day: always valid. */
+const daily = /^[0-5]?\d ([01]?\d|2[0-3]) \* \* \*$/;
+const cronAllowed =
+  'must be a cron pattern of five fields: minute hour day-of-month month day-of-week, such as "0 2 * * *"';
+
+/** A cron pattern of five fields, one blank between them. Judged by the parser that BullMQ uses. */
+export const schedule = text((pattern) => {
+  const fields = pattern.trim().split(/\s+/);
+  // The parser takes fewer fields too, and `H` as a random number that is another one in each process.
+  if (fields.length !== 5 || fields.some((field) => /\bH\b/i.test(field))) return cronAllowed;
+  if (daily.test(fields.join(' '))) return null;
+  // Loaded, with all that it needs, for those alone whose pattern is another one.
+  const { CronExpressionParser } = createRequire(import.meta.url)('cron-parser') as typeof CronParser;
+  try {
+    CronExpressionParser.parse(fields.join(' '), { tz: 'UTC' }).next();
+    return null;
+  } catch {
+    return `${cronAllowed}; this one is not valid or never comes`;
+  }
+}).transform((pattern) => pattern.trim().split(/\s+/).join(' '));
+
+/** Offsets such as `+02:00` know no summer time and are not taken. */
+export const timeZone = text((name) => {
+  try {
+    if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null;
+  } catch {
+    // Said below.
+  }
+  return `must be an IANA time zone such as Europe/Berlin or UTC${didYouMean(name, Intl.supportedValuesOf('timeZone'))}`;
+});
+
+export const recipient = text((written) =>
+  isEmailAddress(written) ? null : 'must be one e-mail address such as anna@example.com',
+);
+
+export const recipients = listOf(
+  recipient,
+  'must name at least one recipient',
+  'must not name a recipient twice',
+);
+
+/** A display name that needs no encoding decision from us: quoted or plain, without line breaks and separators. */
+// oxlint-disable-next-line no-control-regex -- a control character in a header is what must not pass
+const named = /^(?:"[^"\\<>\x00-\x1f\x7f]+"|[^"\\<>,;:@\x00-\x1f\x7f]+?)\s*<([^<>]+)>$/;
+
+export const sender = text((written) =>
+  isEmailAddress(named.exec(written)?.[1] ?? written)
+    ? null
+    : 'must be one e-mail address such as sales@example.com or Sales <sales@example.com>',
+);
