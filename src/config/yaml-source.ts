@@ -54,13 +54,13 @@ export function yamlSource(content: string, file: string, where: string, environ
   const bad = new Set<string>();
   const fill = (value: unknown, path: Path, above: readonly unknown[]): unknown => {
     if (typeof value === 'string') {
-      const filled = interpolate(value, environment);
-      if (filled.secret) secrets.add(showPath(path));
-      if (filled.faults.length > 0) bad.add(showPath(path));
-      for (const { message } of filled.faults) {
-        if (message !== undefined) mistakes.push({ ...locate(path), message });
-      }
-      return filled.value;
+      return interpolate(value, environment, {
+        onSecret: () => secrets.add(showPath(path)),
+        onFault: (message) => {
+          bad.add(showPath(path));
+          if (message !== undefined) mistakes.push({ ...locate(path), message });
+        },
+      });
     }
     if (typeof value !== 'object' || value === null) return value;
     if (above.includes(value)) {
@@ -141,42 +141,37 @@ function yamlOffset(document: Document, path: Path): number | undefined {
   return offset;
 }
 
-interface Interpolated {
-  readonly value: string;
-  /** Whether a secret went into it. */
-  readonly secret: boolean;
-  /** What is wrong; a mistake without a message is in the environment's list already. */
-  readonly faults: readonly { readonly message?: string }[];
+interface Noted {
+  onSecret(): void;
+  /** Without a message the mistake is in the environment's list already. */
+  onFault(message?: string): void;
 }
 
 /** Puts the environment's values in the place of `${NAME}`; `$${` stands for a literal `${`. Values are not looked into again. */
-function interpolate(text: string, environment: Environment): Interpolated {
-  const faults: { readonly message?: string }[] = [];
-  let secret = false;
-  const value = text.replaceAll(
+function interpolate(text: string, environment: Environment, noted: Noted): string {
+  return text.replaceAll(
     /\$\$\{|\$\{([^}]*)(\}?)/g,
     (match, name: string | undefined, end: string | undefined) => {
       if (name === undefined) return '${';
       if (end !== '}' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-        faults.push({ message: 'must name a variable as ${NAME}; a literal "${" is written "$${"' });
+        noted.onFault('must name a variable as ${NAME}; a literal "${" is written "$${"');
         return match;
       }
       const looked = environment.lookup(name);
       if (looked.status === 'found') {
-        secret ||= looked.secret;
+        if (looked.secret) noted.onSecret();
         return looked.value;
       }
       const similar = looked.status === 'unset' ? environment.similar(name) : undefined;
       const meant = similar === undefined ? '' : `; did you mean ${similar}?`;
-      faults.push(
+      noted.onFault(
         looked.status === 'unset'
-          ? { message: `needs the environment variable ${name}, which is not set or empty${meant}` }
-          : {},
+          ? `needs the environment variable ${name}, which is not set or empty${meant}`
+          : undefined,
       );
       return match;
     },
   );
-  return { value, secret, faults };
 }
 
 /** Our own words for the codes of the yaml package: its messages quote the source, which may hold a secret. */

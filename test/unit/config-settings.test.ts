@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { configJsonSchemaText, settingsTable } from '../../src/config/schema-pages.ts';
+import { configJsonSchemaText, settingsTable } from '../docs/settings-pages.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Setting, settings } from '../../src/config/settings.ts';
 

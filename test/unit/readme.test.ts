@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { settingsTable } from '../../src/config/schema-pages.ts';
+import { settingsTable } from '../docs/settings-pages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = (path: string): Promise<string> => readFile(join(root, path), 'utf8');

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { configJsonSchemaText, settingsTable } from './schema-pages.ts';
+import { configJsonSchemaText, settingsTable } from './settings-pages.ts';
 
 // `npm run schema`: leadsync.schema.json, and the table of settings in docs/settings.md between its two marks.
 await writeFile(new URL('../../leadsync.schema.json', import.meta.url), configJsonSchemaText());

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fileSchema } from './schema.ts';
-import { settings } from './settings.ts';
+import { fileSchema } from '../../src/config/schema.ts';
+import { settings } from '../../src/config/settings.ts';
 
 /** The content of leadsync.schema.json: leadsync.yaml for editors; draft 7 is what the YAML language server knows best. */
 export function configJsonSchemaText(): string {
