@@ -174,6 +174,19 @@ describe('mistakes in the file', () => {
       [at(5, `${a}.fields.city`, 'heading', '" "')],
     ],
     [
+      'a blank heading that is no property either: once',
+      connection('    fields: { city: " " }', '{ type: hubspot, token: t }'),
+      [at(5, `${a}.fields.city`, 'must be the heading of a column', '" "')],
+    ],
+    [
+      'a default column used twice, in a target of no kind',
+      connection('', '{ type: workbok, path: a.csv, statusColumn: Stage }'),
+      [
+        at(4, `${a}.target.type`, 'did you mean "workbook"?', '"workbok"'),
+        at(4, `${a}.target.statusColumn`, 'column of stage already', '"Stage"'),
+      ],
+    ],
+    [
       'wrong keys of a field',
       connection('    fields:\n      city: { colum: City, direction: both }'),
       [
