@@ -60,21 +60,24 @@ function buildReminders(
   timeZone: string,
   folder: string,
 ): ReminderSettings {
-  const { from, calendar, leadUrl, templates, onUnknown, grace, toColumn, digest, ...rules } = settings;
+  const { from, to, before, workingDays, calendar, leadUrl, toColumn, templates, onUnknown } = settings;
   const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
   return {
     from: from ?? localSender,
+    // plan-reminders.ts hashes them as they stand here: in another order every reminder would be planned anew.
     rules: {
-      ...rules,
-      timeZone: rules.timeZone ?? timeZone,
-      quietHours: rules.quietHours ?? null,
-      graceMs: grace,
-      skipStages: rules.skipStages ?? [],
-      onlyStages: rules.onlyStages ?? null,
-      routes: rules.routes ?? [],
+      timeZone: settings.timeZone ?? timeZone,
+      before,
+      quietHours: settings.quietHours ?? null,
+      workingDays,
+      graceMs: settings.grace,
+      skipStages: settings.skipStages ?? [],
+      onlyStages: settings.onlyStages ?? null,
+      to,
+      routes: settings.routes ?? [],
       // checkReminders refuses a column that is not mapped.
       toField: toField ?? null,
-      digestAt: digest ?? null,
+      digestAt: settings.digest ?? null,
     },
     calendar,
     leadUrl: leadUrl ?? null,
