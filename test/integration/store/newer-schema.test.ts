@@ -48,7 +48,8 @@ test('a worker that meets a newer schema takes no work any more and says so; com
 });
 
 test('the Kubernetes example stops the version before first, as the manual says', async () => {
-  const read = (path: string): Promise<string> => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  const read = (path: string): Promise<string> =>
+    readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
   expect(await read('deploy/kubernetes/deployment.yaml')).toMatch(/strategy:\s+type: Recreate\b/);
   expect(await read('docs/upgrade.md')).toContain('`strategy: Recreate`');
 });
