@@ -1,52 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
-import type { Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { Activity, Count } from './activity.ts';
-import type { ClockDifference } from './clock-differences.ts';
-import { clockSource } from './clock-gauges.ts';
-import type { FigureSource, WatchedConnection } from './figure-source.ts';
-import { runSources } from './run-gauges.ts';
-import type { DatabaseWatch } from './database-watch.ts';
-import { type QueueCounts, queueSource, waitingSources } from './waiting-gauges.ts';
+import type { Count } from './activity.ts';
+import { type FigureSource, figureSources } from './figure-sources.ts';
+import type { FigureOrigins } from './metrics.ts';
 
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/** Where the numbers come from. */
-export interface FigureSources {
-  readonly log: Logger;
-  readonly pool: pg.Pool;
-  readonly database: Pick<DatabaseWatch, 'awayMs'>;
-  /** Of this leadsync. */
-  readonly version: string;
-  readonly connections: readonly WatchedConnection[];
-  readonly activity: Activity;
-  /** By the name of the queue. */
-  readonly queueCounts: () => Promise<ReadonlyMap<string, QueueCounts>>;
-  readonly clocks: () => Promise<readonly ClockDifference[]>;
-}
-
-/** Prometheus gives a scrape 10 s by default: what has not come in this time (ms) is missing from the page. */
+/** Prometheus ends a scrape after 10 s by default: figures that take longer than this (ms) are missing from the page. */
 const patienceMs = 7_000;
 
-/** So long (ms) a page is good for whoever asks again: two Prometheus servers, or an impatient person. */
+/** A page is shown again for this time (ms): several Prometheus servers must not multiply the queries. */
 const freshMs = 1_000;
 
-/** The metrics of this process and of the database, as a page that is made when somebody asks for it. */
+/** The metrics of this process and of the database, made at each scrape. */
 export class MetricsPage {
   readonly #registry = new Registry();
-  readonly #log: Logger;
-  readonly #database: FigureSources['database'];
-  /** Asked one after the other: a scrape takes one connection of the database, not seven. */
+  readonly #log: FigureOrigins['log'];
+  readonly #database: FigureOrigins['database'];
+  /** Read one after the other: a scrape takes one connection of the database, not seven. */
   readonly #stored: readonly FigureSource[];
   readonly #queues: FigureSource;
-  readonly #errors: Gauge;
-  /** Questions that were not answered in time, and are not asked again before they are. */
+  /** Queries under way: one that is late is not sent again before it ends. */
   readonly #unanswered = new Set<FigureSource>();
   readonly #failing = new Set<FigureSource>();
   #shown: { readonly page: Promise<string>; until: number } | null = null;
 
-  constructor({ log, pool, database, version, connections, activity, queueCounts, clocks }: FigureSources) {
+  constructor(origins: FigureOrigins) {
+    const { log, database, version, activity } = origins;
     const registry = this.#registry;
     this.#log = log;
     collectDefaultMetrics({ register: registry });
@@ -87,20 +67,19 @@ export class MetricsPage {
       'wait_seconds',
       ['connection', 'reason'],
       activity.waitSeconds,
-      'Seconds that runs of this process were told to wait',
+      'Seconds that runs of this process had to wait',
     );
-    this.#errors = new Gauge({
+    const { stored, queues } = figureSources(registry, origins);
+    [this.#stored, this.#queues] = [stored, queues];
+    new Gauge({
       name: 'leadsync_scrape_error',
       help: '1 when these figures could not be read for this page, which then lacks them.',
       labelNames: ['source'],
       registers: [registry],
+      collect() {
+        for (const { name, rows } of [...stored, queues]) this.set({ source: name }, rows === null ? 1 : 0);
+      },
     });
-    this.#stored = [
-      ...runSources(registry, pool, connections),
-      ...waitingSources(registry, pool, connections),
-      clockSource(registry, clocks),
-    ];
-    this.#queues = queueSource(registry, queueCounts);
   }
 
   /** Rejects never; see `Metrics`. */
@@ -122,45 +101,32 @@ export class MetricsPage {
 
   async #readStored(end: number): Promise<void> {
     for (const source of this.#stored) {
-      // Not asked while it is away: the page is there at once, and the log has its line.
-      if (this.#database.awayMs > 0) this.#show(source, null);
+      // No query during an outage: the page comes at once, and the log has its line.
+      if (this.#database.awayMs > 0) source.rows = null;
       else await this.#refresh(source, end);
     }
   }
 
   async #refresh(source: FigureSource, end: number): Promise<void> {
-    let set: (() => void) | null = null;
-    let reason: unknown = 'no answer in time';
-    try {
-      set = await this.#answer(source, end);
-    } catch (error) {
-      reason = error;
-    }
-    this.#show(source, set);
-    if (set !== null) this.#failing.delete(source);
+    let fault: unknown = 'no answer in time';
+    source.rows = await this.#answer(source, end).catch((error: unknown) => {
+      fault = error;
+      return null;
+    });
+    if (source.rows !== null) this.#failing.delete(source);
     else if (!this.#failing.has(source)) {
       this.#failing.add(source);
-      this.#log.warn({ source: source.name, err: reason }, 'figures for /metrics cannot be read');
+      this.#log.warn({ source: source.name, err: fault }, 'figures for /metrics cannot be read');
     }
-  }
-
-  #show({ name, gauges }: FigureSource, set: (() => void) | null): void {
-    for (const gauge of gauges) gauge.reset();
-    set?.();
-    this.#errors.set({ source: name }, set === null ? 1 : 0);
   }
 
   /** Null: not in time. */
-  async #answer(source: FigureSource, end: number): Promise<(() => void) | null> {
+  async #answer(source: FigureSource, end: number): Promise<FigureSource['rows']> {
     const left = end - performance.now();
     if (left <= 0 || this.#unanswered.has(source)) return null;
     this.#unanswered.add(source);
-    const answer = source.read().finally(() => this.#unanswered.delete(source));
-    using stop = new DisposableStack();
-    const timer = new AbortController();
-    stop.defer(() => timer.abort());
-    const late = sleep(left, null, { signal: timer.signal, ref: false }).catch(() => null);
-    return await Promise.race([answer, late]);
+    const answer = source.query().finally(() => this.#unanswered.delete(source));
+    return Promise.race([answer, sleep(left, null, { ref: false })]);
   }
 }
 
