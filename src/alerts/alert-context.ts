@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AlertSettings, ConnectionConfig } from '../config/config.ts';
-import type { Mailer } from '../reminders/send/mail.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Mailer } from '../reminders/send/mail.ts';
 
-/** What watching and telling works with. */
+/** What alerts and heartbeats work with. */
 export interface AlertContext {
   readonly alerts: AlertSettings;
   readonly connections: readonly {
@@ -17,6 +17,6 @@ export interface AlertContext {
   readonly mailer: Mailer;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Ms for a call of the webhook or the heartbeat; absent: the usual. */
+  /** Timeout (ms) of a call of the webhook or the heartbeat; 10 s by default. */
   readonly callMs?: number;
 }

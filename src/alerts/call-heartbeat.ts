@@ -1,10 +1,10 @@
 import type { ConnectionFacts } from '../store/alert-facts.ts';
-import { getPulse, notePulse, type Pulse } from '../store/pulses.ts';
+import { getHeartbeat, type Heartbeat, noteHeartbeat } from '../store/heartbeats.ts';
 import type { AlertContext } from './alert-context.ts';
-import { callAddress } from './call-address.ts';
+import { callAddress } from './channels.ts';
 import { isSuccessOverdue } from './problems-of.ts';
 
-/** What stands in an address for the connection's name, when each has a heartbeat of its own. */
+/** The placeholder for the connection's name in the address, when each connection has a heartbeat of its own. */
 const connectionPlace = '{connection}';
 
 /** The heartbeat of all connections together. */
@@ -17,8 +17,8 @@ export interface WatchedConnection {
   readonly successDueSince: number;
 }
 
-/** A try after a failed one waits as long as it has been failing, and at most so long (ms). */
-const mostWaitMs = 3_600_000;
+/** A failed call is retried after as long as it has been failing, and at most after this time (ms). */
+const longestWaitMs = 3_600_000;
 
 /** Whether each connection has a heartbeat of its own, all have one, or there is none. */
 export function heartbeatKind({ heartbeat }: AlertContext['alerts']): 'each' | 'shared' | 'none' {
@@ -27,9 +27,8 @@ export function heartbeatKind({ heartbeat }: AlertContext['alerts']): 'each' | '
 }
 
 /**
- * Calls the heartbeat for each success of which it was not told so far. That of all connections is called only while none
- * waits for a success too long: the silence is the alarm. What fails is tried again by a later look. Throws faults of the
- * database alone.
+ * Calls the heartbeat once for each success. The shared one is called only while no connection has an overdue success: its
+ * silence is the alarm. A later check retries what failed. Throws faults of the database alone.
  */
 export async function callHeartbeats(
   context: AlertContext,
@@ -46,7 +45,7 @@ export async function callHeartbeats(
   await Promise.all(alive.map((one) => callFor(context, one.name, newestSuccess([one]), signal)));
 }
 
-/** The run that succeeded last; null: none in time. One of before is no sign of life now. */
+/** The last run that succeeded in time; null: none. An earlier success is no sign of life. */
 function newestSuccess(watched: readonly WatchedConnection[]): number | null {
   const runs = watched.flatMap(({ facts: { lastSuccess }, successDueSince }) =>
     lastSuccess === null || lastSuccess.at < successDueSince ? [] : [lastSuccess.runId],
@@ -55,28 +54,28 @@ function newestSuccess(watched: readonly WatchedConnection[]): number | null {
 }
 
 async function callFor(
-  { alerts, pool, log, clock, callMs }: AlertContext,
+  context: AlertContext,
   unit: string,
   runId: number | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const pulse = await getPulse(pool, unit);
-  if (alerts.heartbeat === undefined || runId === null || !isDue(pulse, runId, clock.now())) return;
+  const { alerts, pool, log, clock } = context;
+  const last = await getHeartbeat(pool, unit);
+  if (alerts.heartbeat === undefined || runId === null || !isDue(last, runId, clock.now())) return;
   const url = alerts.heartbeat.reveal().replaceAll(connectionPlace, unit);
-  const timeoutMs = callMs === undefined ? {} : { timeoutMs: callMs };
-  const fault = await callAddress({ url, clock, signal, ...timeoutMs }).then(
+  const fault = await callAddress(context, url, signal).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   if (signal.aborted) return;
   if (fault !== null)
-    log.warn({ connection: unit, fault }, 'the heartbeat could not be called; it is tried again');
-  await notePulse(pool, unit, runId, clock.now(), fault);
+    log.warn({ connection: unit, fault }, 'the heartbeat call failed; leadsync tries again');
+  await noteHeartbeat(pool, unit, runId, clock.now(), fault);
 }
 
-function isDue(pulse: Pulse | null, runId: number, now: number): boolean {
-  if (pulse === null) return true;
-  const { attemptedAt, failingSince } = pulse;
-  if (failingSince === null) return pulse.runId !== runId;
-  return now - attemptedAt >= Math.min(mostWaitMs, attemptedAt - failingSince);
+function isDue(last: Heartbeat | null, runId: number, now: number): boolean {
+  if (last === null) return true;
+  const { attemptedAt, failingSince } = last;
+  if (failingSince === null) return last.runId !== runId;
+  return now - attemptedAt >= Math.min(longestWaitMs, attemptedAt - failingSince);
 }

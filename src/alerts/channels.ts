@@ -1,16 +1,76 @@
 import type { AlertSettings } from '../config/config.ts';
+import { LeadsyncError } from '../errors.ts';
+import { Exchange } from '../http/exchange.ts';
+import { HttpFault } from '../http/http-fault.ts';
+import { openClient } from '../http/open-client.ts';
 import type { Mail } from '../reminders/send/mail.ts';
+import { type AlertDelivery, claimDeliveries, deferDelivery, endDelivery } from '../store/alerts.ts';
 import type { AlertContext } from './alert-context.ts';
-import { callAddress } from './call-address.ts';
-import { alertMail, alertPayload } from './compose-alert.ts';
-import type { AlertText } from './describe-alert.ts';
+import { type AlertText, alertMail, alertPayload, describeAlert } from './describe-alert.ts';
 
 /** The webhook's name among the channels; every other one is an e-mail address. */
 export const webhookChannel = 'webhook';
 
-/** Everything that is told of a problem, each by itself. */
+/** A claim outlasts (ms) any attempt: a mail server has two minutes to answer. */
+const claimMs = 5 * 60_000;
+
+/** Ms between attempts: at first, and at most; they double. */
+const firstWaitMs = 60_000;
+const longestWaitMs = 3_600_000;
+
+/** An alert that fails for so long (ms) is given up. */
+const giveUpMs = 3 * 24 * 3_600_000;
+
+const deliveriesAtOnce = 20;
+
+/** Only the status of a reply counts; more bytes than these close the connection. */
+const bodyBytes = 16 * 1024;
+
+/** The channels of an alert; each is delivered to by itself. */
 export function channelsOf({ email, webhook }: AlertSettings): readonly string[] {
   return [...email, ...(webhook === undefined ? [] : [webhookChannel])];
+}
+
+/**
+ * Delivers what is due to each channel, all at once: no channel waits for another. Failed deliveries are retried later, also
+ * by another process; a process that dies between sending and noting it causes a duplicate. Throws faults of the database
+ * alone.
+ */
+export async function deliverAlerts(context: AlertContext, signal: AbortSignal): Promise<void> {
+  const { pool, alerts, clock } = context;
+  const channels = channelsOf(alerts);
+  while (!signal.aborted) {
+    const deliveries = await claimDeliveries(pool, channels, clock.now(), claimMs, deliveriesAtOnce);
+    await Promise.all(deliveries.map((delivery) => deliver(context, delivery, signal)));
+    if (deliveries.length === 0) return;
+  }
+}
+
+async function deliver(context: AlertContext, delivery: AlertDelivery, signal: AbortSignal): Promise<void> {
+  const { pool, log, clock } = context;
+  const { id, alertId, event, level, channel, createdAt, connection, kind, detail } = delivery;
+  const about = { connection, problem: kind, event, channel };
+  try {
+    const mail = {
+      key: JSON.stringify(['alert', alertId, event, level, channel]),
+      thread: JSON.stringify(['alert', alertId, channel]),
+      date: createdAt,
+      message: event === 'over' ? null : (detail.message ?? null),
+    };
+    await sendText(context, channel, describeAlert(delivery), mail, signal);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    const now = clock.now();
+    const isHopeless = error instanceof LeadsyncError && error.retry === 'never' && !signal.aborted;
+    if (isHopeless || now - createdAt >= giveUpMs) {
+      log.error({ ...about, fault }, 'an alert was not delivered and is given up');
+      return endDelivery(pool, id, now, fault);
+    }
+    const waitMs = signal.aborted ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** (delivery.attempts - 1));
+    log.warn({ ...about, fault, waitMs }, 'an alert was not delivered; leadsync tries again');
+    return deferDelivery(pool, id, now + waitMs, fault);
+  }
+  return endDelivery(pool, id, clock.now(), null);
 }
 
 /**
@@ -18,18 +78,58 @@ export function channelsOf({ email, webhook }: AlertSettings): readonly string[]
  * mailer and `callAddress` do.
  */
 export async function sendText(
-  { alerts, mailer, clock, callMs }: Pick<AlertContext, 'alerts' | 'mailer' | 'clock' | 'callMs'>,
+  context: Pick<AlertContext, 'alerts' | 'mailer' | 'clock' | 'callMs'>,
   channel: string,
   text: AlertText,
-  mail: Pick<Mail, 'key' | 'thread' | 'date'> & { readonly message: string | null },
+  { message, ...mail }: Pick<Mail, 'key' | 'thread' | 'date'> & { readonly message: string | null },
   signal: AbortSignal,
 ): Promise<void> {
-  if (channel !== webhookChannel) {
-    const { message, ...rest } = mail;
-    await mailer.send({ ...rest, from: alerts.from, to: channel, ...alertMail(text, message) });
-    return;
+  const { alerts, mailer } = context;
+  if (channel !== webhookChannel)
+    await mailer.send({ ...mail, from: alerts.from, to: channel, ...alertMail(text, message) });
+  else if (alerts.webhook !== undefined)
+    await callAddress(context, alerts.webhook.reveal(), signal, alertPayload(text));
+}
+
+/**
+ * Calls an address once, by POST with `json`, else by GET; follows no redirect and reads no reply but its status. Throws
+ * `alert.not-called` (retry later) for anything but 2xx, or the signal's reason. Path and query are a key: no message has them.
+ */
+export async function callAddress(
+  { clock, callMs = 10_000 }: Pick<AlertContext, 'clock' | 'callMs'>,
+  url: string,
+  signal: AbortSignal,
+  json?: object,
+): Promise<void> {
+  const { origin, pathname, search } = new URL(url);
+  const client = openClient(origin, callMs);
+  try {
+    const exchange = Exchange.start(
+      client,
+      {
+        method: json === undefined ? 'GET' : 'POST',
+        path: `${pathname}${search}`,
+        headers: {
+          'user-agent': 'leadsync',
+          'accept-encoding': 'identity',
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: json === undefined ? null : JSON.stringify(json),
+      },
+      { bounds: { headersMs: callMs, totalMs: callMs, bodyBytes }, signal, clock, onSent: () => {} },
+    );
+    const { status } = await exchange.head;
+    if (status >= 300 && status < 400)
+      throw notCalled(`it answered with a redirect (${status}), which is not followed`);
+    if (status >= 400) throw notCalled(`it answered ${status}`);
+  } catch (error) {
+    throw error instanceof HttpFault ? notCalled(error.message) : error;
+  } finally {
+    await client.destroy();
   }
-  if (alerts.webhook === undefined) return;
-  const timeoutMs = callMs === undefined ? {} : { timeoutMs: callMs };
-  await callAddress({ url: alerts.webhook.reveal(), json: alertPayload(text), clock, signal, ...timeoutMs });
+}
+
+/** Without a cause: nothing of the address may get into a log. */
+function notCalled(why: string): LeadsyncError {
+  return new LeadsyncError('alert.not-called', why, { retry: 'later' });
 }

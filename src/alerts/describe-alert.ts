@@ -1,7 +1,9 @@
-import type { Telling } from '../store/tellings.ts';
+import type { Composed } from '../reminders/compose/compose-reminder.ts';
+import { escaped, oneLine } from '../reminders/compose/shown-text.ts';
+import type { AlertDelivery } from '../store/alerts.ts';
 import { heldThreshold } from './problems-of.ts';
 
-/** What is told of a problem, in plain sentences. */
+/** An alert in plain sentences. */
 export interface AlertText {
   /** One line. */
   readonly title: string;
@@ -11,12 +13,15 @@ export interface AlertText {
   readonly help: readonly (readonly [string, string])[];
 }
 
-export type Told = Pick<Telling, 'event' | 'connection' | 'kind' | 'detail' | 'raisedAt' | 'clearedAt'>;
+export type AlertEvent = Pick<
+  AlertDelivery,
+  'event' | 'connection' | 'kind' | 'detail' | 'raisedAt' | 'clearedAt'
+>;
 
 /** Holds codes, counts and moments alone: nothing that came from a service, a sheet or a lead. Times are UTC. Pure. */
-export function describeAlert(told: Told): AlertText {
-  const { title, lines, help } = describeProblem(told);
-  const { connection, event, raisedAt, clearedAt } = told;
+export function describeAlert(alert: AlertEvent): AlertText {
+  const { title, lines, help } = describeProblem(alert);
+  const { connection, event, raisedAt, clearedAt } = alert;
   // A heartbeat may be that of all connections.
   const where = connection === '' ? '' : `${connection}: `;
   if (event !== 'over') return { title: `${where}${title}`, lines, help };
@@ -30,7 +35,7 @@ export function describeAlert(told: Told): AlertText {
   };
 }
 
-function describeProblem({ connection, kind, event, detail, raisedAt }: Told): AlertText {
+function describeProblem({ connection, kind, event, detail, raisedAt }: AlertEvent): AlertText {
   const { code = 'internal', runId = 0, count = 0, missed = 0, late = 0, since = null } = detail;
   const command = (name: string, more = ''): string => `leadsync ${name} --connection ${connection}${more}`;
   switch (kind) {
@@ -39,11 +44,11 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: 'the sync failed',
         lines: [
           `Run ${runId} ended with ${code}.`,
-          'What it had written before is written down; it touched nothing else. The schedule goes on.',
+          'What it wrote before is recorded; it touched nothing else. The schedule goes on.',
         ],
         help: [
           [command('status'), 'shows why'],
-          [command('sync'), 'tries again now'],
+          [command('sync'), 'runs it again now'],
         ],
       };
     case 'guard-stop': {
@@ -52,7 +57,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: 'a sync was stopped by the guard',
         lines: [
           `Run ${runId} was stopped: ${code}.`,
-          'Nothing of what it refused was written. A person has to decide.',
+          'The guard wrote nothing of what it refused. A person has to decide.',
         ],
         help: [
           [command('status'), 'shows why'],
@@ -68,7 +73,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
           : 'the target rejects the credentials',
         lines: [
           `Run ${runId} ended with ${code}.`,
-          'It ended at once and touched nothing more. The next one comes with the schedule.',
+          'The run ended at once and touched nothing more. The next one follows the schedule.',
         ],
         help: [[command('check'), 'tries the credentials; set new ones and start the worker again']],
       };
@@ -77,9 +82,9 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: `${count} items are held`,
         lines: [
           event === 'grown'
-            ? 'They are at least twice as many as when it was told last.'
-            : `It is told from ${heldThreshold} on, and again each time they have doubled.`,
-          'They stay as they are on both sides until somebody decides; everything else is synced.',
+            ? 'Their number has at least doubled since the last alert.'
+            : `This alert comes at ${heldThreshold} items, and again each time their number doubles.`,
+          'They stay as they are on both sides until a person decides; everything else is synced.',
         ],
         help: [
           [command('conflicts'), 'lists them'],
@@ -91,7 +96,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: 'reminders fail',
         lines: [
           `Reminders and digests of the last 24 hours: ${count} failed, ${missed} missed; ${late} late by more than an hour.`,
-          'Those that are late are still tried until their time of grace is over. The sync is not concerned.',
+          'leadsync still sends the late ones until their grace period ends. The sync is not affected.',
         ],
         help: [
           [command('reminders'), 'lists them, and why'],
@@ -103,8 +108,8 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
         title: 'no sync succeeds',
         lines: [
           since === null
-            ? 'When it was told, none had succeeded so far, though one was due.'
-            : `The last success was at ${momentText(since)}, ${durationText(raisedAt - since)} before this was seen, though one was due.`,
+            ? 'No sync had succeeded so far, though one was due.'
+            : `The last success was at ${momentText(since)}, ${durationText(raisedAt - since)} before this was noticed, though one was due.`,
           'Nothing was touched. Does a worker run, and does its queue answer?',
         ],
         help: [
@@ -116,8 +121,8 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
       return {
         title: 'the heartbeat address cannot be called',
         lines: [
-          `Since ${momentText(since ?? raisedAt)} a success could not be told there.`,
-          'The sync is not concerned, but whoever listens there may take it for dead.',
+          `No success has reached it since ${momentText(since ?? raisedAt)}.`,
+          'The sync is not affected, but the monitor behind the address may report it as dead.',
         ],
         help: [['leadsync check', 'shows what is set; alerts.heartbeat or ALERT_HEARTBEAT is the address']],
       };
@@ -126,7 +131,7 @@ function describeProblem({ connection, kind, event, detail, raisedAt }: Told): A
   }
 }
 
-/** The options of a sync that let it pass what the guard refused, and what they do. */
+/** The options of a sync that let the guard pass what it refused, and what each does. */
 function optionsFor(refusal: string): readonly (readonly [string, string])[] {
   if (refusal === '' || refusal.startsWith('target.')) return [];
   const isOlder = refusal === 'older-copy' || refusal === 'older-service';
@@ -158,4 +163,43 @@ export function durationText(ms: number): string {
     return amount === 0 ? [] : [`${amount} ${name}${amount === 1 ? '' : 's'}`];
   });
   return parts.length === 0 ? 'less than a minute' : parts.slice(0, 2).join(' ');
+}
+
+/** The body of a webhook call, in the form that Slack takes. */
+export function alertPayload(text: AlertText): { readonly text: string } {
+  return { text: plainText(text) };
+}
+
+const maxMessage = 500;
+
+/** The mail to an operator; `message` is a fault's own words, which only this mail has. */
+export function alertMail(text: AlertText, message: string | null): Composed {
+  const reason = message === null ? '' : withoutAddresses(oneLine(message, maxMessage));
+  const shown = reason === '' ? text : { ...text, lines: [...text.lines, `Reason: ${reason}`] };
+  return {
+    subject: oneLine(`leadsync: ${text.title}`, 149),
+    text: `${plainText(shown)}\n`,
+    html: [
+      '<!doctype html><html lang="en"><body style="font-family:Arial,Helvetica,sans-serif;font-size:16px;line-height:24px">',
+      `<h1 style="font-size:20px;line-height:26px">leadsync: ${escaped(shown.title)}</h1>`,
+      ...shown.lines.map((line) => `<p>${escaped(line)}</p>`),
+      ...(shown.help.length === 0 ? [] : ['<ul>', ...shown.help.map(helpItem), '</ul>']),
+      '</body></html>',
+    ].join('\n'),
+  };
+}
+
+function plainText({ title, lines, help }: AlertText): string {
+  return [`leadsync: ${title}`, ...lines, ...help.map(([command, does]) => `  ${command}  (${does})`)].join(
+    '\n',
+  );
+}
+
+function helpItem([command, does]: AlertText['help'][number]): string {
+  return `<li><code>${escaped(command)}</code><br>${escaped(does)}</li>`;
+}
+
+/** A fault may quote a service, and that a lead's address. */
+function withoutAddresses(text: string): string {
+  return text.replaceAll(/[^\s@<>"'(),;:]+@[^\s@<>"'(),;:]+/g, '(address)');
 }

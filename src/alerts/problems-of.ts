@@ -1,17 +1,17 @@
 import type { ConnectionFacts, FailedRun } from '../store/alert-facts.ts';
-import type { AlertKind, AlertProblem } from '../store/alerts.ts';
-import type { Pulse } from '../store/pulses.ts';
+import type { AlertChange, AlertKind, AlertProblem, OpenAlert } from '../store/alerts.ts';
+import type { Heartbeat } from '../store/heartbeats.ts';
 
-/** So many held items are a problem, and again each time that they are twice as many. */
+/** From this number on held items are a problem, which grows each time that they double. */
 export const heldThreshold = 10;
 
-/** A heartbeat that cannot be called is a problem after so long (ms): a short outage of the network is none. */
+/** Ms after which a heartbeat that fails is a problem: a short outage of the network is none. */
 export const heartbeatGraceMs = 15 * 60_000;
 
-/** A run that is given up because a newer one takes its place: that one decides. */
+/** Of a run that a newer one replaces: that one decides. */
 const ignoredCode = 'run.abandoned';
 
-/** Faults of credentials: the same try fails until a person has put them right. */
+/** Faults of credentials: every sync fails until a person corrects them. */
 export const keyCodes: ReadonlySet<string> = new Set([
   'leads.unauthenticated',
   'leads.bad-key',
@@ -21,8 +21,9 @@ export const keyCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is wrong with a connection in which a sync has to have succeeded since `successDueSince` (epoch ms). Pure. A sync that failed, was stopped or whose key was rejected stays a problem until
- * one is carried out; each of the three kinds is one problem, however often it comes.
+ * What is wrong with a connection in which a sync must have succeeded since `successDueSince` (epoch ms). Pure. A sync that
+ * failed, was stopped or had its key rejected is a problem until a sync is carried out; each of the three kinds is one
+ * problem, however often it comes.
  */
 export function problemsOf(facts: ConnectionFacts, successDueSince: number): readonly AlertProblem[] {
   const problems: AlertProblem[] = [];
@@ -45,14 +46,14 @@ export function problemsOf(facts: ConnectionFacts, successDueSince: number): rea
 }
 
 /** What is wrong with a heartbeat at `now` (epoch ms). Pure. */
-export function pulseProblems(pulse: Pulse | null, now: number): readonly AlertProblem[] {
-  const { failingSince = null, fault = null } = pulse ?? {};
+export function heartbeatProblems(heartbeat: Heartbeat | null, now: number): readonly AlertProblem[] {
+  const { failingSince = null, fault = null } = heartbeat ?? {};
   if (failingSince === null || now - failingSince < heartbeatGraceMs) return [];
   const detail = { since: failingSince, ...(fault !== null && { message: fault }) };
   return [{ kind: 'heartbeat-failing', level: 0, detail }];
 }
 
-/** Whether no sync has succeeded for too long, counted at the earliest from when the connection is watched. */
+/** Whether no sync has succeeded for too long, counted at the earliest from the first check of the connection. */
 export function isSuccessOverdue(
   { lastSuccess, watchedSince }: Pick<ConnectionFacts, 'lastSuccess' | 'watchedSince'>,
   successDueSince: number,
@@ -60,8 +61,47 @@ export function isSuccessOverdue(
   return Math.max(lastSuccess?.at ?? 0, watchedSince) < successDueSince;
 }
 
-/** What kind of problem a sync is that was not carried out. */
+/** The problem that a failed or stopped sync is. */
 export function alertKindOf({ status, code }: Pick<FailedRun, 'status' | 'code'>): AlertKind {
   if (status === 'stopped') return 'guard-stop';
   return keyCodes.has(code) ? 'key-rejected' : 'run-failed';
+}
+
+/** Ms without the problem after which it is over: one that comes and goes raises one alert. */
+export const settleMs = 15 * 60_000;
+
+/** Problems that explain a missing success: `no-success` is then not raised as well. */
+const reasons: ReadonlySet<AlertKind> = new Set(['run-failed', 'guard-stop', 'key-rejected']);
+
+/**
+ * What changes for a connection at `now` (epoch ms), by its open alerts and its problems. Pure. A problem is raised when it
+ * first appears, grown when its level rises, and over after it has stayed away.
+ */
+export function decideAlerts(
+  open: readonly OpenAlert[],
+  problems: readonly AlertProblem[],
+  now: number,
+): readonly AlertChange[] {
+  const known = new Map(open.map((alert) => [alert.kind, alert]));
+  const seen = new Map(problems.map((problem) => [problem.kind, problem]));
+  const hasReason = problems.some(({ kind }) => reasons.has(kind));
+  return [
+    ...problems
+      .filter(({ kind }) => !known.has(kind) && !(kind === 'no-success' && hasReason))
+      .map((problem) => ({ event: 'raised', problem }) as const),
+    ...open.flatMap((alert) => changeOf(alert, seen.get(alert.kind), now)),
+  ];
+}
+
+function changeOf(
+  { id, level, clearedAt }: OpenAlert,
+  problem: AlertProblem | undefined,
+  now: number,
+): readonly AlertChange[] {
+  if (problem !== undefined) {
+    if (problem.level > level) return [{ event: 'grown', id, problem }];
+    return clearedAt === null ? [] : [{ event: 'returned', id }];
+  }
+  if (clearedAt === null) return [{ event: 'cleared', id }];
+  return now - clearedAt >= settleMs ? [{ event: 'over', id }] : [];
 }

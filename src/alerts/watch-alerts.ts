@@ -1,28 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { previousRun } from '../queue/run-times.ts';
+import { connectionFacts } from '../store/alert-facts.ts';
+import {
+  type AlertProblem,
+  forgetAlerts,
+  noteAlertChange,
+  openAlerts,
+  takeAlertTurn,
+} from '../store/alerts.ts';
+import { transaction } from '../store/database.ts';
+import { leftConnections } from '../store/forget.ts';
+import { getHeartbeat } from '../store/heartbeats.ts';
 import type { AlertContext } from './alert-context.ts';
-import { checkAlerts } from './check-alerts.ts';
+import { callHeartbeats, heartbeatKind, sharedUnit, type WatchedConnection } from './call-heartbeat.ts';
+import { channelsOf, deliverAlerts } from './channels.ts';
+import { decideAlerts, heartbeatProblems, problemsOf } from './problems-of.ts';
 
-/** Between two looks, ms. */
+/** Ms between two checks. */
 const usualMs = 60_000;
 
-/** A mail that is under way may take so long (ms) to end when the process stops; afterwards it is told once more. */
+/** Ms that a delivery under way has when the process stops; afterwards it is sent once more. */
 const graceMs = 2_000;
 
+/** A scheduled sync has so long (ms) to succeed. */
+const scheduleGraceMs = 2 * 3_600_000;
+
+/** A connection that left the configuration so long ago has no problems any more. */
+const leftHours = 24;
+
+/** Ms for which alerts that are over are kept. */
+const keptMs = 90 * 24 * 3_600_000;
+
 /**
- * Looks for problems every `everyMs` until it is disposed. A timer and no job: an alert that the queue is away, or that its
- * workers are, must not wait for that queue. Every worker does it, so that the dead one's connection is seen by another.
+ * Checks for problems every `everyMs` until it is disposed. A timer, not a job: the alert that the queue is away must not wait
+ * for the queue. Every worker checks: the connections of a dead worker are seen by another.
  */
 export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {
-    while (!signal.aborted) {
-      // First a minute's patience: a worker that has just started makes up for the night that was missed.
-      await sleep(everyMs, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
+    // The wait comes first: a worker that has just started catches up on a missed night.
+    while (await sleep(everyMs, true, { signal }).catch(() => false)) {
       await checkAlerts(context, signal).catch((error: unknown) => {
-        if (!signal.aborted)
-          context.log.warn({ err: error }, 'alerts could not be looked for; it is tried again');
+        if (!signal.aborted) context.log.warn({ err: error }, 'the check for alerts failed; it runs again');
       });
     }
   };
@@ -33,4 +54,62 @@ export function watchAlerts(context: AlertContext, everyMs = usualMs): AsyncDisp
       await Promise.race([watching, sleep(graceMs, undefined, { ref: false })]);
     },
   };
+}
+
+/**
+ * Checks every connection once, stores new and ended problems with their deliveries, then delivers them and calls the
+ * heartbeats. Several workers may do this at once: one of them decides, and each delivery is claimed by one. Throws faults
+ * of the database.
+ */
+export async function checkAlerts(context: AlertContext, signal: AbortSignal): Promise<void> {
+  const watched = await transaction(context.pool, (db) => decide(context, db));
+  await Promise.all([
+    deliverAlerts(context, signal),
+    watched === null ? null : callHeartbeats(context, watched, signal),
+  ]);
+}
+
+/** Null: another worker decides. */
+async function decide(
+  context: AlertContext,
+  db: pg.PoolClient,
+): Promise<readonly WatchedConnection[] | null> {
+  if (!(await takeAlertTurn(db))) return null;
+  const { alerts, clock } = context;
+  const now = clock.now();
+  const heartbeat = heartbeatKind(alerts);
+  const watched: WatchedConnection[] = [];
+  for (const { name, sync } of context.connections) {
+    const facts = await connectionFacts(db, name, now);
+    const successDueSince =
+      alerts.noSuccessForMs === undefined
+        ? previousRun(sync.schedule, sync.timeZone, now - scheduleGraceMs)
+        : now - alerts.noSuccessForMs;
+    watched.push({ name, facts, successDueSince });
+    const silent = heartbeat === 'each' ? heartbeatProblems(await getHeartbeat(db, name), now) : [];
+    await note(context, db, name, [...problemsOf(facts, successDueSince), ...silent], now);
+  }
+  const shared = heartbeat === 'shared' ? heartbeatProblems(await getHeartbeat(db, sharedUnit), now) : [];
+  await note(context, db, sharedUnit, shared, now);
+  // Problems of a connection that left the configuration would stay open for good.
+  for (const name of await leftConnections(db, context.configured, leftHours))
+    await note(context, db, name, [], now);
+  await forgetAlerts(db, now, keptMs);
+  return watched;
+}
+
+async function note(
+  { alerts, log }: AlertContext,
+  db: pg.PoolClient,
+  connection: string,
+  problems: readonly AlertProblem[],
+  now: number,
+): Promise<void> {
+  const open = await openAlerts(db, connection);
+  for (const change of decideAlerts(open, problems, now)) {
+    await noteAlertChange(db, connection, change, channelsOf(alerts), now);
+    const problem = 'problem' in change ? change.problem.kind : open.find(({ id }) => id === change.id)?.kind;
+    if (change.event === 'over') log.info({ connection, problem }, 'a problem is over');
+    else if ('problem' in change) log.error({ connection, problem }, 'a problem goes to the operators');
+  }
 }

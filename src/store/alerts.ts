@@ -11,8 +11,8 @@ export type AlertKind =
   | 'no-success'
   | 'heartbeat-failing';
 
-/** What a problem is told with. Times are epoch ms. Nothing of a lead, and no secret. */
-export interface AlertDetail {
+/** The facts of a problem. Times are epoch ms. Nothing of a lead, and no secret. */
+interface AlertDetail {
   readonly code?: string;
   /** A fault's own words, for the operator's mail alone. */
   readonly message?: string;
@@ -20,7 +20,7 @@ export interface AlertDetail {
   readonly count?: number;
   readonly missed?: number;
   readonly late?: number;
-  /** Since when it is so; null: never. */
+  /** When it began; of `no-success` the last success, null: never. */
   readonly since?: number | null;
 }
 
@@ -32,16 +32,16 @@ export interface AlertProblem {
   readonly detail: AlertDetail;
 }
 
-/** A problem that was told and is not over. Times are epoch ms. */
+/** A problem that is not over. Times are epoch ms. */
 export interface OpenAlert {
   readonly id: number;
   readonly kind: AlertKind;
   readonly level: number;
-  /** Not seen any more since then; null: it is there. */
+  /** When it disappeared; null: it is there. */
   readonly clearedAt: number | null;
 }
 
-/** What a look at a connection changes. `cleared` and `returned` are only remembered, the others are told. */
+/** What a check of a connection changes. `cleared` and `returned` are only stored, the others are delivered. */
 export type AlertChange =
   | { readonly event: 'raised'; readonly problem: AlertProblem }
   | { readonly event: 'grown'; readonly id: number; readonly problem: AlertProblem }
@@ -51,8 +51,8 @@ export type AlertChange =
 const turnLock = [0x6c656164, 0x616c6572];
 
 /**
- * Whether this transaction is the one that decides now. False: another worker is at it. The turn of a worker that is
- * stopped in the middle ends after half a minute, with its session: nobody else could tell that it is dead.
+ * Whether this transaction decides now. False: another worker does. The turn of a worker that dies in the middle ends with
+ * its session, after half a minute: no other worker could see that it is dead.
  */
 export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
   await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
@@ -63,7 +63,7 @@ export async function takeAlertTurn(db: pg.PoolClient): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** The problems of a connection that were told and are not over, oldest first. */
+/** The problems of a connection that are not over, oldest first. */
 export async function openAlerts(db: pg.PoolClient, connection: string): Promise<readonly OpenAlert[]> {
   const { rows } = await db.query<OpenAlert>(
     `select id, kind, level, ${epochMs('cleared_at')} as "clearedAt"
@@ -74,8 +74,8 @@ export async function openAlerts(db: pg.PoolClient, connection: string): Promise
 }
 
 /**
- * Notes a change at `now` (epoch ms) and, in the same transaction, that each channel is to be told of it. Whoever comes
- * second with the same change does nothing.
+ * Stores a change at `now` (epoch ms) and, in the same transaction, its delivery to each channel. A second worker with the
+ * same change does nothing.
  */
 export async function noteAlertChange(
   db: pg.PoolClient,
@@ -135,12 +135,12 @@ function noted(
   }
 }
 
-/** Forgets, with all that was told of them, the problems that were over so many ms ago. */
+/** Deletes, with their deliveries, the problems that were over `afterMs` ago. */
 export async function forgetAlerts(db: pg.PoolClient, now: number, afterMs: number): Promise<void> {
   await db.query(`delete from alerts where over_at < $1`, [timestamp(now - afterMs)]);
 }
 
-/** A problem that was told and is not over, as it is listed. */
+/** A problem that is there, as it is listed. */
 export interface ListedAlert {
   readonly kind: AlertKind;
   readonly detail: AlertDetail;
@@ -156,4 +156,74 @@ export async function listAlerts(db: Queryable, connection: string): Promise<rea
     [connection],
   );
   return rows;
+}
+
+/** A change of a problem on its way to one channel. Times are epoch ms. */
+export interface AlertDelivery {
+  readonly id: number;
+  readonly alertId: number;
+  readonly event: 'raised' | 'grown' | 'over';
+  readonly level: number;
+  readonly channel: string;
+  readonly createdAt: number;
+  /** With the current one. */
+  readonly attempts: number;
+  readonly connection: string;
+  readonly kind: AlertKind;
+  readonly detail: AlertDetail;
+  readonly raisedAt: number;
+  readonly clearedAt: number | null;
+}
+
+/**
+ * Claims for `claimMs` up to `limit` deliveries of these channels that are due at `now` (epoch ms), oldest first: no other
+ * process gets them meanwhile, and those of a dead claimant are due again afterwards. A channel gets the changes of a problem
+ * in order.
+ */
+export async function claimDeliveries(
+  pool: pg.Pool,
+  channels: readonly string[],
+  now: number,
+  claimMs: number,
+  limit: number,
+): Promise<readonly AlertDelivery[]> {
+  const { rows } = await pool.query<AlertDelivery>(
+    `update tellings t set next_try_at = $3, attempts = attempts + 1 from alerts a
+     where a.id = t.alert_id and t.id in (
+       select id from tellings c where ended_at is null and next_try_at <= $2 and channel = any($1) and not exists (
+         select from tellings e where e.alert_id = c.alert_id and e.channel = c.channel and e.id < c.id and e.ended_at is null)
+       order by id limit $4 for update skip locked)
+     returning t.id, t.alert_id as "alertId", t.event, t.level, t.channel, ${epochMs('t.created_at')} as "createdAt", t.attempts,
+       a.connection, a.kind, a.detail, ${epochMs('a.raised_at')} as "raisedAt", ${epochMs('a.cleared_at')} as "clearedAt"`,
+    [channels, timestamp(now), timestamp(now + claimMs), limit],
+  );
+  return rows;
+}
+
+/** Ends a delivery at `now` (epoch ms): it was sent or, with a fault, given up. */
+export async function endDelivery(
+  pool: pg.Pool,
+  id: number,
+  now: number,
+  fault: string | null,
+): Promise<void> {
+  await pool.query(`update tellings set ended_at = $2, fault = $3 where id = $1`, [
+    id,
+    timestamp(now),
+    fault,
+  ]);
+}
+
+/** Retries a failed delivery at `nextTryAt` (epoch ms). */
+export async function deferDelivery(
+  pool: pg.Pool,
+  id: number,
+  nextTryAt: number,
+  fault: string,
+): Promise<void> {
+  await pool.query(`update tellings set next_try_at = $2, fault = $3 where id = $1`, [
+    id,
+    timestamp(nextTryAt),
+    fault,
+  ]);
 }

@@ -1,9 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alertMail, alertPayload } from '../../src/alerts/compose-alert.ts';
-import { decideAlerts, settleMs } from '../../src/alerts/decide-alerts.ts';
-import { describeAlert, durationText, type Told } from '../../src/alerts/describe-alert.ts';
-import { heartbeatGraceMs, problemsOf, pulseProblems } from '../../src/alerts/problems-of.ts';
+import {
+  type AlertEvent,
+  alertMail,
+  alertPayload,
+  describeAlert,
+  durationText,
+} from '../../src/alerts/describe-alert.ts';
+import {
+  decideAlerts,
+  heartbeatGraceMs,
+  heartbeatProblems,
+  problemsOf,
+  settleMs,
+} from '../../src/alerts/problems-of.ts';
 import type { ConnectionFacts, FailedRun } from '../../src/store/alert-facts.ts';
 import type { AlertKind, AlertProblem, OpenAlert } from '../../src/store/alerts.ts';
 import { lawRuns } from '../support/law-runs.ts';
@@ -79,10 +89,10 @@ describe('what is a problem', () => {
       failingSince: now - heartbeatGraceMs,
       fault: 'it answered 404',
     };
-    expect(pulseProblems(pulse, now)).toMatchObject([{ kind: 'heartbeat-failing' }]);
-    expect(pulseProblems(pulse, now - 1)).toEqual([]);
-    expect(pulseProblems({ ...pulse, failingSince: null }, now)).toEqual([]);
-    expect(pulseProblems(null, now)).toEqual([]);
+    expect(heartbeatProblems(pulse, now)).toMatchObject([{ kind: 'heartbeat-failing' }]);
+    expect(heartbeatProblems(pulse, now - 1)).toEqual([]);
+    expect(heartbeatProblems({ ...pulse, failingSince: null }, now)).toEqual([]);
+    expect(heartbeatProblems(null, now)).toEqual([]);
   });
 });
 
@@ -160,7 +170,7 @@ describe('what is told', () => {
 });
 
 describe('how it is told', () => {
-  const told: Told = {
+  const told: AlertEvent = {
     event: 'raised',
     connection: 'berlin',
     kind: 'run-failed',

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { settleMs } from '../../../src/alerts/decide-alerts.ts';
+import { settleMs } from '../../../src/alerts/problems-of.ts';
 import { connectionFacts } from '../../../src/store/alert-facts.ts';
 import { alertScene, pathKey } from './alert-scene.ts';
 

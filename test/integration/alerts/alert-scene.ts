@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import type { AlertContext } from '../../../src/alerts/alert-context.ts';
-import { checkAlerts } from '../../../src/alerts/check-alerts.ts';
+import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
 import type { AlertSettings } from '../../../src/config/config.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { createMailer } from '../../../src/reminders/send/mail.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkAlerts } from '../../../src/alerts/check-alerts.ts';
-import { settleMs } from '../../../src/alerts/decide-alerts.ts';
+import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
+import { settleMs } from '../../../src/alerts/problems-of.ts';
 import { alertContext } from '../../../src/cli/alert-context.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { never, pathKey, startReceivers, yearly } from './alert-scene.ts';

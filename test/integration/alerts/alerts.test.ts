@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { settleMs } from '../../../src/alerts/decide-alerts.ts';
-import { claimTellings } from '../../../src/store/tellings.ts';
+import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { claimDeliveries } from '../../../src/store/alerts.ts';
 import { watchAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { refusal } from '../../support/mail-server.ts';
 import { messageId } from '../../support/reminder-worker.ts';
@@ -70,7 +70,7 @@ test('a connection whose worker is dead is noticed by another one, before and af
   scene.pass(48 * hour);
   await worker.check();
   expect(scene.hooked()).toEqual(['leadsync: main: no sync succeeds']);
-  expect(scene.seen[0]?.body).toContain('none had succeeded so far');
+  expect(scene.seen[0]?.body).toContain('No sync had succeeded so far');
 
   await scene.succeed();
   await worker.check();
@@ -116,7 +116,7 @@ describe('a channel that does not work', () => {
     await worker.check();
     expect(scene.hooked()).toHaveLength(2);
     expect(scene.mails).toHaveLength(1);
-    const told = scene.log.filter((line) => line.includes('could not be told'));
+    const told = scene.log.filter((line) => line.includes('was not delivered'));
     expect(told).toHaveLength(1);
     expect(told[0]).toMatch(new RegExp(said.replaceAll(/[()]/g, String.raw`\$&`)));
     const { rows } = await scene.pool.query(`select * from tellings, alerts`);
@@ -195,7 +195,7 @@ describe('a worker that ends between seeing and telling', () => {
     const worker = scene.worker();
     await scene.fail();
     await worker.check(AbortSignal.abort());
-    const claimed = await claimTellings(scene.pool, ['ops@example.com', 'webhook'], Date.now(), hour, 9);
+    const claimed = await claimDeliveries(scene.pool, ['ops@example.com', 'webhook'], Date.now(), hour, 9);
     expect(claimed).toHaveLength(2);
     await worker.check();
     expect([scene.mails.length, scene.hooked().length]).toEqual([0, 0]);

@@ -6,8 +6,8 @@ import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
 import { countKept, ownedTables } from '../../../src/store/forget.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { alertScene } from '../alerts/alert-scene.ts';
-import { settleMs } from '../../../src/alerts/decide-alerts.ts';
-import { checkAlerts } from '../../../src/alerts/check-alerts.ts';
+import { settleMs } from '../../../src/alerts/problems-of.ts';
+import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 const never = new AbortController().signal;

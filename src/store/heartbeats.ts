@@ -2,19 +2,19 @@ import type pg from 'pg';
 import { epochMs, type Queryable } from './database.ts';
 import { timestamp } from './timestamp.ts';
 
-/** How the calls of a heartbeat go. Times are epoch ms. */
-export interface Pulse {
-  /** The run whose success was told last; null: none so far. */
+/** The last call of a heartbeat. Times are epoch ms. */
+export interface Heartbeat {
+  /** The run whose success was reported last; null: none so far. */
   readonly runId: number | null;
   readonly attemptedAt: number;
-  /** Null: the last call went well. */
+  /** Null: the last call succeeded. */
   readonly failingSince: number | null;
   readonly fault: string | null;
 }
 
-/** Of a connection, or of all (an empty name); null: it was not called so far. */
-export async function getPulse(db: Queryable, unit: string): Promise<Pulse | null> {
-  const { rows } = await db.query<Pulse>(
+/** The heartbeat of a connection, or of all (an empty name); null: never called. */
+export async function getHeartbeat(db: Queryable, unit: string): Promise<Heartbeat | null> {
+  const { rows } = await db.query<Heartbeat>(
     `select run_id as "runId", ${epochMs('attempted_at')} as "attemptedAt",
        ${epochMs('failing_since')} as "failingSince", fault from pulses where unit = $1`,
     [unit],
@@ -22,8 +22,8 @@ export async function getPulse(db: Queryable, unit: string): Promise<Pulse | nul
   return rows[0] ?? null;
 }
 
-/** Notes how a call at `now` (epoch ms) for a run went: a fault, or null. */
-export async function notePulse(
+/** Stores the outcome of a call at `now` (epoch ms) for a run: a fault, or null. */
+export async function noteHeartbeat(
   db: pg.Pool,
   unit: string,
   runId: number,
