@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { App } from '../src/app.ts';
-import type { JobHandle, JobResult } from '../src/queue/queue.ts';
-import { planSynced } from './plan-reminders.ts';
-import { advance, type RunSummary } from './sync.ts';
+import { type RunSummary, runSync } from '../src/worker/run-sync.ts';
+import type { Job } from './job.ts';
 
 const payloadSchema = z.object({
   connection: z.string(),
@@ -13,15 +11,6 @@ const payloadSchema = z.object({
   undoOf: z.number().optional(),
 });
 
-/** Carries out the lines of a plan that a person has reviewed: of a sync, or of the undo of a run. */
-export async function apply(
-  app: App,
-  payload: unknown,
-  _job: JobHandle,
-  stop: AbortSignal,
-): Promise<JobResult<RunSummary>> {
-  const request = payloadSchema.parse(payload);
-  const result = await advance(app, { ...request, mode: 'sync' }, stop);
-  if ('done' in result) await planSynced(app, request.connection);
-  return result;
-}
+/** Applies the lines of a plan that a person has reviewed: of a sync, or of the undo of a run. */
+export const apply: Job<RunSummary> = async (app, payload, _job, stop) =>
+  runSync(app, { ...payloadSchema.parse(payload), mode: 'sync' }, stop);

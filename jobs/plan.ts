@@ -1,7 +1,6 @@
-import type { App } from '../src/app.ts';
-import type { JobHandle, JobResult } from '../src/queue/queue.ts';
 import { z } from 'zod';
-import { advance, type RunSummary } from './sync.ts';
+import { type RunSummary, runSync } from '../src/worker/run-sync.ts';
+import type { Job } from './job.ts';
 
 const payloadSchema = z.object({
   connection: z.string(),
@@ -11,12 +10,5 @@ const payloadSchema = z.object({
 });
 
 /** Scans both sides of one connection and makes the plan, or that of an undo; writes to neither. */
-export async function plan(
-  app: App,
-  payload: unknown,
-  _job: JobHandle,
-  stop: AbortSignal,
-): Promise<JobResult<RunSummary>> {
-  const request = payloadSchema.parse(payload);
-  return advance(app, { ...request, mode: 'plan', allow: [] }, stop);
-}
+export const plan: Job<RunSummary> = async (app, payload, _job, stop) =>
+  runSync(app, { ...payloadSchema.parse(payload), mode: 'plan', allow: [] }, stop);

@@ -43,8 +43,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/alerts',
     'jobs',
   ],
-  jobs: ['src/core/lead', 'src/config', 'src/store', 'src/sync', 'src/queue', 'src/reminders'],
-  'src/worker': ['src/store', 'src/sync', 'src/queue', 'jobs'],
+  jobs: ['src/store', 'src/queue', 'src/reminders', 'src/worker'],
+  'src/worker': [
+    'src/core/lead',
+    'src/config',
+    'src/store',
+    'src/sync',
+    'src/queue',
+    'src/reminders',
+    'jobs',
+  ],
   'src/sandbox': [],
   'src/demo': ['src/core/lead', 'test/stand-ins'],
   'src/cli': [

@@ -1,0 +1,52 @@
+import { reminderQueue } from '../../jobs/reminder-jobs.ts';
+import { syncQueue } from '../../jobs/sync.ts';
+import type { App } from '../app.ts';
+import { followUpField } from '../reminders/plan/plan-reminders.ts';
+import { forgetConnection, leftConnections } from '../store/forget.ts';
+import { type Pruned, prune } from '../store/retention.ts';
+
+/** The data of a connection is kept for so long after it left the configuration: it may come back. */
+const leftDays = 90;
+
+/**
+ * Deletes the history, the finished runs and the like of every connection that are older than its retention, and the data of
+ * connections that left the configuration long ago. The next time deletes what is left when `stop` aborts, or when the
+ * database fails.
+ */
+export async function keepHouse(app: App, stop: AbortSignal): Promise<Readonly<Record<string, Pruned>>> {
+  const done: Record<string, Pruned> = {};
+  for (const { connection, pool, log } of app.contexts.values()) {
+    try {
+      const pruned = await prune(pool, connection, followUpField, stop);
+      done[connection.name] = pruned;
+      if (Object.values(pruned).some((count) => count > 0))
+        log.info({ retentionDays: connection.retentionDays, ...pruned }, 'old history was deleted');
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'old history was not deleted; leadsync tries again tomorrow or after the next sync',
+      );
+    }
+  }
+  await forgetLeft(app, stop);
+  return done;
+}
+
+async function forgetLeft({ pool, log, config, queues }: App, stop: AbortSignal): Promise<void> {
+  try {
+    for (const name of await leftConnections(pool, config.configured, leftDays * 24)) {
+      for (const queue of [syncQueue(name), reminderQueue(name)]) await queues.queue(queue).forget();
+      const deleted = await forgetConnection(pool, name, stop);
+      const rows = Object.fromEntries(deleted.map((one) => [one.table, one.rows]));
+      log.info(
+        { connection: name, leftDays, rows },
+        'a connection that left the configuration was forgotten',
+      );
+    }
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'a connection that left the configuration was not forgotten; leadsync tries again',
+    );
+  }
+}

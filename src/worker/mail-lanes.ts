@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import type { App } from '../app.ts';
+import type { JobHandle, JobResult } from '../queue/queue.ts';
+import { isUntried, type Planned } from '../reminders/send/batches.ts';
+import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
+import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
+import type { Semaphore } from '../semaphore.ts';
+import { getReminders, type Reminder } from '../store/reminders.ts';
+
+/** What the batches of a connection share. */
+export interface Lanes {
+  /** One batch at a time starts its mails: they leave in order. */
+  readonly turn: Semaphore;
+  /** A slot for each mail that is composed and sent. */
+  readonly mails: Semaphore;
+  /** Epoch ms before which no mail can be sent, as far as one of them has found out. */
+  pausedUntil: number;
+}
+
+/** Makes one attempt to send a mail. Any fault ends in a retry: a failed job would not be added again, and the mail lost. */
+export async function trySend(
+  app: App,
+  connection: string,
+  stop: AbortSignal,
+  attempt: (context: ReminderContext) => Promise<Outcome<string>>,
+): Promise<JobResult<{ state: string }>> {
+  const { ledger, mailer, breakers, waits } = app;
+  const context = app.contexts.get(connection);
+  const openTemplates = app.templates.get(connection);
+  if (!context || !openTemplates) throw new Error(`connection ${connection} is not configured any more`);
+  try {
+    const queue = app.queues.queue(reminderQueue(connection));
+    const addJobs = (reminders: readonly Reminder[]): Promise<void> => {
+      const jobs = reminders.map((one) => singleJob(connection, one, Math.max(0, one.sendAt - Date.now())));
+      return queue.addAll('send-reminder', jobs);
+    };
+    const templates = await openTemplates();
+    const outcome = await attempt({ ...context, ledger, mailer, breakers, waits, templates, addJobs });
+    return 'state' in outcome ? { done: outcome } : outcome;
+  } catch (error) {
+    if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
+    context.log.error({ err: error }, 'a mail was not sent; leadsync tries again');
+    return { againAfterMs: retryDelayMs({ waits, clock: context.clock }), wholeQueue: false };
+  }
+}
+
+/**
+ * Sends the reminders of a batch in their order, each at its moment and as soon as a slot is free. A failed attempt is
+ * retried by a job of its own. The untried ones stay in the batch: while no mail can be sent they wait with the whole queue,
+ * and while no lead can be read, for the Leads service.
+ */
+export async function sendBatch(
+  app: App,
+  { connection, reminders }: { readonly connection: string; readonly reminders: readonly Planned[] },
+  { requestedAt }: JobHandle,
+  stop: AbortSignal,
+  lanes: Lanes,
+): Promise<JobResult<object>> {
+  const context = app.contexts.get(connection);
+  if (!context) throw new Error(`connection ${connection} is not configured any more`);
+  const { clock, log } = context;
+  const queue = app.queues.queue(reminderQueue(connection));
+  const retry = (planned: Planned, delayMs: number): Promise<void> =>
+    queue.addAll('send-reminder', [singleJob(connection, planned, delayMs, requestedAt)]);
+  /** Ms after which the batch goes on with the untried ones. */
+  const waits: number[] = [];
+  const sendOne = async (planned: Planned): Promise<void> => {
+    const one = { reminderId: planned.id, round: planned.round, requestedAt };
+    const result = await trySend(app, connection, stop, (sending) => sendReminder(sending, one, stop));
+    if ('done' in result || stop.aborted) return;
+    if (result.wholeQueue) lanes.pausedUntil = clock.now() + result.againAfterMs;
+    const reminder = await app.ledger.reminder(planned.id);
+    if (reminder !== null && isUntried(reminder)) waits.push(result.againAfterMs);
+    else await retry(planned, result.againAfterMs);
+  };
+  /** Ms for which the service is left alone, at most until this mail is sent without reading the lead. */
+  const serviceWait = ({ sendAt }: Planned): number => {
+    const now = clock.now();
+    const left = Math.max(sendAt, requestedAt) + unaskedMs - now;
+    return Math.min(app.breakers.leadsUntil(connection) - now, left);
+  };
+  const faults: unknown[] = [];
+  const underWay: Promise<void>[] = [];
+  const startAll = async (): Promise<void> => {
+    using _turn = await lanes.turn.acquire();
+    const ids = reminders.map(({ id }) => id);
+    const rows = await getReminders(app.pool, ids);
+    for (const [index, planned] of reminders.entries()) {
+      const reminder = rows[index] ?? null;
+      if (reminder === null || !isOpen(reminder, planned)) continue;
+      if (!isUntried(reminder)) {
+        // The batch was cut off. The queue ignores the job when the retry waits already.
+        await retry(planned, 0);
+        continue;
+      }
+      const early = planned.sendAt - clock.now();
+      if (early > 0) await sleep(early, undefined, { signal: stop }).catch(() => {});
+      const slot = await lanes.mails.acquire();
+      if (stop.aborted || lanes.pausedUntil > clock.now()) return slot[Symbol.dispose]();
+      const wait = serviceWait(planned);
+      if (wait > 0) {
+        waits.push(wait);
+        return slot[Symbol.dispose]();
+      }
+      const sending = sendOne(planned).catch((error: unknown) => void faults.push(error));
+      underWay.push(sending.finally(() => slot[Symbol.dispose]()));
+    }
+  };
+  await startAll().catch((error: unknown) => void faults.push(error));
+  await Promise.all(underWay);
+  if (stop.aborted) return { againAfterMs: 0, wholeQueue: false };
+  const pauseMs = lanes.pausedUntil - clock.now();
+  if (pauseMs > 0) return { againAfterMs: pauseMs, wholeQueue: true };
+  if (faults.length > 0) {
+    // A failed job would not be added again.
+    log.error({ err: faults[0] }, 'reminders were not sent; leadsync tries again');
+    waits.push(retryDelayMs({ waits: app.waits, clock }));
+  }
+  return waits.length === 0 ? { done: {} } : { againAfterMs: Math.min(...waits), wholeQueue: false };
+}
+
+function isOpen({ state, round }: Reminder, planned: Planned): boolean {
+  return round === planned.round && (state === 'scheduled' || state === 'sending');
+}

@@ -1,0 +1,81 @@
+import { batchPayload, digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import type { App } from '../app.ts';
+import type { ConnectionConfig } from '../config/config.ts';
+import { shortHash } from '../core/lead/fingerprint.ts';
+import type { JobQueue } from '../queue/queue.ts';
+import { planDigests } from '../reminders/plan/plan-digests.ts';
+import { planReminders } from '../reminders/plan/plan-reminders.ts';
+import { batchesOf } from '../reminders/send/batches.ts';
+import { forgetRead } from '../store/follow-ups.ts';
+import { noteSchedule } from '../store/schedules.ts';
+
+interface PlannedMails {
+  readonly scheduled: number;
+  readonly digests: number;
+}
+
+/** Jobs that are added to the queue in one call. */
+const jobsAtOnce = 1_000;
+
+/** Plans the reminders and digests of every connection, and stores that these are configured. */
+export async function planMails(app: App): Promise<PlannedMails> {
+  let [scheduled, digests] = [0, 0];
+  for (const { connection } of app.contexts.values()) {
+    const { schedule: pattern, timeZone } = connection.sync;
+    await noteSchedule(app.pool, connection.name, { pattern, timeZone });
+    const planned = await planConnection(app, connection);
+    scheduled += planned.scheduled;
+    digests += planned.digests;
+  }
+  return { scheduled, digests };
+}
+
+/** Plans the mails of a connection after its sync, from the baselines alone. */
+export async function planSynced(app: App, name: string): Promise<void> {
+  await forgetRead(app.pool, name);
+  const context = app.contexts.get(name);
+  if (context !== undefined) await planConnection(app, context.connection);
+}
+
+/** Adds a delayed job for each mail that is due soon, one for all reminders of a second. The queue ignores known jobs. */
+async function planConnection(app: App, connection: ConnectionConfig): Promise<PlannedMails> {
+  const { name } = connection;
+  const queue = app.queues.queue(reminderQueue(name));
+  const reminders = await planReminders(app.pool, connection);
+  const now = Date.now();
+  const batches = batchesOf(reminders, now);
+  // Retries first: they are the oldest, and some may have been cut off.
+  const singles = batches.filter(({ length }) => length === 1).map(([reminder]) => reminder);
+  await addInParts(
+    queue,
+    'send-reminder',
+    singles.map((reminder) => singleJob(name, reminder, Math.max(0, reminder.sendAt - now))),
+  );
+  const several = batches.filter(({ length }) => length > 1);
+  await addInParts(
+    queue,
+    'send-reminders',
+    several.map((batch) => ({
+      payload: batchPayload(name, batch),
+      id: `reminders-${shortHash(JSON.stringify(batch))}`,
+      delayMs: Math.max(0, batch[0].sendAt - now),
+    })),
+  );
+  const digests = await planDigests(app.pool, connection);
+  const jobs = digests.map((digest) => ({
+    payload: { connection: name, digestId: digest.id },
+    id: digestJobId(digest),
+    delayMs: Math.max(0, digest.sendAt - Date.now()),
+  }));
+  await queue.addAll('send-digest', jobs);
+  return { scheduled: reminders.length, digests: digests.length };
+}
+
+async function addInParts(
+  queue: JobQueue,
+  name: string,
+  jobs: Parameters<JobQueue['addAll']>[1],
+): Promise<void> {
+  for (let from = 0; from < jobs.length; from += jobsAtOnce)
+    await queue.addAll(name, jobs.slice(from, from + jobsAtOnce));
+}

@@ -1,0 +1,54 @@
+import type { App } from '../app.ts';
+import type { JobResult } from '../queue/queue.ts';
+import { pausedSince } from '../store/pauses.ts';
+import { type AgainReason, advanceRun, type RunRequest } from '../sync/run.ts';
+import { planSynced } from './plan-mails.ts';
+
+/**
+ * A run's id: all that a job hands on. Null: no run finished. Either a person paused the connection, or the job waits longer
+ * than its `mostWaitMs`: `until` (epoch ms), and why.
+ */
+export interface RunSummary {
+  readonly runId: number | null;
+  readonly waits?: { readonly until: number; readonly why: AgainReason };
+}
+
+type Request = RunRequest & { readonly connection: string; readonly mostWaitMs?: number | undefined };
+
+/** A waiting job checks this often (ms) whether it still has to wait: a person may end the wait. */
+const checkAgainMs = 300_000;
+
+/** The waits that `mostWaitMs` bounds. */
+const longWaits: ReadonlySet<AgainReason> = new Set(['throttled', 'target-throttled', 'fault']);
+
+/**
+ * Takes a run as far as it can go, when it is its turn, and tells the queue how to go on; a sync that is done has its
+ * reminders planned. Throws when the connection left the configuration after the job was queued.
+ */
+export async function runSync(app: App, request: Request, stop: AbortSignal): Promise<JobResult<RunSummary>> {
+  const result = await advance(app, request, stop);
+  if ('done' in result && request.mode === 'sync') await planSynced(app, request.connection);
+  return result;
+}
+
+async function advance(
+  app: App,
+  { connection, mostWaitMs = Number.POSITIVE_INFINITY, ...request }: Request,
+  stop: AbortSignal,
+): Promise<JobResult<RunSummary>> {
+  const context = app.contexts.get(connection);
+  if (context === undefined) throw new Error(`connection ${connection} is not configured any more`);
+  if (request.mode === 'sync' && (await pausedSince(app.pool, connection)) !== null) {
+    app.log.info({ connection }, 'the connection is paused; leadsync resume ends the pause');
+    return { done: { runId: null } };
+  }
+  using _slot = await app.runs.acquire();
+  const { onRun } = app;
+  const result = await advanceRun({ ...context, ...(onRun && { onRun }) }, request, stop);
+  if (result.kind === 'finished') return { done: { runId: result.run.id } };
+  app.activity.waited(connection, result.why, result.afterMs);
+  // Other jobs of the connection find the wait in the database, whose clock counts.
+  if (result.afterMs > mostWaitMs && longWaits.has(result.why))
+    return { done: { runId: null, waits: { until: Date.now() + result.afterMs, why: result.why } } };
+  return { againAfterMs: Math.min(result.afterMs, checkAgainMs), wholeQueue: false };
+}
