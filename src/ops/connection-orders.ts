@@ -9,8 +9,7 @@ import { liftWait } from '../store/throttles.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { leaseName } from '../sync/leading.ts';
 import { type Order, orders } from './pages/connection-buttons.ts';
-import type { Menu } from './pages/layout.ts';
-import { messagePage } from './pages/message.ts';
+import { type Menu, messagePage } from './pages/layout.ts';
 
 /** What the buttons of a connection do: the same as `leadsync sync`, `pause` and `resume`. */
 export function connectionOrders(app: App, menu: Menu): Hono {

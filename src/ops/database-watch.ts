@@ -86,15 +86,9 @@ export class DatabaseWatch {
       .finally(() => {
         this.#question = null;
       });
-    const patience = new AbortController();
     const { answerMs } = this.#times;
     const silence = new LeadsyncError('database.silent', `no answer within ${answerMs / 1000} s`);
-    const late = sleep(answerMs, silence, { signal: patience.signal }).catch(() => silence);
-    try {
-      return await Promise.race([this.#question, late]);
-    } finally {
-      patience.abort();
-    }
+    return Promise.race([this.#question, sleep(answerMs, silence, { ref: false })]);
   }
 
   #isOutage(fault: unknown): boolean {

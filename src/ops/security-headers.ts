@@ -1,6 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import { boardPolicy } from '../queue/board-policy.ts';
 import { isHttps } from './session.ts';
 
 const own = "'self'";
@@ -9,7 +8,7 @@ const none = "'none'";
 const others = {
   referrerPolicy: 'no-referrer',
   xFrameOptions: 'DENY',
-  // Set below, where it may be.
+  // Set below, for https alone.
   strictTransportSecurity: false,
 } as const;
 
@@ -28,10 +27,21 @@ const strict = secureHeaders({
   },
 });
 
-/** BullMQ's board has a policy of its own. */
 const boards = secureHeaders(others);
 
-/** What every answer says to the browser: what a page may do and load, and that nothing of it is kept. */
+/** What bull-board's pages need of a Content-Security-Policy: nothing but their own files, and style attributes. */
+export const boardPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The headers of every reply: what a page may do and load, and that the browser keeps nothing of it. */
 export function securityHeaders(boardPath: string): MiddlewareHandler {
   return async (c, next) => {
     const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);

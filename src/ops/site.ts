@@ -7,8 +7,8 @@ import { accessWithoutToken, type AccessPolicy, sameOrigin, TokenAccess } from '
 import { assets } from './assets.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { matchPages } from './match-pages.ts';
+import { messagePage } from './pages/layout.ts';
 import { loginPage } from './pages/login.ts';
-import { messagePage } from './pages/message.ts';
 import { probes } from './probes.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';

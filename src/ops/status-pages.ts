@@ -17,8 +17,7 @@ import { shownConflicts } from './conflict-pages.ts';
 import { connectionFacts, deleteSides } from './connection-facts.ts';
 import { isWaiting } from './connection-orders.ts';
 import { connectionPage, runsShown } from './pages/connection.ts';
-import type { Menu } from './pages/layout.ts';
-import { messagePage } from './pages/message.ts';
+import { type Menu, messagePage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 

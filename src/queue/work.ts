@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, RateLimitError } from 'bullmq';
+import pRetry from 'p-retry';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
@@ -77,17 +77,14 @@ export function startWorker(
     await insist(async () => job.moveToDelayed(Date.now() + againAfterMs, token));
     throw new DelayedError();
   };
-  /** A job that failed for want of the queue would not come back. */
-  const insist = async (operation: (queue: BullQueue) => Promise<void>): Promise<void> => {
-    for (;;) {
-      try {
-        return await ask(operation);
-      } catch (error) {
-        if (!isUnavailable(error) || stop.signal.aborted) throw error;
-        await sleep(insistMs);
-      }
-    }
-  };
+  /** Retries without end: a job that failed because the queue was away would not come back. */
+  const insist = (operation: (queue: BullQueue) => Promise<void>): Promise<void> =>
+    pRetry(() => ask(operation), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: insistMs,
+      factor: 1,
+      shouldRetry: ({ error }) => isUnavailable(error) && !stop.signal.aborted,
+    });
   const worker = backend.openWorker(name, process, {
     concurrency,
     lockDuration: lockMs,

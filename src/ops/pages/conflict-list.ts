@@ -5,7 +5,7 @@ import type { Held } from '../../store/held.ts';
 import { decidableSides, type Side } from '../../sync/decide-held.ts';
 import { decidedBy, seenHash } from './decided.ts';
 import type { Html } from './layout.ts';
-import { heldMessage } from './held-message.ts';
+import { heldMessage } from './problem-list.ts';
 import { shownTime } from './shown-time.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { explain, LeadsyncError } from '../../errors.ts';
 import type { Decided, Decision } from '../../store/decisions.ts';
 import { html } from 'hono/html';
-import type { Html, Menu } from './layout.ts';
-import { messagePage } from './message.ts';
+import { type Html, type Menu, messagePage } from './layout.ts';
 import { shownTime } from './shown-time.ts';
 import { shownValue } from './shown-value.ts';
 

@@ -55,3 +55,12 @@ function navigation({ hasLogin }: Menu): Html {
 </ul></nav>
 ${hasLogin ? html`<form method="post" action="/logout"><button class="quiet">Log out</button></form>` : ''}`;
 }
+
+/** A page that only says something. `back`: where its link leads. */
+export function messagePage(title: string, message: string, menu: Menu, back = '/'): Html {
+  return layout({
+    title,
+    body: html`<p>${message}</p><p><a href="${back}">${back === '/' ? 'Status' : 'Back'}</a></p>`,
+    menu,
+  });
+}

@@ -22,3 +22,14 @@ function placeOf({ leadId, row, field }: Problem): string {
   ].filter(Boolean);
   return places.length === 0 ? '' : `${places.join(', ')} `;
 }
+
+/** In place of messages that repeat both values. */
+const briefly: Readonly<Record<string, string>> = {
+  'conflict.both-edited': 'Edited on both sides, differently.',
+  'conflict.first-sight': 'The two sides differed when they were compared for the first time.',
+};
+
+/** Why something is held, where both values stand beside it. */
+export function heldMessage(code: string, message: string): Html | string {
+  return briefly[code] ?? foldedText(message);
+}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { boardPolicy } from '../../../src/queue/board-policy.ts';
+import { boardPolicy } from '../../../src/ops/security-headers.ts';
 import { describeQueues } from '../../support/queues.ts';
 import { until } from '../../support/until.ts';
 
