@@ -12,12 +12,12 @@ export interface Board {
   addQueue(queue: unknown): void;
 }
 
-/** What its page would load from other servers: fonts. */
+/** The fonts that its page would load from other servers. */
 const elsewhere = /<link [^>]*href="(https?:)?\/\/[^>]*>/g;
 
 /**
- * BullMQ's own board over some queues, to look at: it changes nothing. Jobs hold ids and names alone, so it shows nothing
- * else. `path`: where it is mounted, such as `/queues`.
+ * BullMQ's own board over some queues, read-only. Jobs hold ids and names alone, so it shows nothing else. `path`: where it is
+ * mounted, such as `/queues`.
  */
 export function createBoard(path: string, queues: Iterable<unknown>): Board {
   const serverAdapter = new HonoAdapter(serveStatic).setBasePath(path);
@@ -29,7 +29,7 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
   const app = new Hono();
   app.use(async (context, next) => {
     if (context.req.method !== 'GET' && context.req.method !== 'HEAD')
-      return context.text('The board is to look at: it changes nothing.\n', 405, { Allow: 'GET, HEAD' });
+      return context.text('The board is read-only.\n', 405, { Allow: 'GET, HEAD' });
     return next();
   });
   app.use(async (context, next) => {
@@ -46,7 +46,7 @@ function adapterOf(queue: unknown): BullMQAdapter {
   return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
 }
 
-/** The adapter is written for those in Redis; of those in Postgres it finds out by itself. */
+/** The adapter is typed for queues in Redis; it detects those in Postgres by itself. */
 function isQueue(queue: unknown): queue is Queue {
   return queue instanceof Queue;
 }

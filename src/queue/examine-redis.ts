@@ -7,10 +7,10 @@ import { describeHosts } from './redis-fault.ts';
 /** BullMQ's recommended minimum; older ones lack commands that it uses. */
 const leastVersion = [6, 2] as const;
 
-/** Of maxmemory; above it there may be no room for the next jobs. */
+/** Share of maxmemory above which there may be no room for the next jobs. */
 const mostUsed = 0.9;
 
-/** What INFO says of a server, by its names. */
+/** The fields of INFO. */
 type Info = ReadonlyMap<string, string>;
 
 /** How Redis, or each master of a cluster, is set up for BullMQ (its guide "Going to production"). */
@@ -25,7 +25,7 @@ export async function examineRedis(client: RedisClient, address: RedisAddress): 
   ];
 }
 
-/** The first that has to be put right, else the last: of several servers one line tells. */
+/** The first fault, else the last finding: several servers share one line. */
 function worst(findings: readonly Finding[]): Finding {
   const found = findings.find(({ fault }) => fault !== undefined) ?? findings.at(-1);
   if (found === undefined) throw new Error('a cluster without masters');
@@ -65,7 +65,7 @@ function examineServer(info: Info, hosts: string): Finding {
   return { name, message: `${version} at ${hosts} answers` };
 }
 
-/** Of services that do not tell their version nothing is held against. */
+/** An unknown version counts as new enough. */
 function isOlder(version: string): boolean {
   const [major = NaN, minor = NaN] = version.split('.').map(Number);
   return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1]);
@@ -75,7 +75,7 @@ function examineMemory(info: Info): Finding {
   const name = 'queue memory';
   const policy = info.get('maxmemory_policy');
   if (policy === undefined) {
-    return { name, message: 'Redis does not tell its maxmemory-policy: make sure that it is noeviction' };
+    return { name, message: 'Redis hides its maxmemory-policy: make sure that it is noeviction' };
   }
   if (policy !== 'noeviction') {
     const help =
@@ -103,14 +103,14 @@ function examinePersistence(info: Info, saved: string | null): Finding {
   );
   if (broken) {
     const help =
-      'See its log; most often its disk is full or its folder cannot be written. Until then it takes no jobs.';
+      'See its log; most often its disk is full or its folder is read-only. Until then it takes no jobs.';
     return { name, message: 'Redis could not write to its disk', fault: { code: 'queue.disk', help } };
   }
   if (info.get('aof_enabled') === '1') return { name, message: 'an append-only file keeps the jobs' };
-  const rest = 'after a restart the jobs are made again from Postgres, nothing is lost';
+  const rest = 'after a restart leadsync adds the jobs again from Postgres, nothing is lost';
   if (saved === null) return { name, message: `there is no append-only file; ${rest}` };
-  const kept = saved === '' ? 'nothing is kept on disk' : 'there are snapshots, but no append-only file';
-  return { name, message: `weak: ${kept} (appendonly yes mends it); ${rest}` };
+  const kept = saved === '' ? 'Redis keeps nothing on disk' : 'there are snapshots, but no append-only file';
+  return { name, message: `weak: ${kept} (appendonly yes corrects it); ${rest}` };
 }
 
 /** The setting `save`; null where CONFIG is forbidden, as by an ACL or a managed service. */

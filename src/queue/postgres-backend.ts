@@ -23,10 +23,10 @@ const spareConnections = 8;
 
 const pingMs = 2_000;
 
-/** Ms between tries of a worker to reach a database that is away. */
+/** Ms between a worker's attempts to reach a database that is away. */
 const retryMs = 1_000;
 
-/** The queues in a schema of their own. `workers`: how many may be started at once; each keeps one connection to itself. */
+/** The queues in a schema of their own. `workers`: how many may run at once; each keeps a connection to itself. */
 export async function openPostgresBackend(
   connectionString: string,
   workers: number,
@@ -37,7 +37,7 @@ export async function openPostgresBackend(
     connectionString,
     max: workers + spareConnections,
     keepAlive: true,
-    // The system's own delay is hours: a worker would listen to a cut cable for as long.
+    // The system's default is hours: for that long a worker would listen to a cut connection.
     keepAliveInitialDelayMillis: 10_000,
     options: '-c search_path=bullmq',
     application_name: 'leadsync-queue',
@@ -45,18 +45,18 @@ export async function openPostgresBackend(
   // BullMQ listens once for each queue and worker.
   pool.setMaxListeners(0);
   let isAway = false;
-  /** An outage is told once until it is over: every queue and worker meets it, again and again. */
+  /** Reports an outage once: every queue and worker meets it, again and again. */
   const warnOnce = (error: Error, message: string): void => {
     const outage = error instanceof ConnectionClosedError || isDatabaseOutage(error);
     if (outage && isAway) return;
     isAway ||= outage;
-    if (outage) warn(unavailable(error), 'the connection to the queue broke; it is tried again');
+    if (outage) warn(unavailable(error), 'the connection to the queue broke; leadsync reconnects');
     else warn(error, message);
   };
   pool.on('error', (error) => warnOnce(error, 'the connection to the queue broke'));
   pool.on('connect', (client) => {
     isAway = false;
-    // Of one that is in use the query tells; without a listener the same error would end the process.
+    // The query that uses the client reports the error; without a listener it would end the process.
     client.on('error', () => {});
   });
   try {
@@ -70,7 +70,7 @@ export async function openPostgresBackend(
     throw unavailable(error);
   }
   const shared = {
-    connection: tellingOutages(pool),
+    connection: translatingOutages(pool),
     settings: scheduleSettings,
     ...(telemetry && { telemetry }),
   };
@@ -100,7 +100,7 @@ export async function openPostgresBackend(
             await worker.waitUntilReady();
             return await worker.run();
           } catch (error) {
-            // BullMQ keeps the outcome of a worker's first use: after a fault it would try for ever, and not even wait.
+            // BullMQ keeps the outcome of a worker's first use: after a fault this worker would retry for ever, without a pause.
             if (error instanceof Error) warnOnce(error, `worker of queue ${name}`);
             await worker.close(true).catch(() => {});
             await sleep(retryMs, undefined, { signal: stop.signal }).catch(() => {});
@@ -136,8 +136,8 @@ export async function openPostgresBackend(
 }
 
 /**
- * Of BullMQ's tables; 0: there are none. Asked first: to migrate what is there already changes tables all the same, and makes
- * others wait.
+ * The version of BullMQ's tables; 0: there are none. It is read first because a needless migration locks the tables all the
+ * same.
  */
 async function schemaVersion(client: pg.PoolClient): Promise<number> {
   try {
@@ -148,40 +148,40 @@ async function schemaVersion(client: pg.PoolClient): Promise<number> {
   }
 }
 
-/** A deadlock, for instance (SQLSTATE class 40): nothing is wrong with the connection. */
+/** A rollback by the server, such as a deadlock (SQLSTATE class 40): the connection is fine. */
 function isRollback(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('40');
 }
 
-/** An outage as what callers know; any other error as it is. */
+/** An outage as `queue.unavailable`; any other error as it is. */
 function unavailable(error: unknown): unknown {
   if (!(error instanceof ConnectionClosedError) && !isDatabaseOutage(error)) return error;
-  return new LeadsyncError('queue.unavailable', 'the database with the jobs broke off', {
+  return new LeadsyncError('queue.unavailable', 'the connection to the database with the jobs broke', {
     retry: 'later',
-    help: 'Check that Postgres is running; nothing is lost, jobs go on when it is back.',
+    help: 'Check that Postgres is running. Nothing is lost: the jobs go on when it is back.',
     cause: error,
   });
 }
 
-/** Outages told in BullMQ's own words: after those it waits a moment, after any other fault it tries again at once, without end. */
-function tellingOutages(pool: pg.Pool): PgPool {
-  const told = async (asked: Promise<unknown>): Promise<unknown> => {
+/** Turns outages into BullMQ's own error: only after that one it waits; after any other it retries at once, without end. */
+function translatingOutages(pool: pg.Pool): PgPool {
+  const translated = async (query: Promise<unknown>): Promise<unknown> => {
     try {
-      return await asked;
+      return await query;
     } catch (error) {
       throw isDatabaseOutage(error) && !isRollback(error)
         ? new ConnectionClosedError(undefined, error)
         : error;
     }
   };
-  const telling: unknown = {
-    connect: () => told(pool.connect()),
-    query: (text: string, values?: unknown[]) => told(pool.query(text, values)),
+  const translating: unknown = {
+    connect: () => translated(pool.connect()),
+    query: (text: string, values?: unknown[]) => translated(pool.query(text, values)),
     end: () => pool.end(),
     on: (event: 'error', listener: (error: Error) => void) => pool.on(event, listener),
     options: pool.options,
   };
-  // BullMQ declares a pool of its own shape, which pg's types do not quite match; it has a test for the real thing.
-  if (!isPgPool(telling)) throw new TypeError('not a pool of pg');
-  return telling;
+  // pg's types do not quite match the pool that BullMQ declares; its own check accepts the real one.
+  if (!isPgPool(translating)) throw new TypeError('not a pool of pg');
+  return translating;
 }

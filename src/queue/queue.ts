@@ -15,27 +15,27 @@ import { isUnavailable, type JobHandler, startWorker } from './work.ts';
 export type { JobHandle, JobResult } from './work.ts';
 
 /**
- * The only place that knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
+ * Only this room knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
  */
 
 export interface JobQueue {
   /**
-   * Adds a job that is due at once or after `delayMs`. The same `id` is added only once while it is known. `requestedAt`
-   * (epoch ms): when an earlier job asked for the same. All that ask a Redis that is away throw `queue.unavailable`.
+   * Adds a job that is due at once or after `delayMs`. The queue ignores an `id` that it knows. `requestedAt` (epoch ms): when
+   * an earlier job made the same request. During an outage of Redis every method throws `queue.unavailable`.
    */
   add(
     name: string,
     payload: object,
     options?: { readonly id?: string; readonly delayMs?: number; readonly requestedAt?: number },
   ): Promise<AddedJob>;
-  /** Adds many jobs at once, in their order. An id is known only until its job is finished: nobody waits for these. */
+  /** Adds many jobs at once, in their order. The queue knows an id only until its job has finished. */
   addAll(
     name: string,
     jobs: readonly { readonly payload: object; readonly id: string; readonly delayMs: number }[],
   ): Promise<void>;
   /**
-   * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: then the
-   * jobs under way are stopped and go back.
+   * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: that stops
+   * the jobs under way and puts them back.
    */
   work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
   /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
@@ -45,7 +45,7 @@ export interface JobQueue {
   counts(): Promise<JobCounts>;
   /** Deletes the queue with its jobs and schedules. */
   forget(): Promise<void>;
-  /** Ends the pause in which all jobs wait (see `wholeQueue`), and lets these jobs begin that wait for their next try. */
+  /** Ends the pause in which all jobs wait (see `wholeQueue`), and starts these delayed jobs. */
   endPause(ids: readonly string[], stop: AbortSignal): Promise<void>;
 }
 
@@ -64,19 +64,19 @@ interface AddedJob {
 
 export interface Queues extends AsyncDisposable {
   queue(name: string): JobQueue;
-  /** Of the queues that were asked for so far. */
+  /** The names of the queues that were opened so far. */
   names(): readonly string[];
   /** Throws when the queues' server does not answer within 2 s. */
   ping(): Promise<void>;
-  /** Asks the server of the queues for its time (epoch ms); null: it is the database. */
+  /** The time of the queues' server (epoch ms); null: it is the database. */
   readonly clock: (() => Promise<number>) | null;
-  /** How the server of the queues is set up, and what of it has to be put right; nothing when it is the database. */
+  /** How the queues' server is set up, and what must be corrected; nothing when it is the database. */
   examine(): Promise<readonly Finding[]>;
   /** BullMQ's board over all queues that are or will be opened here, to be mounted at `path`, under `boardPolicy`. */
   board(path: string): Promise<Hono>;
 }
 
-/** A job's lock lasts this long (ms) unless its worker renews it; then another worker takes the job up. */
+/** Ms after which another worker takes a job over whose worker does not renew its lock. */
 const defaultLockMs = 30_000;
 
 const lostJobCodes: ReadonlySet<unknown> = new Set([
@@ -86,13 +86,13 @@ const lostJobCodes: ReadonlySet<unknown> = new Set([
   ErrorCode.JobLockMismatch,
 ]);
 
-/** How many finished jobs are kept to look at. */
+/** Finished jobs that the board still shows. */
 const keepJobs = { count: 200, age: 7 * 24 * 3600 };
 
-/** Ms between two looks at a job that is waited for. */
+/** Ms between two polls of a job. */
 const [shortestPollMs, longestPollMs] = [10, 250];
 
-/** Ms without an answer after which waiting for a job is given up. */
+/** Ms without an answer after which a caller stops waiting for a job. */
 const waitingPatienceMs = 60_000;
 
 /** On the Postgres that also holds the state, or in Redis, under keys that begin with `prefix`. */
@@ -105,7 +105,7 @@ interface QueueOptions {
   readonly telemetry?: Telemetry;
 }
 
-/** Loaded only where it is used: each command is that much faster. */
+/** Loaded only where it is used: a command without Redis starts faster. */
 async function openInRedis(
   { address, prefix }: Extract<QueueBackend, { kind: 'redis' }>,
   options: BackendOptions,
@@ -114,7 +114,7 @@ async function openInRedis(
   return openRedisBackend(address, prefix, options);
 }
 
-/** Opens the queues. `workers`: how many may be started at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
+/** Opens the queues. `workers`: how many may run at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
 export async function openQueues(
   where: QueueBackend,
   log: Logger,
@@ -140,7 +140,7 @@ export async function openQueues(
     for (const board of boards) board.addQueue(queue);
     return queue;
   };
-  /** BullMQ keeps the outcome of a queue's first use, also when it was a fault: such a queue is made anew. */
+  /** BullMQ keeps the outcome of a queue's first use, also a fault: such a queue is replaced. */
   const usable = async (name: string): Promise<BullQueue> => {
     const queue = queueOf(name);
     try {
@@ -164,7 +164,7 @@ export async function openQueues(
     clock: backend.clock,
     examine: () => backend.ask(() => backend.examine()),
     async board(path) {
-      // Needed by the worker alone, and large.
+      // Only the worker needs it, and it is large.
       const { createBoard } = await import('./board.ts');
       const board = createBoard(path, open.values());
       boards.push(board);
@@ -178,12 +178,12 @@ export async function openQueues(
   };
 }
 
-/** A job went on elsewhere while its server, or this process, was away: whoever has it now tells of it. */
+/** Another worker took the job over while its server, or this process, was away: that one reports it. */
 function hasLostJob(error: unknown): boolean {
   return error instanceof Error && 'code' in error && lostJobCodes.has(error.code);
 }
 
-/** Does something with the queue; see `Backend.ask`. */
+/** Runs an operation on the queue; see `Backend.ask`. */
 type Ask = <T>(operation: (queue: BullQueue) => Promise<T>) => Promise<T>;
 
 function jobQueue(
@@ -198,7 +198,7 @@ function jobQueue(
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
         jobId: id,
-        // Also of one that is added again, which is the same request.
+        // A job that is added again is the same request.
         timestamp: requestedAt ?? Date.now(),
         ...delay,
         removeOnComplete: keepJobs,
@@ -224,7 +224,7 @@ function jobQueue(
       const template = {
         name: job,
         data: payload,
-        // Each night is a trace of its own: with the context handed on they would all be one.
+        // Each night is a trace of its own: a shared context would join them all.
         opts: { removeOnComplete: keepJobs, removeOnFail: keepJobs, telemetry: { omitContext: true } },
       };
       await ask((queue) => upsertSchedule(queue, schedule, { pattern, tz: timeZone }, template));
@@ -246,7 +246,7 @@ function jobQueue(
       for (const id of ids) {
         if (stop.aborted) return;
         const job = await ask((queue) => queue.getJob(id));
-        // It may have begun meanwhile.
+        // It may have started meanwhile.
         if (await job?.isDelayed()) await job?.promote().catch(() => {});
       }
     },
@@ -254,8 +254,8 @@ function jobQueue(
 }
 
 /**
- * Polls: the state of a job is read quickly, and a poll survives any broken connection. A job that is gone was in a Redis
- * that lost its memory: `put` adds it again. `handlers`: those of this process, which tell of each end.
+ * Polls: the state of a job is cheap to read, and a poll survives any broken connection. A job that is gone was in a Redis that
+ * lost its data: `put` adds it again. `handlers` emits the end of each handler of this process.
  */
 async function finished(
   ask: Ask,
@@ -280,20 +280,20 @@ async function finished(
     } catch (error) {
       if (!isUnavailable(error) || Date.now() - answeredAt > waitingPatienceMs) throw error;
     }
-    // So that waiting adds one part in sixty, on average, to what another process does; a job of this one is about to end.
+    // Polling adds a sixtieth, on average, to a job of another process; a job of this one ends a moment after the event.
     const part = (performance.now() - since) / 30;
-    if (await isToldWithin(Math.min(longestPollMs, Math.max(shortestPollMs, part)), handlers))
+    if (await endsWithin(Math.min(longestPollMs, Math.max(shortestPollMs, part)), handlers))
       since = performance.now();
   }
 }
 
 /** Whether a handler of this process ends within so many ms; returns as soon as it does. */
-async function isToldWithin(ms: number, handlers: EventEmitter): Promise<boolean> {
+async function endsWithin(ms: number, handlers: EventEmitter): Promise<boolean> {
   const over = new AbortController();
   const { signal } = over;
   try {
-    const told = once(handlers, 'end', { signal }).then(() => true);
-    return await Promise.race([sleep(ms, false, { signal }), told]);
+    const ended = once(handlers, 'end', { signal }).then(() => true);
+    return await Promise.race([sleep(ms, false, { signal }), ended]);
   } finally {
     over.abort();
   }

@@ -16,20 +16,20 @@ import { isOfConnection, lastingFault, unavailable } from './redis-fault.ts';
 
 const { Queue, Worker } = withBackend(createRedisBackend);
 
-/** Ms for which a server that is away is waited for: at the start, and by who adds a job or asks. */
+/** Ms that a server may take to be ready: at the start, and for each operation. */
 const patienceMs = 3_000;
 
-/** Ms in which a worker has to be off a server that answers. */
+/** Ms that a worker has to leave a server that answers. */
 const closeMs = 2_000;
 
 const pingMs = 2_000;
 
-/** Nobody reads BullMQ's events. */
+/** Nothing reads BullMQ's events. */
 const keptEvents = 100;
 
 /**
- * The queues in Redis, on one connection for adding and asking, one for what workers store, and one for each worker that
- * waits for jobs. Throws `queue.unavailable`, or what has to be corrected.
+ * The queues in Redis, on one connection for operations, one for what workers store, and one for each worker that waits for
+ * jobs. Throws `queue.unavailable`, or what must be corrected.
  */
 export async function openRedisBackend(
   address: RedisAddress,
@@ -40,33 +40,33 @@ export async function openRedisBackend(
   if (refusal !== null) throw refusal;
   await using stack = new AsyncDisposableStack();
   let fault: unknown = null;
-  const told = new Set<string>();
-  /** An outage makes every queue and worker complain at every try: each complaint is passed on once until it is over. */
+  const reported = new Set<string>();
+  /** Reports each error once until the outage is over: every queue and worker raises it at every attempt. */
   const warnOnce = (error: Error, message: string): void => {
     fault = error;
     const isOutage = isOfConnection(error);
-    const complaint = isOutage ? '' : error.message;
-    if (told.has(complaint)) return;
-    told.add(complaint);
-    // As what it is: a raw error of the system could be one of the database.
-    if (isOutage) warn(unavailable(error, address), 'the connection to Redis broke; it is tried again');
+    const key = isOutage ? '' : error.message;
+    if (reported.has(key)) return;
+    reported.add(key);
+    // Translated: a raw system error could be one of the database.
+    if (isOutage) warn(unavailable(error, address), 'the connection to Redis broke; leadsync reconnects');
     else warn(error, message);
   };
   const open = (options: typeof askingOptions | typeof workingOptions): RedisClient => {
     const client = stack.adopt(createRedisClient(address, options), (opened) => opened.disconnect());
     client.on('error', (error: Error) => warnOnce(error, 'Redis'));
-    client.on('ready', () => told.clear());
+    client.on('ready', () => reported.clear());
     return client;
   };
   const asking = open(askingOptions);
   await waitForStart(asking, address, () => fault);
-  // What every worker asks for first: one that may not would wait in silence.
+  // Every worker runs INFO first: without the permission it would wait in silence.
   await asking.info().catch((error: unknown) => {
     throw lastingFault(error, address) ?? unavailable(error, address);
   });
   const working = open(workingOptions);
   const shared = {
-    // All keys of a queue have to be in one slot of a cluster.
+    // A cluster must keep all keys of a queue in one slot.
     prefix: address.kind === 'cluster' ? `{${prefix}}` : prefix,
     settings: scheduleSettings,
     ...(telemetry && { telemetry }),
@@ -76,7 +76,7 @@ export async function openRedisBackend(
   return {
     openQueue(name) {
       const streams = { events: { maxLen: keptEvents } };
-      // A look at the version that broke off would spoil the queue for good; only workers need to know it.
+      // A version check that breaks off would spoil the queue for good; only workers need the version.
       const options = { ...shared, connection: asking, streams, skipVersionCheck: true };
       const queue = new Queue<unknown, unknown>(name, options);
       queue.on('error', (error) => warnOnce(error, `queue ${name}`));
@@ -88,7 +88,7 @@ export async function openRedisBackend(
       onWorkerError(worker, (error) => warnOnce(error, `worker of queue ${name}`));
       return {
         async close() {
-          // BullMQ's own way waits for the server without end.
+          // BullMQ's own `close` waits for the server without end.
           if (working.status === 'ready' && !isSilent) {
             const paused = worker.pause().then(
               () => true,
@@ -105,7 +105,7 @@ export async function openRedisBackend(
       try {
         return await operation();
       } catch (error) {
-        // A job that is not there any more, for instance: an answer of BullMQ's (its `ErrorCode`), not of an outage.
+        // A numeric code is BullMQ's (`ErrorCode`), for a job that is gone, for instance: no outage.
         if (error instanceof Error && 'code' in error && typeof error.code === 'number') throw error;
         throw lastingFault(error, address) ?? unavailable(error, address, error);
       }
@@ -124,7 +124,7 @@ export async function openRedisBackend(
   };
 }
 
-/** Waits until the server answers. What another try does not heal is thrown at once. */
+/** Waits until the server answers. Throws lasting faults at once. */
 async function waitForStart(client: RedisClient, address: RedisAddress, fault: () => unknown): Promise<void> {
   const { promise: broken, reject } = Promise.withResolvers<never>();
   const look = (error: Error): void => {

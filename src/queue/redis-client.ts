@@ -4,18 +4,17 @@ import { replyCode } from './redis-fault.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** How replies look is left as it is. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** Ms between tries to reconnect grow to this. */
+/** The longest wait (ms) between two attempts to reconnect. */
 const longestRetryMs = 2_000;
 
 /** Ms between reconnections because a server has become a replica. */
 const readOnlyPauseMs = 1_000;
 
 /**
- * For adding and asking: a command is not kept for a server that is away, and fails after so many ms without a reply
- * (BullMQ's production guide, "fail fast").
+ * For operations: during an outage a command fails at once, and without a reply after `commandTimeout` ms (BullMQ's production
+ * guide, "fail fast").
  */
 export const askingOptions = {
   enableOfflineQueue: false,
@@ -26,8 +25,8 @@ export const askingOptions = {
 
 /**
  * For workers, which wait for the server as long as it takes (the same guide: `maxRetriesPerRequest` must be null). They
- * wait for jobs for at most 10 s at a time: a server that is silent for longer is gone. A command whose reply is lost
- * with a connection would otherwise be waited for without end, and the worker with it take no more jobs.
+ * wait for jobs for at most 10 s at a time: a server that is silent for longer is gone. Without the timeouts, a reply that is
+ * lost with a connection would stop the worker for good.
  */
 export const workingOptions = {
   maxRetriesPerRequest: null,
@@ -35,11 +34,11 @@ export const workingOptions = {
   socketTimeout: 15_000,
 } as const satisfies Options;
 
-/** A client that connects at once and, unless the options forbid it, for ever again. Faults are its `error` events. */
+/** A client that connects at once and, unless the options forbid it, always reconnects. Faults are its `error` events. */
 export function createRedisClient(address: RedisAddress, options: Options): RedisClient {
   const { kind, tls, hosts, db, username, password, sentinel } = address;
   const common: Options = {
-    // What BullMQ is tested with; ioredis 6 would ask for 3, which not every proxy and service speaks.
+    // BullMQ is tested with 2; ioredis 6 would use 3, which some proxies and services do not speak.
     protocol: 2,
     connectTimeout: 5_000,
     retryStrategy,
@@ -50,7 +49,7 @@ export function createRedisClient(address: RedisAddress, options: Options): Redi
     ...options,
   };
   const client = open();
-  // Some for each queue and worker. Not 0, which stands for any number: BullMQ adds to it.
+  // Each queue and worker needs some. Not 0 (no limit): BullMQ adds to the number.
   client.setMaxListeners(10_000);
   return client;
 
@@ -77,7 +76,7 @@ function clusterOptions(redisOptions: Options, tls: boolean) {
     ...(enableOfflineQueue !== undefined && { enableOfflineQueue }),
     clusterRetryStrategy: redisOptions.retryStrategy === null ? () => null : retryStrategy,
     slotsRefreshTimeout: 5_000,
-    // A certificate is for the name of a node, not for the address that the name stands for.
+    // A certificate has the name of a node, not its IP address.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),
   } satisfies Omit<ClusterOptions, 'replyMapping'>;
 }
@@ -86,7 +85,7 @@ function retryStrategy(times: number): number {
   return Math.min(times * 100, longestRetryMs);
 }
 
-/** After a fail-over the address leads to the new master: what the old one refused is sent there. */
+/** After a failover the address leads to the new master: the command that the old one refused is sent there. */
 function reconnectOnReadOnly(): (error: Error) => false | 2 {
   let lastAt = -Infinity;
   return (error) => {
@@ -96,7 +95,7 @@ function reconnectOnReadOnly(): (error: Error) => false | 2 {
   };
 }
 
-/** Whether the client can send commands within so many ms. */
+/** Whether the client is ready to send commands within `ms`. */
 export async function isReadyWithin(client: RedisClient, ms: number): Promise<boolean> {
   if (client.status === 'ready') return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

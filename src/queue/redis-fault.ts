@@ -25,7 +25,7 @@ const login = {
   help: 'Correct them in REDIS_URL: redis://user:password@host, or redis://:password@host for the default user.',
 };
 
-/** Faults that another try does not heal, by the code of an error reply or of a system error. */
+/** Faults that no retry corrects, by the code of an error reply or of a system error. */
 const lasting: Readonly<Record<string, Fault>> = {
   WRONGPASS: login,
   NOAUTH: login,
@@ -41,7 +41,7 @@ const lasting: Readonly<Record<string, Fault>> = {
   },
   ENOTFOUND: {
     code: 'queue.unknown-host',
-    says: 'has a name that nobody knows',
+    says: 'has an unknown host name',
     help: 'Correct the host in REDIS_URL.',
   },
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
@@ -58,7 +58,7 @@ const noDatabase: Fault = {
   help: 'Correct the number at the end of REDIS_URL, or raise `databases` in its configuration.',
 };
 
-/** An error of ioredis as ours when waiting does not heal it, else null. Nothing of it is kept: it may hold the password. */
+/** A lasting fault for an error of ioredis, else null. Nothing of the error is kept: it may hold the password. */
 export function lastingFault(error: unknown, address: RedisAddress): LeadsyncError | null {
   const inner = innermost(error);
   const code = replyCode(inner) ?? systemCode(inner);
@@ -68,7 +68,7 @@ export function lastingFault(error: unknown, address: RedisAddress): LeadsyncErr
   return new LeadsyncError(fault.code, `Redis at ${describeHosts(address)} ${says}`, { help });
 }
 
-/** What is said when Redis could not be asked. `error`: the last one that there was; `cause`: what may be logged of it. */
+/** An outage of Redis. `error`: the last one; `cause`: what of it may be logged. */
 export function unavailable(error: unknown, address: RedisAddress, cause?: unknown): LeadsyncError {
   const inner = innermost(error);
   const code = replyCode(inner) ?? systemCode(inner);
@@ -78,7 +78,7 @@ export function unavailable(error: unknown, address: RedisAddress, cause?: unkno
   return new LeadsyncError('queue.unavailable', message, {
     retry: 'later',
     cause,
-    help: `It is asked again by itself. See whether it runs and is reached from here: REDIS_URL, which needs ${other}.`,
+    help: `leadsync retries by itself. Check that Redis runs and can be reached from here: REDIS_URL, which needs ${other}.`,
   });
 }
 
@@ -88,7 +88,7 @@ export function describeHosts({ hosts }: RedisAddress): string {
     .join(', ');
 }
 
-/** A cluster, and an address with several IPs, wrap what happened. */
+/** A cluster, and a host with several IPs, wrap the error. */
 function innermost(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if ('lastNodeError' in error && error.lastNodeError instanceof Error) return innermost(error.lastNodeError);
@@ -101,13 +101,13 @@ function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** Whether the server could not be reached or said nothing; ioredis tells of the latter by an error without name or code. */
+/** Whether the server was unreachable or silent; for the latter ioredis raises an error without name or code. */
 export function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return systemCode(error) !== null || (error.name === 'Error' && !('code' in error));
 }
 
-/** ioredis tells which command an error reply answers. */
+/** Whether an error reply answers the command `name`. */
 function isAbout(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('command' in error)) return false;
   const { command } = error;

@@ -4,10 +4,10 @@ import { Temporal } from 'temporal-polyfill';
 
 const hourMs = 3_600_000;
 
-/** No zone puts its clocks back by more. */
+/** No time zone sets its clocks back by more. */
 const mostRepeatedMs = 3 * hourMs;
 
-/** The last time before `now` (epoch ms) at which a cron pattern, which must be one that comes, was due. */
+/** The last time before `now` (epoch ms) at which a cron pattern, which must have due times, was due. */
 export function previousRun(pattern: string, timeZone: string, now: number): number {
   for (let reachMs = hourMs; ; reachMs *= 6) {
     let last: number | null = null;
@@ -19,7 +19,7 @@ export function previousRun(pattern: string, timeZone: string, now: number): num
   }
 }
 
-/** For BullMQ, whose own way is cron-parser's alone. */
+/** Replaces BullMQ's own strategy, which is cron-parser's alone. */
 export const scheduleSettings: Pick<AdvancedOptions, 'repeatStrategy'> = {
   repeatStrategy: (now, { pattern, tz }) =>
     pattern === undefined ? undefined : nextRun(pattern, tz ?? 'UTC', now),
@@ -32,9 +32,9 @@ export function nextRun(pattern: string, timeZone: string, now: number): number 
 }
 
 /**
- * When a cron pattern is due after `from` (epoch ms), in order. What the clocks skip is due by as much later; what they show twice
- * is due once, but for a pattern of every hour. cron-parser goes by the clock's hands alone: in zones whose clocks change by half
- * an hour it leaves nights out, or throws.
+ * When a cron pattern is due after `from` (epoch ms), in order. A local time that the clocks skip is due by as much later; one
+ * that they repeat is due once, except in an hourly pattern. cron-parser itself skips nights, or throws, in zones whose clocks
+ * change by half an hour.
  */
 function* runsAfter(pattern: string, timeZone: string, from: number): Generator<number> {
   const isHourly = pattern.trim().split(/\s+/).at(-4) === '*';
@@ -57,7 +57,7 @@ function* runsAfter(pattern: string, timeZone: string, from: number): Generator<
   }
 }
 
-/** When (epoch ms) clocks show a time: once, or twice when both are wanted; of a time that they skip, as much later. */
+/** When (epoch ms) the clocks show a local time: once, or twice with `both`; of a skipped time, as much later. */
 function momentsOf(local: Temporal.PlainDateTime, timeZone: string, both: boolean): readonly number[] {
   const first = local.toZonedDateTime(timeZone);
   const second = local.toZonedDateTime(timeZone, { disambiguation: 'later' });

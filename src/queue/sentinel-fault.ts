@@ -6,7 +6,7 @@ import { describeHosts, replyCode } from './redis-fault.ts';
 /** Ms for each Sentinel to answer. */
 const patienceMs = 2_000;
 
-/** Why Sentinels name no master, when they can be asked; null when that is not it, or there are none. */
+/** Why the Sentinels that answer name no master; null: they do, none answers, or there are none. */
 export async function sentinelFault(address: RedisAddress): Promise<LeadsyncError | null> {
   const { sentinel, hosts } = address;
   if (sentinel === undefined) return null;

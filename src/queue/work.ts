@@ -4,7 +4,7 @@ import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 
-/** What a job handler says at its end: done with a small summary, or to be taken up again later from its checkpoint. */
+/** The result of a job handler: done with a small summary, or a retry later from its checkpoint. */
 export type JobResult<Summary> =
   | { readonly done: Summary }
   | {
@@ -13,19 +13,19 @@ export type JobResult<Summary> =
     };
 
 export interface JobHandle {
-  /** Epoch ms for which the job was asked: of a delayed or scheduled one, when it first fell due. */
+  /** Epoch ms of the request: of a delayed or scheduled job, when it first fell due. */
   readonly requestedAt: number;
 }
 
 export type JobHandler = (payload: unknown, job: JobHandle, stop: AbortSignal) => Promise<JobResult<unknown>>;
 
-/** Ms after which a job is taken up again that met an outage. */
+/** Ms after which a job that met an outage is retried. */
 const retryMs = 1_000;
 
-/** Ms between tries to give a job back to a queue that is away. */
+/** Ms between attempts to put a job back into a queue that is away. */
 const insistMs = 250;
 
-/** Takes jobs until it is disposed: then those under way are stopped and go back. */
+/** Takes jobs until it is disposed: then it stops those under way and puts them back. */
 export function startWorker(
   name: string,
   backend: Backend,
@@ -51,12 +51,12 @@ export function startWorker(
     try {
       return await handler(job.data, { requestedAt: dueAt(job) }, stop.signal);
     } catch (error) {
-      // A job that failed would not come back: a night would be left out for a database that was away for a second.
+      // A failed job does not come back: one second of an outage would cost a whole night.
       if (!isOutage(error)) {
         warn(error, `job ${job.name} of queue ${name} failed`);
         throw error;
       }
-      warn(error, `job ${job.name} of queue ${name} met an outage; it is taken up again`);
+      warn(error, `job ${job.name} of queue ${name} met an outage; leadsync retries it`);
       return { againAfterMs: retryMs, wholeQueue: false };
     }
   };
@@ -90,7 +90,7 @@ export function startWorker(
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount: 1_000,
-    // A queue is only looked at for a rate limit when its workers have one of their own; this one never limits.
+    // BullMQ checks a queue's rate limit only for workers with a limit of their own; this one never limits.
     limiter: { max: 1_000_000, duration: 1 },
   });
   return {
@@ -115,7 +115,7 @@ function isOutage(error: unknown): boolean {
   return isUnavailable(error) || isDatabaseOutage(error);
 }
 
-/** Whether asking the queue again later may help. */
+/** Whether a later retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof LeadsyncError && error.code === 'queue.unavailable';
 }

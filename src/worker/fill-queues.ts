@@ -9,7 +9,7 @@ import { leaseHolder } from '../store/leases.ts';
 import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
 
-/** A run that has not moved for so long (ms), and that nobody leads, may have lost its job. */
+/** A run without a lease and without progress for so long (ms) may have lost its job. */
 const leftMs = 60_000;
 
 interface Schedule {
@@ -22,22 +22,21 @@ interface Schedule {
 }
 
 /**
- * Puts into the queues what is to be done according to the database and the configuration: the runs that were
- * interrupted, the nights that were missed, what is to be mailed soon, and the schedules. Queues may lose everything at
- * any time, so this is all there is to them. What is there already is not added again.
+ * Adds to the queues what the database and the configuration call for: interrupted runs, missed nights, mails that are due
+ * soon, and the schedules. Queues may lose everything at any time, so nothing else is in them. They ignore known jobs.
  */
 export async function fillQueues(app: App): Promise<void> {
   for (const context of app.contexts.values()) await addRuns(app, context);
   await planReminders(app);
-  // Last: a schedule that is there says that the rest is, too.
+  // Last: `haveForgotten` takes a schedule as the sign that the rest is there, too.
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
     await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
   }
 }
 
 /**
- * Goes on with runs that have no job: one that broke off while its queue was away, for instance, when the queue did not hear
- * that it is to come again.
+ * Adds a job for each open run that has none: one that broke off while its queue was away, for instance, could not be put
+ * back.
  */
 export async function takeUpLeftRuns(app: App): Promise<void> {
   for (const { connection, log } of app.contexts.values()) {
@@ -46,9 +45,9 @@ export async function takeUpLeftRuns(app: App): Promise<void> {
     if (open === null || open.idleMs < leftMs) continue;
     if ((await leaseHolder(app.pool, leaseName(name, 'sync'))) !== null) continue;
     const { waiting, active, delayed } = await app.queues.queue(syncQueue(name)).counts();
-    // The next night is there in any case.
+    // One delayed job is the next night.
     if (waiting + active > 0 || delayed > 1) continue;
-    log.warn({ run: open.id }, 'an interrupted run has no job; it is taken up again');
+    log.warn({ run: open.id }, 'an interrupted run has no job; leadsync adds one');
     await addRuns(app, { connection, log });
   }
 }
@@ -85,7 +84,7 @@ function schedules({ contexts }: App): readonly Schedule[] {
   ];
 }
 
-/** Goes on with the run that was interrupted, and makes up once for the night that was missed. */
+/** Adds a job for an interrupted run, and one for a missed night. */
 async function addRuns(
   app: App,
   { connection: { name, sync }, log }: Pick<SyncContext, 'connection' | 'log'>,
@@ -94,21 +93,18 @@ async function addRuns(
   const open = await openRun(app.pool, name, 'sync');
   if (open !== null && open.idleMs < resumeWithin) {
     const { job, payload } = resumption(open);
-    // As asked for when it began: a run that is over by then is not followed by another.
+    // The run's own start: a run that is over by then must not be followed by another.
     const requestedAt = Math.floor(open.createdAt);
     await queue.add(job, payload, { id: `resume-${open.id}-${Math.floor(open.progressAt)}`, requestedAt });
   }
   const due = previousRun(sync.schedule, sync.timeZone, Date.now());
   const last = await lastRun(app.pool, name, 'sync');
   if ([open, last].some((run) => run !== null && run.createdAt >= due)) return;
-  log.info(
-    { due: new Date(due).toISOString() },
-    'the last scheduled sync did not run; it is made up for now',
-  );
+  log.info({ due: new Date(due).toISOString() }, 'the last scheduled sync did not run; it runs now');
   await queue.add('sync', unattended(name), { id: `catch-up-${due}`, requestedAt: due });
 }
 
-/** The job that asks for the same as the run. */
+/** A job with the request of the run. */
 function resumption({ connection, allow, approval, undoOf }: Run) {
   const payload = { ...unattended(connection), allow };
   if (approval === null) return { job: 'sync', payload };

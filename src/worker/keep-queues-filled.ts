@@ -2,31 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import { fillQueues, haveForgotten, takeUpLeftRuns } from './fill-queues.ts';
 
-/** Ms between two looks. */
-const lookEveryMs = 5_000;
+/** Ms between two checks. */
+const checkEveryMs = 5_000;
 
-/** Ms for which a look that is under way is waited for at the end. */
+/** Ms that a check under way has when the process stops. */
 const graceMs = 2_000;
 
 /**
- * Looks every few seconds whether the queues still know their schedules, and fills them again from the database when they
- * do not (a Redis that was emptied, or came back without its data), or when they could not be asked for a while. Until it
- * is disposed.
+ * Checks every few seconds whether the queues still have their schedules, until it is disposed. When they do not (a Redis
+ * that was emptied, or came back without its data), or after an outage, it fills them again from the database.
  */
 export function keepQueuesFilled(app: App): AsyncDisposable {
   const stop = new AbortController();
-  const looking = (async () => {
+  const checking = (async () => {
     let wasAway = false;
-    while (await sleep(lookEveryMs, true, { signal: stop.signal }).catch(() => false)) {
+    while (await sleep(checkEveryMs, true, { signal: stop.signal }).catch(() => false)) {
       try {
         const forgotten = await haveForgotten(app);
-        if (forgotten) app.log.warn('the queues have lost their jobs; they are made again from the database');
+        if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
         if (forgotten || wasAway) await fillQueues(app);
         else await takeUpLeftRuns(app);
         wasAway = false;
       } catch (error) {
         if (!wasAway && !stop.signal.aborted)
-          app.log.warn({ err: error }, 'the queues cannot be looked at; it is tried again');
+          app.log.warn({ err: error }, 'the queues do not answer; leadsync tries again');
         wasAway = true;
       }
     }
@@ -34,7 +33,7 @@ export function keepQueuesFilled(app: App): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.race([looking, sleep(graceMs, undefined, { ref: false })]);
+      await Promise.race([checking, sleep(graceMs, undefined, { ref: false })]);
     },
   };
 }

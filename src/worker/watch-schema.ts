@@ -3,22 +3,22 @@ import type { App } from '../app.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 import { assertKnownSchema } from '../store/migrate.ts';
 
-/** Ms between two looks. */
-const lookEveryMs = 5_000;
+/** Ms between two checks. */
+const checkEveryMs = 5_000;
 
 /**
- * Looks every few seconds whether a newer version has set up the database, until it is disposed. When one has, this process is
- * `outdated`, and `stopWork` lets what is under way go back.
+ * Checks every few seconds whether a newer version has set up the database, until it is disposed. When one has, this process
+ * is `outdated`, and `stopWork` puts the jobs under way back.
  */
 export function watchSchema(app: App, stopWork: () => Promise<void>): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const watch = async (): Promise<void> => {
-    while (app.outdated === null && (await sleep(lookEveryMs, true, { signal }).catch(() => false))) {
+    while (app.outdated === null && (await sleep(checkEveryMs, true, { signal }).catch(() => false))) {
       try {
         await assertKnownSchema(app.pool);
       } catch (error) {
-        // A database that is away is looked at again.
+        // Any other fault is an outage: the next check tries again.
         if (error instanceof LeadsyncError && error.code === 'database.newer-schema') app.outdated = error;
       }
     }

@@ -122,7 +122,7 @@ test.skipIf(!hasRedis)(
     const status = (await workspace.cli('status', '--json')).json<{ connections: { nextRunAt: string }[] }>();
     expect(status.connections[0]?.nextRunAt).toMatch(/-01-\d\dT00:00:00.000Z$/);
     expect((await workspace.cli('conflicts')).stdout).toBe('nothing is held\n');
-    await until('it is told', () => worker.stderr.includes('it is tried again'));
+    await until('it is told', () => worker.stderr.includes('leadsync reconnects'));
 
     const from = Date.now();
     const { code, stderr } = await worker.kill('SIGTERM');
