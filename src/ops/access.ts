@@ -9,10 +9,10 @@ import { GuessLimit } from './guess-limit.ts';
 import { loginPage } from './pages/login.ts';
 import { beginSession, hasSession, isToken } from './session.ts';
 
-/** Who may see the pages: everybody who has the token, or, without one, whoever uses this machine. */
+/** Who may see the pages: everybody with the token or, without a token, every user of this machine. */
 export interface AccessPolicy {
   readonly token: Secret | undefined;
-  /** As it was configured, and what the port is really bound to. */
+  /** `host` as configured; `address` as bound. */
   readonly host: string;
   readonly address: string;
 }
@@ -21,8 +21,8 @@ const closed = 'set ADMIN_TOKEN: without it nothing but /healthz and /readyz is 
 const strangeName = 'this is not a name of this machine: set ADMIN_TOKEN to use another one\n';
 
 /**
- * Without a token the pages are open on a loopback address, for requests that name this machine: another name is that of
- * a page elsewhere which had its name lead here. On any other address nothing is served.
+ * Without a token the pages are open on a loopback address, for requests that name this machine: any other name may be DNS
+ * rebinding. On any other address nothing is served.
  */
 export function accessWithoutToken({ host, address }: AccessPolicy): MiddlewareHandler {
   if (!isLoopback(address)) return async (c) => c.text(closed, 403);
@@ -30,16 +30,16 @@ export function accessWithoutToken({ host, address }: AccessPolicy): MiddlewareH
   return async (c, next) => (ownNames.has(new URL(c.req.url).hostname) ? next() : c.text(strangeName, 403));
 }
 
-/** A form may be sent by pages of ours alone. Whoever sends a Bearer token is no browser that was talked into it. */
+/** Accepts forms of this site's pages alone. A request with a Bearer token cannot be forged by another page. */
 export function sameOrigin(): MiddlewareHandler {
-  // The scheme is left out: a proxy in front may speak https to the browser.
+  // Without the scheme: a proxy in front may speak https to the browser.
   const check = csrf({ origin: (origin, c) => URL.parse(origin)?.host === new URL(c.req.url).host });
   return async (c, next) => (bearerOf(c) === null ? check(c, next) : next());
 }
 
 const loginSchema = z.object({ token: z.string().max(1_000), next: z.string().max(1_000).catch('/') });
 
-/** Lets in who brings the token (`Authorization: Bearer`) or the cookie of a login. */
+/** Accepts the token (`Authorization: Bearer`) or the cookie of a login. */
 export class TokenAccess {
   readonly #token: Secret;
   readonly #guesses = new GuessLimit();
@@ -48,7 +48,7 @@ export class TokenAccess {
     this.#token = token;
   }
 
-  /** Passes on what may be answered; the login form and what it looks like may always be. */
+  /** Passes authorized requests on; the login form and its assets are open. */
   readonly check: MiddlewareHandler = async (c, next) => {
     const bearer = bearerOf(c);
     if (bearer !== null) {
@@ -59,7 +59,7 @@ export class TokenAccess {
     return refuse(c, 'unknown');
   };
 
-  /** `POST /login`: logs in and leads to where the person wanted to go. */
+  /** `POST /login`: logs in and redirects to the page that was requested. */
   async logIn(c: Context): Promise<Response> {
     const form = loginSchema.safeParse(await c.req.parseBody());
     if (!form.success) return c.text('the form was not understood\n', 400);
@@ -97,7 +97,7 @@ function refuse(c: Context, verdict: 'wrong' | 'later' | 'unknown'): Response | 
   return c.text('unauthorized\n', 401);
 }
 
-/** A path of this site, whatever the form said. */
+/** The path of `next` if it is one of this site, else `/`. */
 function ownPath(next: string): string {
   const here = 'http://here.invalid';
   const url = URL.parse(next, here);

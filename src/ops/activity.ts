@@ -1,7 +1,7 @@
-/** How a request ended: the status of its reply, or a code that says why there was none. */
+/** The status of a reply, or the code of the fault without one. */
 type Ending = number | string;
 
-/** Shown as 0 from the start: of a counter that appears with its first event, that event cannot be seen. */
+/** Shown as 0 from the start: a counter that appears with its first event shows no increase. */
 const reasonsToWait = ['throttled', 'target-throttled', 'fault'] as const;
 const refusals = [401, 429] as const;
 
@@ -12,14 +12,14 @@ export interface Count {
 }
 
 /**
- * What this process has done since it started: requests by their ending, and waits. Plain numbers, so that a command
- * that nobody scrapes loads nothing for them. Labels are names of connections and known codes, never data.
+ * What this process has done since it started: requests by outcome, and waits. Plain numbers: a command, which is never
+ * scraped, loads no metrics library. Labels are names of connections and known codes, never data.
  */
 export class Activity {
   readonly requests = new Tally();
   readonly waits = new Tally();
   readonly waitSeconds = new Tally();
-  /** How far (ms) the clock of the service of a connection was ahead of ours at its last reply, by connection. */
+  /** How far (ms) the service's clock was ahead of this machine's at its last reply, by connection. */
   readonly serviceAheadMs = new Map<string, number>();
 
   constructor(connections: readonly string[]) {
@@ -33,13 +33,13 @@ export class Activity {
     }
   }
 
-  /** A request has ended. `side`: `leads`, the kind of the target, or `mail`, which belongs to no connection. */
+  /** Counts a request that ended. `side`: `leads`, the kind of the target, or `mail`, which belongs to no connection. */
   replied(side: string, connection: string | null, ending: Ending): void {
     const status = typeof ending === 'number' && (ending < 100 || ending > 599) ? 'odd' : String(ending);
     this.requests.add({ side, ...(connection !== null && { connection }), status }, 1);
   }
 
-  /** A run has to wait for so many ms. */
+  /** Counts a wait of a run. */
   waited(connection: string, reason: string, ms: number): void {
     this.waits.add({ connection, reason }, 1);
     this.waitSeconds.add({ connection, reason }, ms / 1000);

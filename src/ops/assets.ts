@@ -12,7 +12,7 @@ type AssetName = keyof typeof types;
 
 const root = '/assets';
 
-/** Whether the path is that of what every page looks like; nothing of it is of this installation. */
+/** Whether the path is that of an asset; assets hold nothing of this installation. */
 export function isAsset(path: string): boolean {
   return path.startsWith(`${root}/`);
 }
@@ -29,7 +29,7 @@ function content(name: AssetName) {
   return read;
 }
 
-/** Where a page finds it; another address when it is another text, so that browsers may keep it. */
+/** The address of an asset; it changes with the content, so that browsers may cache it. */
 export function assetUrl(name: AssetName): string {
   return `${root}/${name}?${content(name).version}`;
 }

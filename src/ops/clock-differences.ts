@@ -10,8 +10,8 @@ export interface ClockDifference {
 }
 
 /**
- * The clocks of this machine, of Redis where the jobs are there, and of each service that has told the time in a reply to this
- * process. Throws what the database and the queues throw.
+ * The clocks of this machine, of Redis if it holds the jobs, and of each service whose replies to this process had a time. Throws
+ * what the database and the queues throw.
  */
 export async function clockDifferences({
   pool,

@@ -12,15 +12,15 @@ import { decideAllPage, decidedAllPage } from './pages/decide-all.ts';
 import { notDecidedPage } from './pages/decided.ts';
 import type { Menu } from './pages/layout.ts';
 
-/** On one page of the list. */
+/** Items on one page of the list. */
 const shown = 25;
 
-/** A place in the list; whatever else is asked for means its beginning. */
+/** A position in the list; anything else means its start. */
 const position = z.coerce.number().int().nonnegative().catch(0);
 const side = z.enum(['lead', 'target']);
 const back = z.string().regex(/^\/(conflicts|connections\/[\w-]{1,64})(\?[\w=&-]{0,200})?$/);
 const decision = z.object({ use: side, seen: z.string().max(64), back });
-/** `item`: an id and what was seen of it. */
+/** `item`: an id and the hash of the values that the person saw. */
 const decisions = z.object({
   use: side,
   item: z
@@ -30,7 +30,7 @@ const decisions = z.object({
   back,
 });
 
-/** The list of what is held. A person's decisions are all that it writes. */
+/** The list of held items. It writes a person's decisions alone. */
 export function conflictPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
   const site = new Hono();
@@ -108,7 +108,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
   return site;
 }
 
-/** Held items of connections that are configured, in their order, with what a page tells of them. */
+/** Held items of configured connections, in their order, as a page shows them. */
 export async function shownConflicts(
   { pool, contexts }: App,
   items: readonly Held[],

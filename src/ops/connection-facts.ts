@@ -8,24 +8,24 @@ import type { SyncContext } from '../sync/context.ts';
 import { type ConnectionStatus, connectionStatus } from './connection-status.ts';
 import { describeProgress } from './describe-progress.ts';
 
-/** What the status page tells of a connection besides what `leadsync status` does. */
+/** What the status page shows of a connection: the report of `leadsync status`, and more. */
 export interface ConnectionFacts {
   readonly status: ConnectionStatus;
   /** IANA zone in which its times are shown. */
   readonly timeZone: string;
   /** Epoch ms; null: never so far. */
   readonly lastSuccessAt: number | null;
-  /** How far the run is that is under way. */
+  /** Progress of the run under way. */
   readonly progress: string | null;
-  /** Records that may be deleted, which is not proven yet. */
+  /** Missing records whose deletion is not proven yet. */
   readonly deletesWaiting: number;
   readonly late: LateReminders;
   readonly alerts: readonly ListedAlert[];
-  /** What the companies of the leads are called that are named by the others, by the lead's id. */
+  /** Company names by lead id, for the leads that the other facts name. */
   readonly companies: ReadonlyMap<string, string>;
 }
 
-/** So many problems, and deleted leads, of a connection are shown at most. */
+/** The most problems, and deleted leads, that a connection's page shows. */
 export const namesShown = 50;
 
 export async function connectionFacts({ pool, connection }: SyncContext): Promise<ConnectionFacts> {
@@ -46,7 +46,7 @@ export async function connectionFacts({ pool, connection }: SyncContext): Promis
   };
 }
 
-/** Where a record that is missing may be on its way to be deleted. */
+/** The sides on which a missing record leads to a deletion. */
 export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
   return { leads: sync.onLeadDeleted !== 'keep', rows: sync.onRowDeleted === 'delete-lead' };
 }

@@ -24,48 +24,48 @@ export function connectionOrders(app: App, menu: Menu): Hono {
         );
       const page = `/connections/${context.connection.name}`;
       try {
-        await carryOut[order](app, context);
+        await handlers[order](app, context);
       } catch (error) {
         if (!(error instanceof LeadsyncError)) throw error;
         return c.html(messagePage('Nothing was changed', explain(error), menu, page), 409);
       }
-      context.log.info({ order }, 'asked for on the status page');
+      context.log.info({ order }, 'ordered on the status page');
       return c.redirect(page, 303);
     });
   }
   return site;
 }
 
-const carryOut: Readonly<Record<Order, (app: App, context: SyncContext) => Promise<unknown>>> = {
-  sync: askForSync,
+const handlers: Readonly<Record<Order, (app: App, context: SyncContext) => Promise<unknown>>> = {
+  sync: addSync,
   pause: ({ pool }, { connection }) => pauseConnections(pool, [connection.name]),
   resume: ({ pool }, { connection }) => unpause(pool, connection.name),
   'lift-wait': ({ pool }, { connection: { leads } }) => liftWait(pool, leads.baseUrl, leads.apiKey.reveal()),
 };
 
-/** Throws `connection.paused` and `run.under-way`; then no sync was asked for. */
-async function askForSync({ pool, queues }: App, { connection: { name } }: SyncContext): Promise<void> {
+/** Adds a sync. Throws `connection.paused` and `run.under-way`. */
+async function addSync({ pool, queues }: App, { connection: { name } }: SyncContext): Promise<void> {
   if ((await pausedSince(pool, name)) !== null)
-    throw new LeadsyncError('connection.paused', `${name} is paused: no sync was asked for`, {
+    throw new LeadsyncError('connection.paused', `${name} is paused: no sync was added`, {
       help: 'Resume it first.',
     });
   const queue = queues.queue(syncQueue(name));
   if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) throw underWay(name, 'is running already');
   if (await isWaiting(queue))
-    throw underWay(name, 'was asked for already and begins as soon as a worker is free');
+    throw underWay(name, 'is waiting already and starts as soon as a worker is free');
   const last = await lastRun(pool, name, 'sync');
-  // Pressed twice at once it is one job; a later one is another, whatever became of the first.
+  // A double click is one job; a later click is another, whatever the outcome of the first.
   const id = `asked-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
   await queue.add('sync', unattended(name), { id });
 }
 
 function underWay(name: string, what: string): LeadsyncError {
-  return new LeadsyncError('run.under-way', `a sync of ${name} ${what}: no further one was asked for`, {
+  return new LeadsyncError('run.under-way', `a sync of ${name} ${what}: no further one was added`, {
     help: 'The page of the connection shows how far it is.',
   });
 }
 
-/** Whether a run of the connection is in its queue that is due. */
+/** Whether a due run of the connection is in its queue. */
 export async function isWaiting(queue: Pick<ReturnType<App['queues']['queue']>, 'counts'>): Promise<boolean> {
   const { waiting, active } = await queue.counts();
   return waiting + active > 0;

@@ -12,7 +12,7 @@ import { createThrottle } from '../store/throttles.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { SyncReport } from '../sync/report.ts';
 
-/** How a connection stands, as `leadsync status --json` tells it and the status page shows it. Times are ISO instants. */
+/** The state of a connection, for `leadsync status --json` and the status page. Times are ISO instants. */
 export interface ConnectionStatus {
   readonly connection: string;
   readonly lastRun: SyncReport | null;
@@ -20,14 +20,14 @@ export interface ConnectionStatus {
   readonly running: { readonly runId: string; readonly phase: string; readonly holder: string | null } | null;
   readonly nextRunAt: string | null;
   readonly throttledUntil: string | null;
-  /** A person has stopped it since then. */
+  /** When a person paused it. */
   readonly pausedSince: string | null;
-  /** What is kept in step, as people call it; null before the first sync. */
+  /** The target's address for people; null before the first sync. */
   readonly place: string | null;
-  /** What was before, and is remembered for when the target is set back; last left first. */
+  /** Earlier targets, whose state is kept in case the setting returns; last left first. */
   readonly formerPlaces: readonly { readonly address: string; readonly leftAt: string }[];
   readonly held: number;
-  /** Leads that are gone from the service and whose rows were marked, or would be if there were a status column. */
+  /** Leads that are gone from the service and whose rows are marked, as far as there is a status column. */
   readonly deletedLeads: readonly string[];
   readonly reminders: {
     readonly coming: number;
@@ -37,7 +37,7 @@ export interface ConnectionStatus {
 
 const remindersShown = 5;
 
-/** Asks the database; takes no part in any run. */
+/** Reads the database alone: it affects no run. */
 export async function connectionStatus(
   pool: pg.Pool,
   { name, leads }: ConnectionConfig,
@@ -76,7 +76,7 @@ function iso(epochMs: number | null | undefined): string | null {
   return typeof epochMs === 'number' ? new Date(epochMs).toISOString() : null;
 }
 
-/** What calculates it is loaded for those alone who have a worker. */
+/** The calendar code is loaded only with a schedule. */
 async function nextRunOf({ pattern, timeZone }: Schedule): Promise<number> {
   const { nextRun } = await import('../queue/run-times.ts');
   return nextRun(pattern, timeZone, Date.now());

@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { LeadsyncError } from '../errors.ts';
 
-/** Ms: between two looks, for an answer, between two log lines, and until a worker without a database is of no use. */
+/** Ms: between two checks, for an answer, between two log lines, and until an outage counts as lasting. */
 const usualTimes = { lookMs: 5_000, answerMs: 3_000, tellMs: 60_000, patienceMs: 300_000 };
 
-/** What is watched. `bundled`: started by leadsync itself. `hasJobs`: the queues are in it, too. */
+/** `bundled`: leadsync itself started the database. `hasJobs`: the queues are in it, too. */
 interface Watched {
   readonly pool: pg.Pool;
   readonly bundled: boolean;
@@ -15,18 +15,18 @@ interface Watched {
 }
 
 /**
- * Knows whether the database can be used, and is the only one that tells the log: when an outage begins, once a minute
- * while it lasts, and when it is over. Whatever else meets the outage says so at `debug` (see `takes`).
+ * Watches the database, and alone logs an outage: when it begins, once a minute while it lasts, and when it is over. All other
+ * code that meets the outage logs it at `debug` (see `takes`).
  */
 export class DatabaseWatch {
   readonly #watched: Watched;
   readonly #log: Logger;
   readonly #times: typeof usualTimes;
   #watching = false;
-  /** Of the outage, by `performance.now()`. */
+  /** Start of the outage, by `performance.now()`. */
   #since: number | null = null;
   #toldAt = 0;
-  /** Somebody has met it since the last look: a disk that is full answers questions and takes no writes. */
+  /** A fault was met since the last check: a database with a full disk answers queries and takes no writes. */
   #isMet = false;
   #question: Promise<unknown> | null = null;
 
@@ -36,24 +36,24 @@ export class DatabaseWatch {
     this.#times = times;
   }
 
-  /** For how long (ms) it has been away; 0: it is there. */
+  /** Ms since the start of the outage; 0: the database answers. */
   get awayMs(): number {
     return this.#since === null ? 0 : performance.now() - this.#since;
   }
 
-  /** Away for so long that waiting does not help any more. */
+  /** Whether the outage is lasting. */
   get isLost(): boolean {
     return this.awayMs > this.#times.patienceMs;
   }
 
-  /** Whether it answers within 3 s. However many ask, one question is under way. */
+  /** Whether it answers within 3 s. All callers share one query. */
   async answers(): Promise<boolean> {
     return (await this.#ask()) === null;
   }
 
   /**
-   * Whether a fault that is to be logged is an outage of the database, which is then told here and nowhere else. Always
-   * false while nobody watches.
+   * Whether a fault is an outage of the database, which this class then logs in the caller's place. Always false before
+   * `watch`.
    */
   takes(fault: unknown): boolean {
     if (!this.#watching || !this.#isOutage(fault)) return false;
@@ -61,7 +61,7 @@ export class DatabaseWatch {
     return true;
   }
 
-  /** Looks until `stop`. Throws `database.lost` when the bundled database has been away for five minutes. */
+  /** Checks until `stop`. Throws `database.lost` when the bundled database has been away for five minutes. */
   async watch(stop: AbortSignal): Promise<void> {
     this.#watching = true;
     while (!stop.aborted) {

@@ -1,10 +1,10 @@
 import { count, counted } from '../core/lead/counted.ts';
 import type { OpenRun } from '../store/run-list.ts';
 
-/** What tells how much there is to do; not everybody who shows a run knows it. */
+/** The totals of a run, for callers that know them. */
 type Totals = Pick<OpenRun, 'writes' | 'lastPulled'>;
 
-/** How far a run is, for people, in a few words: `3,400 leads, about 34 % of last time's 10,000`. */
+/** The progress of a run in a few words: `3,400 leads, about 34 % of last time's 10,000`. */
 export function describeProgress({
   phase,
   pulled,
@@ -16,7 +16,7 @@ export function describeProgress({
 }: Omit<OpenRun, 'id' | 'connection' | keyof Totals> & Partial<Totals>): string {
   const waiting = pausedAt === null ? '' : ', waits before it goes on';
   const leads = counted(pulled, 'lead');
-  // Nobody knows how many leads there are before the last page: only the last sync's number tells, about.
+  // The number of leads is unknown before the last page: that of the last sync is an estimate.
   const estimate =
     lastPulled === null || lastPulled === 0 || pulled > lastPulled
       ? null

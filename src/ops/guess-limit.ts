@@ -1,32 +1,32 @@
 import { isIPv6 } from 'node:net';
 
-/** So many wrong tokens in a row are answered at once, … */
+/** Wrong tokens of an address that are answered at once, … */
 const burst = 10;
-/** … and afterwards one in so many ms. */
+/** … and the ms between later ones. */
 const refillMs = 1_000;
-/** So many addresses are remembered. Of more, the one that was wrong longest ago is forgotten. */
+/** Addresses that are remembered; the one with the oldest wrong token is forgotten first. */
 const mostAddresses = 10_000;
 
 /**
- * Slows down whoever tries tokens: when too many from an address were wrong, no further one from there is looked at for
- * a moment. Others, and whoever is logged in, do not notice. Times are ms of a clock that only goes forward.
+ * Limits the guessing of tokens: after too many wrong ones from an address, further ones from there wait a moment. Other
+ * addresses, and logged-in browsers, are not affected. Times are ms of a monotonic clock.
  */
 export class GuessLimit {
-  /** When each address may be wrong `burst` times again, the one that was wrong longest ago first. */
+  /** When each address has its full `burst` again, the one with the oldest wrong token first. */
   readonly #freeAt = new Map<string, number>();
 
-  /** How many addresses are remembered. */
+  /** The number of remembered addresses. */
   get size(): number {
     return this.#freeAt.size;
   }
 
-  /** How long (ms) until the next token from this address is looked at; 0: now. */
+  /** Ms until the next token from this address is checked; 0: now. */
   waitMs(address: string, now: number): number {
     const freeAt = this.#freeAt.get(networkOf(address)) ?? 0;
     return Math.max(0, freeAt - now - (burst - 1) * refillMs);
   }
 
-  /** A token from this address was wrong. */
+  /** Notes a wrong token from this address. */
   missed(address: string, now: number): void {
     const network = networkOf(address);
     const freeAt = Math.max(now, this.#freeAt.get(network) ?? 0) + refillMs;
@@ -39,7 +39,7 @@ export class GuessLimit {
   }
 }
 
-/** What one person has: an IPv4 address, or an IPv6 network of 64 bits. */
+/** The addresses of one person: an IPv4 address, or an IPv6 network of 64 bits. */
 function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

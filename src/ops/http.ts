@@ -9,13 +9,13 @@ import { site } from './site.ts';
 
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
-  /** Where a person finds the status page. */
+  /** The status page. */
   readonly url: string;
 }
 
-/** No request is longer under way (ms). */
+/** Ms that a request may take. */
 const requestMs = 10_000;
-/** A connection that says nothing for so long (ms) is closed. */
+/** Ms after which an idle connection is closed. */
 const silenceMs = 60_000;
 /** Connections at once; more are refused. */
 const maxConnections = 500;
@@ -47,7 +47,7 @@ export async function startHttpServer(app: App): Promise<HttpServer> {
       const code = error.code === 'EADDRINUSE' ? 'http.port-taken' : 'http.not-listening';
       reject(
         new LeadsyncError(code, `cannot listen on ${host}:${port}: ${error.code}`, {
-          help: 'Set PORT (and HOST) to an address that is free.',
+          help: 'Set PORT (and HOST) to a free address.',
           cause: error,
         }),
       );

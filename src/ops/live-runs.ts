@@ -5,22 +5,22 @@ import type { App } from '../app.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { describeProgress } from './describe-progress.ts';
 
-/** Browsers that listen at once; a page of one more tells what was so when it was made. */
+/** Browsers that listen at once; the page of any further one stays as it was loaded. */
 const maxListeners = 50;
-/** How often is looked (ms), for all listeners together. */
+/** Ms between two queries, for all listeners together. */
 const intervalMs = 1_000;
-/** A listener that hears nothing for so long (ms) is sent an empty line, so that one who has gone is noticed. */
+/** Ms of silence after which a listener gets an empty line: so the server notices a closed connection. */
 const heartbeatMs = 15_000;
 
-/** What one event says: the syncs that are under way, by connection. */
+/** The data of an event: the syncs under way, by connection. */
 type Live = Readonly<Record<string, { readonly run: number; readonly text: string }>>;
 
-/** Tells browsers how far the syncs are, whichever process does them, by server-sent events. */
+/** Shows browsers the progress of all syncs, whichever process runs them, by server-sent events. */
 export class LiveRuns {
   readonly #app: App;
   readonly #closing = new AbortController();
   #listeners = 0;
-  #looked: { readonly at: number; readonly live: Promise<Live> } | null = null;
+  #last: { readonly at: number; readonly live: Promise<Live> } | null = null;
 
   constructor(app: App) {
     this.#app = app;
@@ -32,27 +32,27 @@ export class LiveRuns {
       c.header('Retry-After', '60');
       return c.text('too many browsers are listening\n', 503);
     }
-    // Nobody would read the stream, and so nobody end it.
+    // A HEAD request has no body whose end could be noticed.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
     this.#listeners++;
     const gone = new AbortController();
     const stop = AbortSignal.any([this.#closing.signal, gone.signal]);
     return streamSSE(c, async (stream) => {
       stream.onAbort(() => gone.abort());
-      let told = '';
-      let toldAt = Date.now();
+      let sent = '';
+      let sentAt = Date.now();
       try {
         while (!stop.aborted) {
-          const data = JSON.stringify(await this.#look());
-          const isSilent = Date.now() - toldAt >= heartbeatMs;
-          if (data !== told) await stream.writeSSE({ data });
+          const data = JSON.stringify(await this.#progress());
+          const isSilent = Date.now() - sentAt >= heartbeatMs;
+          if (data !== sent) await stream.writeSSE({ data });
           else if (isSilent) await stream.write(':\n\n');
-          if (data !== told || isSilent) toldAt = Date.now();
-          told = data;
+          if (data !== sent || isSilent) sentAt = Date.now();
+          sent = data;
           await sleep(intervalMs, undefined, { signal: stop }).catch(() => {});
         }
       } catch (error) {
-        this.#app.log.debug({ err: error }, 'a browser is not told any more how far the syncs are');
+        this.#app.log.debug({ err: error }, 'the live stream of a browser broke');
       } finally {
         this.#listeners--;
       }
@@ -64,15 +64,15 @@ export class LiveRuns {
     this.#closing.abort();
   }
 
-  /** Listeners that look at about the same time share one question to the database. */
-  #look(): Promise<Live> {
+  /** Listeners share one query of the database in each interval. */
+  #progress(): Promise<Live> {
     const now = Date.now();
-    if (this.#looked === null || now - this.#looked.at >= intervalMs * 0.9)
-      this.#looked = { at: now, live: this.#ask() };
-    return this.#looked.live;
+    if (this.#last === null || now - this.#last.at >= intervalMs * 0.9)
+      this.#last = { at: now, live: this.#query() };
+    return this.#last.live;
   }
 
-  async #ask(): Promise<Live> {
+  async #query(): Promise<Live> {
     const runs = await openSyncs(this.#app.pool, [...this.#app.contexts.keys()]);
     return Object.fromEntries(
       runs.map((run) => [run.connection, { run: run.id, text: describeProgress(run) }]),

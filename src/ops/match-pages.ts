@@ -8,10 +8,10 @@ import { notDecidedPage } from './pages/decided.ts';
 import type { Menu } from './pages/layout.ts';
 import { matchesPage, seenMatch } from './pages/matches.ts';
 
-/** On one page of the list. */
+/** Matches on one page of the list. */
 const shown = 25;
 
-/** A place in the list; whatever else is asked for means its beginning. */
+/** A position in the list; anything else means its start. */
 const position = z.coerce.number().int().nonnegative().catch(0);
 const decision = z.object({
   as: z.enum(['accepted', 'rejected']),
@@ -19,7 +19,7 @@ const decision = z.object({
   back: z.string().regex(/^\/matches(\?after=\d{1,15})?$/),
 });
 
-/** The list of rows and leads that may be one. A person's decision is all that it writes. */
+/** The list of rows and leads that may be one. It writes a person's decisions alone. */
 export function matchPages({ pool, contexts }: App, menu: Menu): Hono {
   const site = new Hono();
   const matching = [...contexts.values()].filter(({ connection }) => connection.sync.match !== 'off');

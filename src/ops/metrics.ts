@@ -30,17 +30,17 @@ export interface FigureOrigins {
   readonly clocks: () => Promise<readonly ClockDifference[]>;
 }
 
-/** What Prometheus scrapes. Several workers show the same numbers of the database: `max by` is right over them. */
+/** What Prometheus scrapes. All workers show the same figures of the database: aggregate them with `max by`. */
 export interface Metrics {
   readonly contentType: string;
   /**
-   * The page in Prometheus' text format. It never rejects because a source does not answer: what is missing is told by
-   * `leadsync_scrape_error`. At most one is made at a time, and one is shown for a second.
+   * The page in Prometheus' text format. A failing source does not reject: `leadsync_scrape_error` names it. One page at a time
+   * is made, and shown for a second.
    */
   render(): Promise<string>;
 }
 
-/** Nothing is loaded, measured or asked before the first scrape: most commands are never scraped. */
+/** Loads and measures nothing before the first scrape: most commands are never scraped. */
 export function createMetrics(origins: FigureOrigins): Metrics {
   let page: Promise<{ render(): Promise<string> }> | null = null;
   return {

@@ -6,8 +6,8 @@ import type { OnRun } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 
 /**
- * Two lines for each run, for who reads the log alone: one when it begins, one when it has ended, which warns and says why
- * and what helps unless all was done. Counts and codes; of what was said of single leads and rows there is nothing here.
+ * Logs two lines for each run: its start and its end, which warns, with the reason and what helps, unless all was done. Counts
+ * and codes alone: nothing of single leads and rows.
  */
 export const logRun: OnRun = (log, run) => {
   const about = { run: run.id, mode: run.mode };
@@ -31,7 +31,7 @@ function logEnd(log: Logger, about: object, what: string, report: SyncReport): v
 const ending = { partial: 'was carried out in part', stopped: 'was stopped', failed: 'failed' } as const;
 
 interface Advice {
-  /** In a word or two. */
+  /** A word or two. */
   readonly why: string;
   readonly reason: string;
   readonly help: string;
@@ -53,15 +53,15 @@ function partly({ connection, held, putOff, problems }: SyncReport): Advice {
   return { why: reason, reason, help: help.join('; ') };
 }
 
-/** As the alert about it says, when alerts are configured. */
+/** The advice of the alert about it. */
 function notDone({ connection, runId, problems }: SyncReport, status: 'stopped' | 'failed'): Advice {
   const [first] = problems;
   const code = first?.code ?? 'internal';
   const isOfRun = first !== undefined && first.leadId === undefined && first.row === undefined;
   const detail = { code, runId: Number(runId) };
   const kind = alertKindOf({ status, code });
-  const told = { event: 'raised', connection, kind, detail, raisedAt: 0, clearedAt: null } as const;
-  const { help } = describeAlert(told);
+  const alert = { event: 'raised', connection, kind, detail, raisedAt: 0, clearedAt: null } as const;
+  const { help } = describeAlert(alert);
   return {
     why: code,
     reason: isOfRun ? first.message : code,

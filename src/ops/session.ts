@@ -5,16 +5,16 @@ import type { Secret } from '../config/secret.ts';
 
 const cookieName = 'leadsync';
 
-/** How long a login lasts, in seconds. */
+/** Seconds that a login lasts. */
 const lifeSeconds = 12 * 3600;
 
-/** Whether this is the token; compared by hash, in constant time, so that neither it nor its length can be guessed from the answer's time. */
+/** Whether this is the token; hashes are compared in constant time: the time of the reply shows neither the token nor its length. */
 export function isToken(text: string, token: Secret): boolean {
   const digest = (of: string): Buffer => createHash('sha256').update(of).digest();
   return timingSafeEqual(digest(text), digest(token.reveal()));
 }
 
-/** Logs a browser in, by a cookie that nobody without the token can make: nothing is kept here. */
+/** Logs a browser in, by a cookie that is signed with the token: the server stores nothing. */
 export async function beginSession(c: Context, token: Secret): Promise<void> {
   const endsAt = Math.floor(Date.now() / 1000) + lifeSeconds;
   await setSignedCookie(c, cookieName, String(endsAt), keyOf(token), {
@@ -23,13 +23,13 @@ export async function beginSession(c: Context, token: Secret): Promise<void> {
   });
 }
 
-/** Whether the request brings the cookie of a login that has not ended. */
+/** Whether the request has the cookie of a login that has not ended. */
 export async function hasSession(c: Context, token: Secret): Promise<boolean> {
   const endsAt = await getSignedCookie(c, keyOf(token), cookieName);
   return typeof endsAt === 'string' && /^\d{1,12}$/.test(endsAt) && Number(endsAt) > Date.now() / 1000;
 }
 
-/** Takes the cookie from the browser. Whoever has copied it keeps it until it ends, or the token is another one. */
+/** Deletes the cookie in the browser. A copy stays valid until the login ends or the token changes. */
 export function endSession(c: Context): void {
   deleteCookie(c, cookieName, attributes(c));
 }
@@ -44,7 +44,7 @@ function attributes(c: Context) {
   return { path: '/', httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
 }
 
-/** For cookies alone: no token can be found out from it, and another token makes all cookies worthless. */
+/** The key for cookies alone: it does not reveal the token, and a new token invalidates all cookies. */
 function keyOf(token: Secret): string {
   return createHmac('sha256', token.reveal()).update('leadsync session').digest('base64');
 }

@@ -20,25 +20,25 @@ const boardPath = '/queues';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 
-/** No form of ours is longer (bytes). */
+/** Bytes; every form of the site is shorter. */
 const maxBody = 16 * 1024;
 
-/** Everything that the port answers: the probes to everybody, the rest to whom `door` lets in. */
+/** Everything that the port answers: the probes to everybody, the rest as `policy` allows. */
 export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Promise<Hono> {
   const site = new Hono();
   site.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
-    app.log.error({ err: error, path: c.req.path }, 'a page could not be made');
-    return c.text('this page could not be made; the log of the worker says why\n', 500);
+    app.log.error({ err: error, path: c.req.path }, 'a page failed');
+    return c.text('this page failed; the log of the worker says why\n', 500);
   });
   site.use(securityHeaders(boardPath));
   site.use(methodNotAllowed({ app: site }));
   site.route('/', probes(app));
-  // No page has other methods: told before anything else is asked, and with `Allow` where there is a page.
+  // No page has other methods; where there is a page, the reply has `Allow`.
   site.use(async (c, next) => (methods.has(c.req.method) ? next() : c.text('not found\n', 404)));
-  // Browsers say how long a form is. Read to find out, it would have to become a global Request, which it is not here.
+  // Browsers send a length. To measure a body without one, the limit needs a global Request, which the adapter does not make.
   site.use(async (c, next) =>
-    c.req.header('transfer-encoding') === undefined ? next() : c.text('say how long it is\n', 411),
+    c.req.header('transfer-encoding') === undefined ? next() : c.text('send a Content-Length\n', 411),
   );
   const limited = bodyLimit({ maxSize: maxBody });
   site.use(async (c, next) => (c.req.header('content-length') === undefined ? next() : limited(c, next)));
@@ -60,7 +60,7 @@ export async function site(app: App, live: LiveRuns, policy: AccessPolicy): Prom
   }
   site.notFound((c: Context) =>
     c.req.header('accept')?.includes('text/html')
-      ? c.html(messagePage('There is no such page', 'Nothing is to be found at this address.', menu), 404)
+      ? c.html(messagePage('There is no such page', 'There is nothing at this address.', menu), 404)
       : c.text('not found\n', 404),
   );
   site.route('/', assets());

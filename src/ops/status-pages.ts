@@ -21,26 +21,26 @@ import { type Menu, messagePage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 
-/** On one page of a list. */
+/** Items on one page of a list. */
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 
-/** A page asks the database for several connections at once, but never for so many that runs have to wait. */
-const questionsAtOnce = 4;
+/** A page reads several connections at once, but so few that runs do not have to wait for the database. */
+const readsAtOnce = 4;
 
-/** A place in a list; whatever else is asked for means its beginning. */
+/** A position in a list; anything else means its start. */
 const position = z.coerce.number().int().nonnegative().catch(0);
 const id = z.string().regex(/^\d{1,15}$/);
 
-/** The status page and those behind it that show what the store knows. */
+/** The status page, and the pages of connections and runs. */
 export function statusPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
-  const questions = new Semaphore(questionsAtOnce);
+  const reads = new Semaphore(readsAtOnce);
   const site = new Hono();
   const missing = (c: Context, what: string) => c.html(messagePage('There is no such page', what, menu), 404);
 
   site.get('/', async (c) => {
     const facts = [...contexts.values()].map(async (context) => {
-      using _slot = await questions.acquire();
+      using _slot = await reads.acquire();
       return await connectionFacts(context);
     });
     const stopped = app.outdated === null ? null : explain(app.outdated);
@@ -52,7 +52,7 @@ export function statusPages(app: App, menu: Menu): Hono {
     if (context === undefined) return missing(c, 'No connection of this name is configured.');
     const before = position.parse(c.req.query('before'));
     const { name } = context.connection;
-    using _slot = await questions.acquire();
+    using _slot = await reads.acquire();
     const runs = await listRuns(pool, name, before === 0 ? null : before, shown.runs + 1);
     const last = runs[shown.runs - 1];
     const facts = await connectionFacts(context);
@@ -107,7 +107,7 @@ export function statusPages(app: App, menu: Menu): Hono {
   return site;
 }
 
-/** Adds the name of each lead's company, as both sides last agreed on it. */
+/** Adds the name of each lead's company, from the baselines. */
 async function named<Item extends { readonly leadId: string }>(
   { pool, connection }: SyncContext,
   items: readonly Item[],
@@ -122,12 +122,12 @@ function columnsOf({ connection }: SyncContext): ReadonlyMap<string, string> {
   return new Map(connection.fields.map(({ field, column }) => [field, column]));
 }
 
-/** Whether a sync is in the queue that has not begun. A queue that does not answer keeps nobody from the page. */
+/** Whether a sync is in the queue that has not started; false when the queue does not answer: the page needs no queue. */
 async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
   try {
     return await isWaiting(queues.queue(syncQueue(name)));
   } catch (error) {
-    log.debug({ err: error, connection: name }, 'the queue does not tell what is asked for');
+    log.debug({ err: error, connection: name }, 'the queue does not answer');
     return false;
   }
 }

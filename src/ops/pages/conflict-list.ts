@@ -9,33 +9,33 @@ import { heldMessage } from './problem-list.ts';
 import { shownTime } from './shown-time.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
-/** Something that is held, with what is told of it. */
+/** A held item with what a page shows of it. */
 export interface ShownConflict {
   readonly item: Held;
-  /** Of the lead, as both sides last agreed on it. */
+  /** Of the lead, from the baseline. */
   readonly company: string | null;
   readonly fields: readonly FieldMapping[];
   readonly timeZone: string;
 }
 
-/** What a person has seen of it. */
+/** A hash of the values that a person decides on. */
 export function seenConflict({ lead, rowValue, code }: Held): string {
   return seenHash(lead, rowValue, code);
 }
 
-/** Held items with both values and a button for each side that may be chosen. `back`: the page to come back to. */
+/** Held items with both values and a button for each side that may be chosen. `back`: the page to return to. */
 export function conflictList(conflicts: readonly ShownConflict[], back: string): Html {
   return html`<ol class="conflicts">
 ${conflicts.map((conflict) => html`<li>${conflictCard(conflict, back)}</li>\n`)}</ol>`;
 }
 
-/** The column, or what is held as a whole. */
+/** The column of the item, or the whole record. */
 function fieldOf({ field }: Held, fields: readonly FieldMapping[]): string {
   if (field === '') return 'Whole record';
   return fields.find((mapping) => mapping.field === field)?.column ?? field;
 }
 
-/** Whose field it is: the company first. */
+/** The heading of an item: the company first. */
 export function headingOf({ item, company, fields }: ShownConflict): Html {
   const what = fieldOf(item, fields);
   if (company !== null) return html`${foldedText(company)}: ${what}`;
@@ -73,7 +73,7 @@ function authorLine({ author }: Held, timeZone: string): Html | '' {
 function decidedLine({ resolution, field, decided }: Held, timeZone: string): Html | '' {
   if (resolution === null) return '';
   const what = field === '' ? 'it is made again' : `${sideWords[resolution][1]} value`;
-  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${what}${decidedBy(decided, timeZone)}. The next sync carries it out.</p>`;
+  return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${what}${decidedBy(decided, timeZone)}. The next sync applies it.</p>`;
 }
 
 export const sideWords: Readonly<Record<Side, readonly [where: string, whose: string]>> = {

@@ -6,7 +6,7 @@ import { asOf } from './overview.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 
 export interface ConflictsPage {
-  /** Of this connection alone; null: of all. */
+  /** Null: all connections. */
   readonly connection: string | null;
   readonly conflicts: readonly ShownConflict[];
   readonly total: number;
@@ -17,11 +17,11 @@ export interface ConflictsPage {
   readonly now: number;
 }
 
-/** `/conflicts`: what is held, page by page. */
+/** `/conflicts`: the held items, page by page. */
 export function conflictsPage(page: ConflictsPage, menu: Menu): Html {
   const { connection, conflicts, total, here, next, isFirst, now } = page;
   const first = connection === null ? '/conflicts' : `/conflicts?connection=${connection}`;
-  const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until somebody decides, or makes them equal. The next sync carries a decision out.`}
+  const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision.`}
 ${connection === null ? '' : html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
 ${asOf(now)}
 ${conflicts.length === 0 ? '' : html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${conflictList(conflicts, here)}`}
@@ -29,7 +29,7 @@ ${pages(isFirst ? null : first, next)}`;
   return layout({ title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body, menu });
 }
 
-/** Where all that is shown can be decided at once; the page behind it asks again. */
+/** Links that decide all shown items at once, after a confirmation. */
 function decideAllLinks({ conflicts, here }: ConflictsPage): Html | '' {
   const links = (['lead', 'target'] as const).flatMap((use) => {
     const { length } = openFor(conflicts, use);
@@ -43,7 +43,7 @@ function decideAllLinks({ conflicts, here }: ConflictsPage): Html | '' {
   return links.length === 0 ? '' : html`<nav aria-label="Many at once"><ul>\n${links}</ul></nav>`;
 }
 
-/** Links to the first and the next page of a list, as far as there are any. */
+/** Links to the first and the next page of a list. */
 export function pages(first: string | null, next: string | null, what = 'page'): Html | '' {
   if (first === null && next === null) return '';
   return html`<nav class="pages" aria-label="More of the list"><ul>

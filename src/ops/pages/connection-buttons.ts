@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ConnectionStatus } from '../connection-status.ts';
 import type { Html } from './layout.ts';
 
-/** What a person may have done with a connection, as the end of the address to which the button is sent. */
+/** The orders of a person for a connection; each is the end of the address of its form. */
 export const orders = ['sync', 'pause', 'resume', 'lift-wait'] as const;
 export type Order = (typeof orders)[number];
 
@@ -13,7 +13,7 @@ const labels: Readonly<Record<Order, string>> = {
   'lift-wait': 'End the wait',
 };
 
-/** The buttons of a connection: those that are of use as it stands. `isAsked`: a sync was asked for that has not begun. */
+/** The buttons that a connection offers in its state. `isAsked`: a sync waits in the queue. */
 export function connectionButtons(
   { connection, pausedSince, throttledUntil, running }: ConnectionStatus,
   isAsked = false,

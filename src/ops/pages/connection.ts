@@ -34,9 +34,9 @@ export interface ConnectionPage {
   readonly failed: readonly NamedReminder[];
   /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
-  /** The newest ones, with what the companies are called. */
+  /** The newest ones, with company names. */
   readonly decisions: readonly (Decision & { readonly company: string | null })[];
-  /** Whether a sync was asked for that has not begun. */
+  /** Whether a sync waits in the queue. */
   readonly isAsked: boolean;
   readonly now: number;
 }
@@ -46,14 +46,14 @@ const problemsShown = 10;
 /** Runs on one page of their list. */
 export const runsShown = 30;
 
-/** `/connections/NAME`: all that is known of a connection now. */
+/** `/connections/NAME`: the state of a connection. */
 export function connectionPage(page: ConnectionPage, menu: Menu): Html {
   const { facts, conflicts, now } = page;
   const { connection, lastRun, held } = facts.status;
   const body = html`<p>${lastRun === null ? html`<span class="status info">never synced</span>` : shownStatus(lastRun.status)}</p>
 ${asOf(now)}
 ${progressLine(facts)}
-${page.isAsked ? html`<p class="progress"><strong>Asked for</strong> A sync begins as soon as a worker is free.</p>` : ''}
+${page.isAsked ? html`<p class="progress"><strong>Waiting</strong> A sync starts as soon as a worker is free.</p>` : ''}
 ${connectionButtons(facts.status, page.isAsked)}
 ${connectionFactList(facts, now)}
 ${runChart(page.runs, runsShown)}
@@ -98,7 +98,7 @@ ${deletedLeads.length > namesShown ? html`<p>and ${count(deletedLeads.length - n
 }`;
 }
 
-/** The company first; the id tells two of one name apart. */
+/** The company, and the id to distinguish two of one name. */
 function nameOf(company: string | null | undefined, leadId: string): Html {
   return html`${company ? html`${foldedText(company)}, ` : ''}<span class="hint">lead ${leadId}</span>`;
 }

@@ -8,8 +8,8 @@ import { counted } from '../../core/lead/counted.ts';
 import { foldedText, shownValue } from './shown-value.ts';
 
 /**
- * Those of a list that may be decided for this side at once: fields on which nobody has decided. A whole record is no
- * value of a side, and what somebody has decided stays so.
+ * The items of a list that may be decided for this side at once: undecided fields. A whole record is no value of a side, and a
+ * decision stays.
  */
 export function openFor(conflicts: readonly ShownConflict[], use: Side): readonly ShownConflict[] {
   return conflicts.filter(
@@ -18,7 +18,7 @@ export function openFor(conflicts: readonly ShownConflict[], use: Side): readonl
   );
 }
 
-/** `/conflicts/all`: what a person is about to decide for all that a page of the list shows. */
+/** `/conflicts/all`: confirms a decision on all items of one page of the list. */
 export function decideAllPage({ conflicts, here }: ConflictsPage, use: Side, menu: Menu): Html {
   const open = openFor(conflicts, use);
   const rest = conflicts.length - open.length;
@@ -53,7 +53,7 @@ ${open.map((one) => html`<tr><th scope="row">${headingOf(one)}</th><td>${value(o
   });
 }
 
-/** What became of many decisions of which some were not taken. */
+/** The outcome of many decisions of which some were refused. */
 export function decidedAllPage(
   page: { readonly decided: number; readonly refused: readonly LeadsyncError[]; readonly back: string },
   menu: Menu,

@@ -6,18 +6,18 @@ import { type Html, type Menu, messagePage } from './layout.ts';
 import { shownTime } from './shown-time.ts';
 import { shownValue } from './shown-value.ts';
 
-/** What a person has seen of something that they decide on, as a short hash: a decision on other values is none. */
+/** A short hash of the values that a person decides on: a decision on other values does not count. */
 export function seenHash(...shown: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }
 
-/** Why a decision was not taken. Throws what is no LeadsyncError. */
+/** Why a decision was refused. Throws any error but a LeadsyncError. */
 export function notDecidedPage(error: unknown, menu: Menu, back: string): Html {
   if (!(error instanceof LeadsyncError)) throw error;
   return messagePage('Not decided', explain(error), menu, back);
 }
 
-/** By whom and when, where it is on record; to follow what was decided. */
+/** Who decided and when, as far as recorded; follows the decision. */
 export function decidedBy(decided: Decided | null, timeZone: string): Html | '' {
   if (decided === null) return '';
   return html`, by <bdi>${decided.by}</bdi>, ${shownTime(Date.parse(decided.at), timeZone)}`;

@@ -9,24 +9,23 @@ import { receiptWords, writtenWords } from './run-words.ts';
 import { shownAge, shownDuration, shownTime } from './shown-time.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 
-type Fact = readonly [name: string, told: Html | string | null];
+type Fact = readonly [name: string, value: Html | string | null];
 
 /** Facts by name; those that are null are left out. */
 export function factList(facts: readonly Fact[]): Html {
   return html`<dl class="facts">
-${facts.map(([name, told]) => (told === null ? '' : html`<div><dt>${name}</dt><dd>${told}</dd></div>\n`))}</dl>`;
+${facts.map(([name, value]) => (value === null ? '' : html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`))}</dl>`;
 }
 
-/** How far the run is that is under way; live.js keeps it up to date. */
+/** The progress of the run under way; live.js keeps it up to date. */
 export function progressLine({ status, progress }: ConnectionFacts): Html {
   const { connection, running } = status;
   const text = running === null || progress === null ? '' : `run ${running.runId}: ${progress}`;
-  const idle =
-    running !== null && running.holder === null ? ' (interrupted; it is taken up again by the next job)' : '';
+  const idle = running !== null && running.holder === null ? ' (interrupted; the next job continues it)' : '';
   return html`<p class="progress" data-progress="${connection}" data-run="${running?.runId ?? ''}" ${text === '' ? html`hidden` : ''}><strong>Running now</strong> <span data-text>${text}${idle}</span></p>`;
 }
 
-/** What is to be told of a connection in any case. */
+/** The facts that both pages show of a connection. */
 export function connectionFactList(facts: ConnectionFacts, now: number): Html {
   const { status, timeZone, late, deletesWaiting, alerts, companies } = facts;
   const { connection, lastRun, lastRunAt, held, reminders, deletedLeads } = status;
@@ -62,7 +61,7 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
     [
       'Paused',
       status.pausedSince &&
-        html`<strong class="warn">since ${iso(status.pausedSince)}</strong>: no sync runs, reminders are sent all the same`,
+        html`<strong class="warn">since ${iso(status.pausedSince)}</strong>: no sync runs, reminders go on`,
     ],
     ['Throttled', status.throttledUntil && html`until ${iso(status.throttledUntil)}, as the service asked`],
     [
@@ -90,7 +89,7 @@ export function connectionFactList(facts: ConnectionFacts, now: number): Html {
   ]);
 }
 
-/** What operators were told of and is not over, with what helps. */
+/** The open alerts, with what helps. */
 function alertList(connection: string, alerts: ConnectionFacts['alerts'], time: (at: number) => Html): Html {
   return html`<ul class="problems">
 ${alerts.map((alert) => {
@@ -102,7 +101,7 @@ ${help.map(([command, does]) => html`<br><code>${command}</code> ${does}`)}</li>
 
 const reasonsShown = 3;
 
-/** Of a run that failed or was stopped: what came first, and how a person lets it pass. */
+/** Of a run that failed or was stopped: its first problems, and the command that lets it pass. */
 function whyNot(
   { connection, status, problems }: SyncReport,
   companies: ConnectionFacts['companies'],
@@ -110,7 +109,7 @@ function whyNot(
   if (status !== 'failed' && status !== 'stopped') return null;
   const reasons = problems.slice(0, reasonsShown);
   const refused = reasons.flatMap(({ code }) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? []);
-  // Those with several ways out have named them.
+  // A guard with several ways out names them in its message.
   const guards = refused.filter((code) => !(code in waysPast));
   const command = [`leadsync sync --connection ${connection}`, ...guards.map((code) => `--allow ${code}`)];
   return html`${problemList(reasons, companies)}${guards.length === 0 ? '' : html`<p>Nothing was written. If that is what you want: <code>${command.join(' ')}</code></p>`}`;

@@ -1,18 +1,18 @@
 import { html } from 'hono/html';
 import { assetUrl } from '../assets.ts';
 
-/** Escaped HTML: everything that is put into an `html` template is escaped unless it is such. */
+/** Escaped HTML: an `html` template escapes every other value. */
 export type Html = ReturnType<typeof html>;
 
 export interface Page {
-  /** Of the browser's window, and the page's heading. */
+  /** The title of the window and the heading of the page. */
   readonly title: string;
   readonly body: Html;
-  /** Null: nobody is logged in, so there is nothing to choose from. */
+  /** Null: without a login there is no menu. */
   readonly menu: Menu | null;
 }
 
-/** What the head of every page offers. */
+/** The menu in the head of a page. */
 export interface Menu {
   /** Whether there is a login to end. */
   readonly hasLogin: boolean;
@@ -56,7 +56,7 @@ function navigation({ hasLogin }: Menu): Html {
 ${hasLogin ? html`<form method="post" action="/logout"><button class="quiet">Log out</button></form>` : ''}`;
 }
 
-/** A page that only says something. `back`: where its link leads. */
+/** A page with a message and a link. */
 export function messagePage(title: string, message: string, menu: Menu, back = '/'): Html {
   return layout({
     title,

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { type Html, layout } from './layout.ts';
 
-/** Asks for the token. `next`: the path that was asked for; `verdict`: what became of the last try. */
+/** The login form. `next`: the requested path; `verdict`: on the last attempt. */
 export function loginPage({ next, verdict }: { next: string; verdict?: 'wrong' | 'later' }): Html {
   const mistake = {
-    wrong: 'This is not the token that the worker was started with.',
-    later: 'Too many wrong tokens were tried. Wait a few seconds, then try again.',
+    wrong: 'This is not the token of this worker.',
+    later: 'There were too many wrong tokens. Wait a few seconds, then try again.',
   };
   const body = html`${verdict === undefined ? '' : html`<p class="notice bad" role="alert" id="mistake">${mistake[verdict]}</p>`}
 <form class="login" method="post" action="/login">

@@ -19,7 +19,7 @@ interface ShownMatch {
 export interface MatchesPage {
   readonly matches: readonly ShownMatch[];
   readonly total: number;
-  /** Whether any connection matches at all. */
+  /** Whether any connection has matching on. */
   readonly isOn: boolean;
   /** Address of this page, for the way back, and of the next one. */
   readonly here: string;
@@ -28,7 +28,7 @@ export interface MatchesPage {
   readonly now: number;
 }
 
-/** What a person has seen of it. */
+/** A hash of the values that a person decides on. */
 export function seenMatch({ lead, cells, leadId }: Match): string {
   return seenHash(leadId, lead, cells);
 }
@@ -39,7 +39,7 @@ export function matchesPage(page: MatchesPage, menu: Menu): Html {
   const none = isOn
     ? 'The last sync found no new row and no new lead that may be one.'
     : 'Matching is off in every connection (sync.match).';
-  const body = html`<p>${total === 0 ? none : `${counted(total, 'match', 'matches')}: nothing is made of these rows and leads until somebody decides. The next sync carries a decision out.`}</p>
+  const body = html`<p>${total === 0 ? none : `${counted(total, 'match', 'matches')}: leadsync creates nothing of these rows and leads until a person decides. The next sync applies a decision.`}</p>
 ${asOf(now)}
 ${
   matches.length === 0
@@ -52,8 +52,8 @@ ${pages(isFirst ? null : '/matches', next)}`;
 }
 
 const stateWords: Readonly<Record<MatchState, string>> = {
-  proposed: 'Each is the likeliest of the other.',
-  ambiguous: 'Not for certain: others are as likely.',
+  proposed: 'Each is the best match of the other.',
+  ambiguous: 'Not certain: others match as well.',
   accepted: 'The next sync links them.',
   rejected: 'The next sync makes a lead of the row and a row of the lead.',
   undone: 'An undo took them apart.',

@@ -7,7 +7,7 @@ import { shownStatus } from './run-words.ts';
 import { shownTime } from './shown-time.ts';
 import { counted } from '../../core/lead/counted.ts';
 
-/** `/`: how each connection stands. `now`: epoch ms. `stopped`: why this worker takes no work any more; null: it does. */
+/** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
 export function overviewPage(
   all: readonly ConnectionFacts[],
   now: number,
@@ -21,7 +21,7 @@ ${all.map((facts) => connectionSection(facts, now))}`;
   return layout({ title: 'Status', body, menu });
 }
 
-/** When the page was made; without script it is how the page is brought up to date. */
+/** When the page was made, and a link that refreshes it without a script. */
 export function asOf(now: number): Html {
   return html`<p class="hint">As of ${shownTime(now, 'UTC')}. <a href="">Refresh</a></p>
 <p class="hidden" role="status" id="live"></p>`;

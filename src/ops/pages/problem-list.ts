@@ -3,7 +3,7 @@ import type { Problem } from '../../errors.ts';
 import type { Html } from './layout.ts';
 import { foldedText } from './shown-value.ts';
 
-/** Problems of a run, each with its place and its code. `companies`: what leads are called, by their ids. */
+/** Problems of a run, each with its place and its code. `companies`: names by lead id. */
 export function problemList(problems: readonly Problem[], companies: ReadonlyMap<string, string>): Html {
   return html`<ul class="problems">
 ${problems.map((problem) => html`<li>${companyOf(problem, companies)}${foldedText(problem.message)} <span class="hint">${placeOf(problem)}<code>${problem.code}</code></span></li>\n`)}</ul>`;
@@ -29,7 +29,7 @@ const briefly: Readonly<Record<string, string>> = {
   'conflict.first-sight': 'The two sides differed when they were compared for the first time.',
 };
 
-/** Why something is held, where both values stand beside it. */
+/** Why an item is held, beside its two values. */
 export function heldMessage(code: string, message: string): Html | string {
   return briefly[code] ?? foldedText(message);
 }

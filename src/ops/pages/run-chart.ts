@@ -5,10 +5,10 @@ import type { Html } from './layout.ts';
 import { shownDuration } from './shown-time.ts';
 import { count, counted } from '../../core/lead/counted.ts';
 
-/** Of one bar, the gap included, and of the whole picture; it is stretched to the room that it has. */
+/** Width of a bar with its gap, the gap, and the height of the chart; the page stretches it. */
 const [step, gap, height] = [10, 3, 100];
 
-/** The least that is to be seen of a bar that is not 0. */
+/** The least height of a bar that is not 0. */
 const leastBar = 4;
 
 const looks: Readonly<Record<RunStatus, string>> = {
@@ -31,14 +31,14 @@ const series: readonly Series[] = [
   { name: 'Held', of: ({ held }) => held ?? 0, shown: count },
 ];
 
-/** How long a run took (ms); null: it has not ended. */
+/** The duration of a run (ms); null: it has not ended. */
 export function durationOf({ createdAt, finishedAt }: ListedRun): number | null {
   return finishedAt === null ? null : finishedAt - createdAt;
 }
 
 /**
  * The syncs of a list (`runs`: the newest first) as bars, the oldest on the left: how long each took, what it changed and
- * left held. The numbers stand in the table beside it. `room`: runs on a full page of the list.
+ * left held. The table beside it has the numbers. `room`: runs on a full page of the list.
  */
 export function runChart(runs: readonly ListedRun[], room: number): Html | '' {
   const syncs = runs.filter(({ mode, finishedAt }) => mode === 'sync' && finishedAt !== null).toReversed();

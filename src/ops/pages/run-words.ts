@@ -13,13 +13,13 @@ const words: Readonly<Record<RunStatus, readonly [mark: string, word: string, lo
   running: ['…', 'running', 'info'],
 };
 
-/** How a run ended, in words; the colour and the sign say the same once more. */
+/** The status of a run in words, with its colour and sign. */
 export function shownStatus(status: RunStatus): Html {
   const [mark, word, look] = words[status];
   return html`<span class="status ${look}"><span aria-hidden="true">${mark}</span> ${word}</span>`;
 }
 
-/** What kind of run it is. */
+/** The kind of a run. */
 export function runKind({
   mode,
   undoOf,
@@ -30,7 +30,7 @@ export function runKind({
   return isApplied ? 'reviewed plan' : 'sync';
 }
 
-/** What a run wrote, in one line: what is 0 is left out. */
+/** What a run wrote, in one line without zeros. */
 export function writtenWords({ created, updated, deleted }: SyncReport): string {
   const parts = [
     [created.leads, 'lead', 'made'],
@@ -46,11 +46,11 @@ export function writtenWords({ created, updated, deleted }: SyncReport): string 
   return said.length === 0 ? 'nothing was written' : said.join(', ');
 }
 
-/** What became of the records, in one line. A run of an older version has no receipt. */
+/** The outcome of the records, in one line. A run of an older version has no receipt. */
 export function receiptWords({ receipt, undoOf }: SyncReport): string | null {
   if ((receipt as SyncReport['receipt'] | undefined) === undefined) return null;
   const { records, equal, held, putOff, left, unexplained } = receipt;
-  if (records === 0) return 'the run did not come as far as comparing';
+  if (records === 0) return 'the run ended before it compared anything';
   const whole = undoOf === undefined ? 'records equal on both sides' : 'writes put back';
   const rest = [
     held > 0 && `${count(held)} held`,

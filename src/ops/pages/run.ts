@@ -19,7 +19,7 @@ export interface RunPage {
   readonly run: Run;
   readonly timeZone: string;
   readonly actions: readonly ListedAction[];
-  /** What the companies of leads are called, as both sides last agreed on it, by the lead's id. */
+  /** Company names by lead id, from the baselines. */
   readonly companies: ReadonlyMap<string, string>;
   /** Headings by field. */
   readonly columns: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ export interface RunPage {
 /** Problems on one page. */
 export const problemsShown = 50;
 
-/** `/runs/ID`: counts, receipt, problems, and what was changed, field by field. */
+/** `/runs/ID`: counts, receipt, problems, and the changes field by field. */
 export function runPage(page: RunPage, menu: Menu): Html {
   const { run, timeZone, actions, isFirst, next, now } = page;
   const path = `/runs/${run.id}`;
@@ -94,7 +94,7 @@ const kindWords: Readonly<Record<ListedAction['kind'], string>> = {
 
 const stateWords: Readonly<Record<ListedAction['state'], string>> = {
   planned: 'planned, not carried out',
-  'left-out': 'no line of the reviewed plan',
+  'left-out': 'not in the reviewed plan',
   proven: 'planned, not carried out',
   done: 'done',
   'put-off': 'put off to the next run',
@@ -115,7 +115,7 @@ ${fields.length === 0 ? '' : changeTable(id, kind, fields, columns)}
 </article>`;
 }
 
-/** What a record is called that was never in step. */
+/** The name of a record without a baseline. */
 function nameWritten({ companyName }: ListedAction['changes']): string | null {
   return companyName === undefined ? null : plainCell(companyName.to ?? companyName.from);
 }

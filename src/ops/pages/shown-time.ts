@@ -19,7 +19,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** A moment (epoch ms) in a time zone, with the zone's name, and for programs to read. */
+/** A moment (epoch ms) in a time zone, with the zone's name, and as an ISO instant for programs. */
 export function shownTime(at: number, timeZone: string): Html {
   const date = new Date(at);
   return html`<time datetime="${date.toISOString()}">${formatOf(timeZone).format(date)}</time>`;
@@ -33,14 +33,14 @@ const steps = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
-/** How far a moment (epoch ms) is from now: `3 hours ago`, `in 5 minutes`. */
+/** The distance of a moment (epoch ms) from now: `3 hours ago`, `in 5 minutes`. */
 export function shownAge(at: number, now: number): string {
   const distance = at - now;
   const [unit, ms] = steps.find(([, ms]) => Math.abs(distance) >= ms) ?? ['second', 1_000];
   return relative.format(Math.trunc(distance / ms), unit);
 }
 
-/** How long something took (ms): `2 h 5 min`, `3.2 s`. */
+/** A duration (ms): `2 h 5 min`, `3.2 s`. */
 export function shownDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const minutes = Math.round(ms / 60_000);

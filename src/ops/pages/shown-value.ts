@@ -4,12 +4,12 @@ import { type Cell, plainCell, isUnreadable } from '../../core/lead/value.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { Html } from './layout.ts';
 
-/** Longer values are folded to so many characters; the whole is one click away, … */
+/** Characters of a folded value; a click opens the rest, … */
 const shownLength = 160;
-/** … up to so many, so that no page grows without bounds. */
+/** … up to this length: no page grows without bounds. */
 const wholeLength = 50_000;
 
-/** A value of a field, exactly as it is; isolated, so that text that runs from right to left moves nothing around it. */
+/** A value of a field, exactly as it is; isolated: right-to-left text moves nothing around it. */
 export function shownValue(cell: Cell | undefined): Html {
   if (cell === undefined || cell === null || cell === '') return html`<span class="none">(empty)</span>`;
   const mark = isUnreadable(cell) ? html` <span class="none">(not understood)</span>` : '';

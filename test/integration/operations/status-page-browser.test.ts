@@ -117,10 +117,10 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     expect(await page.getByText('Decided: the lead’s value, by somebody on the status page').count()).toBe(6);
     await page.goto('/');
     await press('Pause main');
-    await page.getByText('no sync runs, reminders are sent all the same').waitFor();
+    await page.getByText('no sync runs, reminders go on').waitFor();
     await press('Resume main');
     await press('Sync now main');
-    await page.getByText('A sync begins as soon as a worker is free.').waitFor();
+    await page.getByText('A sync starts as soon as a worker is free.').waitFor();
   });
 
   test('the board of the queues works under its policy, and asks nobody else for anything', async () => {

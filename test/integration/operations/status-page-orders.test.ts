@@ -30,10 +30,10 @@ test('"Sync now" is a job for whichever worker is free, once, and none while a s
   for (const path of ['/', page])
     expect(await buttons(site, path)).toEqual([`Sync now: ${page}/sync`, `Pause: ${page}/pause`]);
   expect(await press(site, 'sync')).toEqual([303, page]);
-  expect((await site.ask(page)).body).toContain('A sync begins as soon as a worker is free.');
+  expect((await site.ask(page)).body).toContain('A sync starts as soon as a worker is free.');
   expect(await buttons(site)).toEqual([`Pause: ${page}/pause`]);
   const again = await press(site, 'sync');
-  expect(again).toEqual([409, expect.stringContaining('was asked for already')]);
+  expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
   const queue = app.queues.queue(syncQueue(connectionName));
   await using worker = queue.work(runHandlers(app));
@@ -41,7 +41,7 @@ test('"Sync now" is a job for whichever worker is free, once, and none while a s
   expect(site.workspace.sheet.rows()).toHaveLength(3);
   await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0 });
   await worker[Symbol.asyncDispose]();
-  expect((await site.ask(page)).body).not.toContain('A sync begins');
+  expect((await site.ask(page)).body).not.toContain('A sync starts');
 
   const lease = await acquireLease(app.pool, `${connectionName}/sync`);
   expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('is running already')]);
@@ -60,7 +60,7 @@ test('a connection is paused, by a program too, and goes on by its buttons', asy
   );
   expect(await text(socket)).toMatch(/^HTTP\/1.1 303 /);
   expect(await buttons(site)).toEqual([`Resume: ${page}/resume`]);
-  expect((await site.ask('/')).body).toMatch(/1 paused[\s\S]*no sync runs, reminders are sent all the same/);
+  expect((await site.ask('/')).body).toMatch(/1 paused[\s\S]*no sync runs, reminders go on/);
   expect(await press(site, 'sync')).toEqual([409, expect.stringContaining('main is paused')]);
   expect(await press(site, 'resume')).toEqual([303, page]);
   expect((await buttons(site))[0]).toBe(`Sync now: ${page}/sync`);
@@ -84,5 +84,5 @@ test('no page from elsewhere presses a button, and there is none of a connection
     expect((await site.ask(`/connections/other/${order}`, { form: {} })).status).toBe(404);
   }
   expect(await buttons(site)).toEqual([`Sync now: ${page}/sync`, `Pause: ${page}/pause`]);
-  expect((await site.ask(page)).body).not.toContain('A sync begins');
+  expect((await site.ask(page)).body).not.toContain('A sync starts');
 });
