@@ -36,44 +36,44 @@ export interface App extends AsyncDisposable {
   readonly config: Config;
   readonly log: Logger;
   readonly pool: pg.Pool;
-  /** Whether the database is there. */
+  /** Whether the database answers. */
   readonly database: DatabaseWatch;
   readonly queues: Queues;
   readonly mailer: Mailer;
   readonly ledger: MailLedger;
   readonly breakers: CircuitBreakers;
   readonly waits: MailWaits;
-  /** What mails are made with, by connection; read when it is first needed. */
+  /** The mail templates by connection, read at first use. */
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
-  /** One for each connection of the configuration, by its name. */
+  /** One for each configured connection, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
-  /** For each run that goes on at this moment; a run needs up to three database connections at once. */
+  /** A slot for each run under way; see `runsAtOnce`. */
   readonly runs: Semaphore;
-  /** Told of each run that begins or ends in this process; absent: a command says it itself. */
+  /** Called for each run that starts or ends in this process; absent: the command reports it. */
   readonly onRun?: OnRun;
-  /** Why this process takes no work any more: it met a newer schema. */
+  /** Why this process takes no more jobs: it met a newer schema. */
   outdated: LeadsyncError | null;
-  /** What this process has done, for its metrics. */
+  /** The counters of this process. */
   readonly activity: Activity;
   readonly metrics: Metrics;
 }
 
 /**
- * Runs of different connections in one process; more of them wait for their turn. Each needs up to four database connections
- * at once (lease, look before a request, transaction, rows), and four are for all else; its lanes wait for one another then.
+ * Runs of different connections at once in one process. Each needs up to four database connections (lease, throttle,
+ * transaction, rows); four are left for all else.
  */
 export function runsAtOnce(poolMax: number): number {
   return Math.min(4, Math.max(1, Math.floor((poolMax - 4) / 4)));
 }
 
 /**
- * The only place that builds things: database, queues, clients and targets. What only some need is loaded when it is
- * needed: each command is that much faster.
+ * Builds everything: database, queues, clients and targets. What only some commands need is loaded at first use: the others
+ * start faster.
  */
 export async function openApp(config: Config, log: Logger, telemetry = noTelemetry): Promise<App> {
   await using stack = new AsyncDisposableStack();
   const { pool, connectionString } = stack.use(
-    await openStore(config, { onFault: tellFault(log), tell: (line) => log.warn(line) }),
+    await openStore(config, { onFault: logFault(log), tell: (line) => log.warn(line) }),
   );
   const database = new DatabaseWatch(
     { pool, bundled: config.databaseUrl === undefined, hasJobs: config.redisUrl === undefined },
@@ -92,7 +92,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const mailer = stack.use(openMailer(config, activity));
   const templates = new Map<string, () => Promise<Templates>>();
   const contexts = new Map<string, SyncContext>();
-  // Connections with one key share it, so that a 429 of one stops the others at once.
+  // Connections with one key share a throttle: a 429 of one stops the others at once.
   const throttles = new Map<string, Throttle>();
   const runs = new Semaphore(runsAtOnce(config.databasePoolMax));
   const isCrowded = (): boolean => runs.isCrowded;
@@ -145,13 +145,10 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   };
 }
 
-/** A line for each try in vain to start the bundled Postgres again. */
-function tellFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> {
+/** Logs each failed attempt to restart the bundled Postgres. */
+function logFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> {
   return ({ code, message }, againMs) =>
-    log.warn(
-      { code, reason: message, againMs },
-      'the bundled Postgres could not be started; it is tried again',
-    );
+    log.warn({ code, reason: message, againMs }, 'the bundled Postgres did not start; leadsync tries again');
 }
 
 function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionString: string): QueueBackend {
@@ -159,7 +156,7 @@ function queueBackend({ redisUrl, redisPrefix: prefix }: Config, connectionStrin
   return { kind: 'redis', address: parseRedisAddress(redisUrl.reveal()), prefix };
 }
 
-/** Each connection has a queue of runs and one of mails; planning and housekeeping have theirs. */
+/** Each connection has a queue of runs and one of mails; planning and housekeeping have one each. */
 function workersFor({ connections }: Config): number {
   return 2 * connections.length + 2;
 }
@@ -235,7 +232,7 @@ function openConnection(
   return { connection, pool, leads: retryReads(leads), target, log: child, clock: systemClock, inSpan };
 }
 
-/** A mailer whose mails are counted: as sent, or by the code of what went wrong. */
+/** A mailer whose mails are counted: as sent, or by the code of the fault. */
 function openMailer({ smtpUrl, smtpRate: rate, dataDir }: Config, activity: Activity): Mailer {
   const create = async (): Promise<Mailer> => {
     const { createMailer } = await import('./reminders/send/mail.ts');
@@ -287,7 +284,7 @@ function watched({ name, leads, sync }: ConnectionConfig): WatchedConnection {
   };
 }
 
-/** One queue after the other: each keeps few connections to itself. */
+/** One queue after the other: they share few connections. */
 async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
   const counts = new Map<string, QueueCounts>();
   for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());

@@ -10,12 +10,12 @@ interface QueueTelemetry {
   readonly contextManager: BullMQOtel['contextManager'];
 }
 
-/** Traces, or nothing at all. Disposing it sends what was not sent yet, for two seconds at most. */
+/** Traces, or nothing at all. Disposing it sends the remaining spans, for two seconds at most. */
 export interface Telemetry extends AsyncDisposable {
-  /** What the queues are given; absent: no traces. */
+  /** For the queues; absent: no traces. */
   readonly queues?: QueueTelemetry;
   readonly inSpan: InSpan;
-  /** What a log line says of the span that it was written in. */
+  /** The fields of a log line that name its span. */
   readonly logFields: () => object;
 }
 
@@ -25,21 +25,20 @@ export const noTelemetry: Telemetry = {
   async [Symbol.asyncDispose]() {},
 };
 
-/** What every worker does every few seconds, whether there is a job or not: it would be most of what is kept. */
+/** What every worker does every few seconds, even without a job: most spans would be of these. */
 const routine: ReadonlySet<string> = new Set([
   'getNextJob',
   'moveStalledJobsToWait',
   'startStalledCheckTimer',
 ]);
 
-/** So long (ms) a collector that does not answer may hold up the end of the process. */
+/** Ms by which a silent collector may delay the end of the process. */
 const farewellMs = 2_000;
 
 /**
- * Starts OpenTelemetry, which is loaded here and nowhere else: it takes a quarter of a second. Its SDK reads its own
- * variables (OTEL_…: endpoint, protocol, headers, sampler) from the environment itself, so that they mean what they mean
- * everywhere; OTEL_SERVICE_NAME is `leadsync` by default. Traces alone: metrics are scraped, logs are on stderr.
- * `warn` is told what the SDK has to say of faults.
+ * Starts OpenTelemetry, which is loaded only here: it takes a quarter of a second. Its SDK reads its own variables (OTEL_…:
+ * endpoint, protocol, headers, sampler) from the environment, with their usual meaning; OTEL_SERVICE_NAME is `leadsync` by
+ * default. Traces alone: metrics are scraped, logs are on stderr. `warn` receives the SDK's faults.
  */
 export async function startTelemetry(warn: (message: string) => void): Promise<Telemetry> {
   const [{ NodeSDK }, api, resources, bullmq] = await Promise.all([
@@ -55,21 +54,21 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
     resource: defaultResource().merge(
       resourceFromAttributes({ 'service.name': 'leadsync', 'service.version': version }),
     ),
-    // Not the process's command line, and nothing else of which nobody knows what stands in it.
+    // Without the process detector: a command line may hold secrets.
     resourceDetectors: [hostDetector, serviceInstanceIdDetector, envDetector],
     metricReaders: [],
     logRecordProcessors: [],
   });
-  // After the constructor, which would have it on stdout when OTEL_LOG_LEVEL is set; results stand there.
-  let told = '';
-  const tell = (message: string): void => {
-    // A collector that is away is tried again every few seconds.
-    if (message !== told) warn(message);
-    told = message;
+  // After the constructor, which with OTEL_LOG_LEVEL sets a logger on stdout, where the results go.
+  let last = '';
+  const report = (message: string): void => {
+    // The SDK retries a collector that is away every few seconds.
+    if (message !== last) warn(message);
+    last = message;
   };
   const silent = (): void => {};
   diag.setLogger(
-    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { error: report, warn: report, info: silent, debug: silent, verbose: silent },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   sdk.start();
@@ -81,7 +80,7 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
         try {
           return await part();
         } catch (error) {
-          // The code alone: a message may quote what a service said.
+          // The code alone: a message may quote a service.
           span.setStatus({ code: SpanStatusCode.ERROR, message: codeOf(error) });
           throw error;
         } finally {
@@ -96,10 +95,10 @@ export async function startTelemetry(warn: (message: string) => void): Promise<T
     async [Symbol.asyncDispose]() {
       const sent = sdk.shutdown().then(
         () => true,
-        (error: unknown) => tell(String(error)),
+        (error: unknown) => report(String(error)),
       );
       if (await Promise.race([sent, sleep(farewellMs, false, { ref: false })])) return;
-      // A request to a collector that is silent keeps the process alive for another ten seconds.
+      // A request to a silent collector keeps the process alive for another ten seconds.
       setTimeout(() => process.exit(), 200).unref();
     },
   };

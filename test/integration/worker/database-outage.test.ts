@@ -163,7 +163,7 @@ test('a worker whose bundled Postgres cannot be started again says so at each tr
   const pid = Number.parseInt(await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
   await rename(folder, join(workspace.folder, 'away'));
   process.kill(pid, 'SIGKILL');
-  const tries = (): number => logged(worker).filter(({ msg }) => msg.includes('could not be started')).length;
+  const tries = (): number => logged(worker).filter(({ msg }) => msg.includes('did not start')).length;
   await until('it was tried twice', () => tries() === 2);
   expect([await get('healthz'), await get('readyz')]).toEqual([
     '200 ok\n',
