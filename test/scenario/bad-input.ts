@@ -20,7 +20,7 @@ export const badInputScenarios: readonly Scenario[] = [
           problems: ['lead.field-refused acme stage'],
         },
       },
-      { status: { acme: 'held: the service does not take this Stage', bolt: 'in step' } },
+      { status: { acme: 'held: the service refused this Stage', bolt: 'in step' } },
       {
         sync: {
           exit: 3,
@@ -71,7 +71,7 @@ export const badInputScenarios: readonly Scenario[] = [
     end: {
       leads: [change(acme, { 2: 'Bonn' }), bolt, cord],
       rows: [
-        shows(change(acmeRow, { 2: 'Bonn', 3: 'won' }), 'held: the service does not take this Stage'),
+        shows(change(acmeRow, { 2: 'Bonn', 3: 'won' }), 'held: the service refused this Stage'),
         boltRow,
         cordRow,
       ],
@@ -130,9 +130,7 @@ export const badInputScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [],
-      rows: [0, 1].map(() =>
-        shows(' | Echo | Ulm | maybe', 'held: the service does not take this row as a lead'),
-      ),
+      rows: [0, 1].map(() => shows(' | Echo | Ulm | maybe', 'held: the service refused this row as a lead')),
     },
   },
   {
@@ -190,10 +188,7 @@ export const badInputScenarios: readonly Scenario[] = [
     end: {
       leads: [change(acme, { 2: 'Bonn', 4: 'soon' }), bolt, cord],
       rows: [
-        shows(
-          change(acmeRow, { 2: 'Bonn' }),
-          'held: Next follow-up cannot be understood as it is in the service',
-        ),
+        shows(change(acmeRow, { 2: 'Bonn' }), 'held: Next follow-up cannot be read in the service'),
         boltRow,
         cordRow,
       ],

@@ -5,7 +5,7 @@ const lead = 'acme | Acme GmbH | Berlin | new | ';
 const typed = ' | ACME | berlin | won | ';
 const dorn = 'dorn | Dorn Logistik | Linz | new | ';
 const ernst = ' | Ernst Bau | Graz | new | ';
-const proposed = 'held: it may be a lead that is there already (leadsync match)';
+const proposed = 'held: it may be an existing lead (leadsync match)';
 const ambiguous = 'held: it may be one of several leads (leadsync match)';
 
 const propose = { match: 'propose', onFirstSync: 'target-wins' };
@@ -74,7 +74,7 @@ export const matchScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: ['acme | Acme | Berlin | new'],
-      rows: [shows('acme | Acme | Berlin | won | ', 'held: Stage is another one in the service')],
+      rows: [shows('acme | Acme | Berlin | won | ', 'held: Stage is different in the service')],
     },
   },
   {

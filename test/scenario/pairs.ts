@@ -79,7 +79,7 @@ export const pairScenarios: readonly Scenario[] = [
     end: {
       leads: [acme, change(bolt, { 4: '2031-07-07T00:00:00.000Z' })],
       rows: [
-        shows(change(acmeRow, { 2: 'Bonn' }), 'held: City is another one in the service'),
+        shows(change(acmeRow, { 2: 'Bonn' }), 'held: City is different in the service'),
         change(boltRow, { 4: '2031-07-07' }),
       ],
     },
@@ -152,7 +152,7 @@ export const pairScenarios: readonly Scenario[] = [
         change(acmeRow, { 2: 'Bonn' }),
         boltRow,
         cordRow,
-        shows(change(acmeRow, { 3: 'lost' }), 'held: this id stands in an earlier row'),
+        shows(change(acmeRow, { 3: 'lost' }), 'held: an earlier row has this id'),
       ],
     },
   },

@@ -87,7 +87,7 @@ export const sameRowScenarios: readonly Scenario[] = [
           problems: ['row.id-lost row 2'],
         },
       },
-      { status: { 'Acme GmbH': 'held: its id is gone; it may be the row of a lead' } },
+      { status: { 'Acme GmbH': 'held: its id is missing; it may belong to a lead' } },
       { sync: { exit: 3, did: 'nothing', problems: ['row.id-lost row 2'] } },
       { row: 'Acme GmbH', set: { 'Lead ID': 'acme' } },
       { sync: { exit: 0, did: 'updated 1 leads' } },
@@ -146,7 +146,7 @@ export const sameRowScenarios: readonly Scenario[] = [
     end: {
       leads,
       rows: [change(acmeRow, { 0: '' }), boltRow, cordRow, change(acmeRow, { 0: '' })].map((line, at) =>
-        at % 3 === 0 ? shows(line, 'held: its id is gone; it may be the row of a lead') : line,
+        at % 3 === 0 ? shows(line, 'held: its id is missing; it may belong to a lead') : line,
       ),
     },
   },
@@ -168,7 +168,7 @@ export const sameRowScenarios: readonly Scenario[] = [
     ],
     end: {
       leads: [acme, change(acme, { 0: 'twin' })],
-      rows: [shows(change(acmeRow, { 0: '' }), 'held: its id is gone; it may be the row of a lead')],
+      rows: [shows(change(acmeRow, { 0: '' }), 'held: its id is missing; it may belong to a lead')],
     },
   },
   {
@@ -197,11 +197,7 @@ export const sameRowScenarios: readonly Scenario[] = [
     ],
     end: {
       leads,
-      rows: [
-        acmeRow,
-        shows(change(boltRow, { 0: 'acme' }), 'held: this id stands in an earlier row'),
-        cordRow,
-      ],
+      rows: [acmeRow, shows(change(boltRow, { 0: 'acme' }), 'held: an earlier row has this id'), cordRow],
     },
   },
   {
@@ -239,10 +235,10 @@ export const sameRowScenarios: readonly Scenario[] = [
     end: {
       leads,
       rows: [
-        shows(change(acmeRow, { 0: '' }), 'held: its id is gone; it may be the row of a lead'),
-        shows(change(boltRow, { 0: 'acme' }), 'held: it shows what another lead shows'),
-        shows(change(cordRow, { 0: 'bolt' }), 'held: it shows what another lead shows'),
-        shows('cord', 'held: it shows what another lead shows'),
+        shows(change(acmeRow, { 0: '' }), 'held: its id is missing; it may belong to a lead'),
+        shows(change(boltRow, { 0: 'acme' }), 'held: it shows the values of another lead'),
+        shows(change(cordRow, { 0: 'bolt' }), 'held: it shows the values of another lead'),
+        shows('cord', 'held: it shows the values of another lead'),
       ],
     },
   },
@@ -276,7 +272,7 @@ export const sameRowScenarios: readonly Scenario[] = [
       leads,
       rows: [
         ...inStepRows,
-        shows(change(acmeRow, { 0: '{acme}', 3: 'lost' }), 'held: this id stands in an earlier row'),
+        shows(change(acmeRow, { 0: '{acme}', 3: 'lost' }), 'held: an earlier row has this id'),
       ],
     },
   },

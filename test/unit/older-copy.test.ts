@@ -193,7 +193,7 @@ test('the message says how much, since when, what told it, and both ways out', (
   );
   expect(said).toContain('leadsync sync --connection berlin --older-copy update brings the table forward');
   expect(said).toContain(
-    'leadsync sync --connection berlin --allow older-copy takes what the table shows as edits',
+    'leadsync sync --connection berlin --allow older-copy treats what the table shows as edits',
   );
   expect(copyMessage({ ...found, doubt: undefined, mayUpdate: false })).not.toContain('update');
 });

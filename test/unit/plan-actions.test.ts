@@ -83,7 +83,7 @@ describe('sentences for people', () => {
     [
       'a first sight',
       { lead: known, row: row(edited) },
-      ['stage differs and was never in step', '"new"', '"won"', 'Both were kept'],
+      ['stage differs and has no baseline', '"new"', '"won"', 'Both were kept'],
     ],
     [
       'an unreadable row',

@@ -138,7 +138,7 @@ describe('a row without id', () => {
       'names do not travel',
       cells,
       oneWay('companyName', 'to-target'),
-      /row 9 has no id; nothing that a lead/,
+      /row 9 has no id; none of its fields travels/,
     ],
     ['no name', withoutName, {}, /row 9 is new but has no company name.*Fill in the name/],
   ])('a person is told why no lead is made of it: %s', (_, given, choices, sentence) => {

@@ -201,7 +201,7 @@ test.each<[string, Cell, RegExp]>([
   [
     'a formula',
     { unreadable: '=A1', why: 'formula' },
-    /is a formula, which is not carried over. Type the value/,
+    /is a formula, and formulas are not synced. Type the value/,
   ],
 ])('what helps against a cell that cannot be read fits its column: %s', (what, cell, advice) => {
   const field = what === 'a date' ? 'nextFollowUpAt' : 'stage';

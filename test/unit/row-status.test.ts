@@ -22,13 +22,10 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{}, inStep],
   [{ shown: 'mine' }, inStep],
   [{ held: [stage] }, 'held: Stage was changed here and in the service'],
-  [{ held: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is another one in the service'],
-  [{ held: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service does not take this Stage'],
-  [{ held: [date] }, 'held: Next follow-up cannot be understood'],
-  [
-    { held: [{ ...date, code: 'lead.unreadable' }] },
-    'held: Next follow-up cannot be understood as it is in the service',
-  ],
+  [{ held: [{ ...stage, code: 'conflict.first-sight' }] }, 'held: Stage is different in the service'],
+  [{ held: [{ ...stage, code: 'lead.field-refused' }] }, 'held: the service refused this Stage'],
+  [{ held: [date] }, 'held: Next follow-up cannot be read'],
+  [{ held: [{ ...date, code: 'lead.unreadable' }] }, 'held: Next follow-up cannot be read in the service'],
   [{ held: [{ field: 'companyName', code: 'row.company-name-empty' }] }, 'held: Company is empty'],
   [row('row.company-name-empty'), 'held: Company is empty'],
   // The first of the mapping, in whatever order they were held, and how many more.
@@ -37,7 +34,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   // A record that is held as a whole, also when that is told of each field.
   [row('row.orphan'), 'held: no lead has this id'],
   [row('row.without-id'), 'held: new rows do not become leads here'],
-  [row('lead.create-refused'), 'held: the service does not take this row as a lead'],
+  [row('lead.create-refused'), 'held: the service refused this row as a lead'],
   [row('create.in-doubt'), 'held: could not tell which lead was created from this row'],
   [row('leads.forbidden'), 'held: leadsync is not allowed to change this in the service'],
   [{ held: [stage, ...row('row.orphan').held] }, 'held: no lead has this id'],
@@ -50,7 +47,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   [{ held: [stage], waiting: 'lead.changed' }, 'held: Stage was changed here and in the service'],
   [{ waiting: 'lead.changed' }, 'waiting: the lead was changed during the sync'],
   [{ waiting: 'leads.unavailable' }, 'waiting: the service did not answer'],
-  [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being made of this row'],
+  [{ waiting: 'create.in-doubt', isListed: false }, 'waiting: a lead is being created from this row'],
   [{ waiting: 'something.new' }, 'waiting: the next sync tries again'],
   [{ isListed: false }, 'waiting: the service does not list this lead'],
   [{ isListed: false, deletedOn: '2026-11-21', shown: inStep }, 'deleted 2026-11-21'],
@@ -61,7 +58,7 @@ const table: readonly (readonly [Partial<RowFacts>, string | null])[] = [
   ],
   // An undo has taken the mark out.
   [{ isListed: false, deletedOn: '2026-11-21', shown: '' }, null],
-  [{ isCopy: true, held: [stage] }, 'held: this id stands in an earlier row'],
+  [{ isCopy: true, held: [stage] }, 'held: an earlier row has this id'],
 ];
 
 describe('how a row stands', () => {

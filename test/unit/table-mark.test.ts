@@ -88,7 +88,7 @@ test.each([
 });
 
 test('only an earlier mark is a doubt, and says of which run', () => {
-  expect(doubtOf({ kind: 'earlier', runId: 5 })).toEqual({ reason: 'it bears the mark of run 5', run: 5 });
+  expect(doubtOf({ kind: 'earlier', runId: 5 })).toEqual({ reason: 'it has the mark of run 5', run: 5 });
   expect(doubtOf({ kind: 'current' })).toBeNull();
 });
 

@@ -196,20 +196,10 @@ test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
     'an edited row',
     { rowMade: { stage: 'won' } },
     { row: row({ stage: 'new' }) },
-    'stage of the row was edited after the run; it was not taken away',
+    'stage of the row was edited after the run; it was not removed',
   ],
-  [
-    'a lead that is gone',
-    { leadMade: acme },
-    {},
-    'the lead is not there any more; there is nothing to put back',
-  ],
-  [
-    'a row that is gone',
-    { rowMade: acme },
-    {},
-    'the row is not there any more; there is nothing to put back',
-  ],
+  ['a lead that is gone', { leadMade: acme }, {}, 'the lead is gone; nothing can be put back'],
+  ['a row that is gone', { rowMade: acme }, {}, 'the row is gone; nothing can be put back'],
   [
     'a second row',
     { rowRemoved: acme },
@@ -220,7 +210,7 @@ test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
     'what cannot be written',
     { written: [wrote('row', 'stage', soon, 'new')] },
     { row: row(acme) },
-    'stage of the row was "soon", which is no value that can be written: type it again if you want it',
+    'stage of the row was "soon", which cannot be written: type it again if you need it',
   ],
 ])('a person is told why something stays: %s', (_, deeds, present, message) => {
   expect(undo(deeds, present)).toEqual([

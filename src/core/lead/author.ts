@@ -1,20 +1,20 @@
 import type { Cell } from './value.ts';
 
-/** Who changed a value, as far as the place where it stands knows. Personal data. */
+/** Who changed a value, as reported by the place that holds it. Personal data. */
 export interface Author {
-  /** What is known: who wrote this very `value`, or only who changed or saved the `file` last. */
+  /** `value`: who wrote this very value; `file`: only who last changed or saved the file. */
   readonly of: 'value' | 'file';
-  /** What tells it. */
+  /** The place that reports it. */
   readonly place: 'HubSpot' | 'Google Drive' | 'workbook';
   /** A name, an e-mail address, or `user 123`; null: no person is named. */
   readonly by: string | null;
-  /** ISO instant; null: not told. */
+  /** ISO instant; null: not reported. */
   readonly at: string | null;
-  /** In the place's own words by what means, such as IMPORT and its number; absent: by hand. */
+  /** How it was changed, in the place's own words (IMPORT and its number); absent: by hand. */
   readonly source?: { readonly type: string; readonly id: string | null };
 }
 
-/** A cell of a table of which it is asked who changed it. */
+/** A cell whose author is wanted. */
 export interface AskedCell {
   readonly leadId: string;
   readonly field: string;
@@ -23,7 +23,7 @@ export interface AskedCell {
   readonly shown: Cell;
 }
 
-/** What is known, in words and without the time: `changed by Anna Meyer (HubSpot)`. */
+/** The author in words, without the time: `changed by Anna Meyer (HubSpot)`. */
 export function authorWords({ of, place, by, source }: Author): string {
   if (of === 'file')
     return place === 'workbook'

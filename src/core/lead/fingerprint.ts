@@ -4,8 +4,8 @@ import type { FieldMapping } from './mapping.ts';
 import { type Cells, isUnreadable } from './value.ts';
 
 /**
- * One short text that two records share exactly when all mapped fields mean the same. Fields are taken in the order
- * of their names, so that the order of the mapping does not matter.
+ * A short text that two records share exactly when all mapped fields mean the same. The order of the mapping does not
+ * matter.
  */
 export function fingerprint(cells: Cells, fields: readonly FieldMapping[]): string {
   const parts = beginnings(fields).map(({ name, begin }) => begin + canonicalJson(cells[name] ?? null));
@@ -19,7 +19,7 @@ interface Beginning {
 
 const known = new WeakMap<readonly FieldMapping[], readonly Beginning[]>();
 
-/** The same for every record of a connection. */
+/** Computed once per mapping. */
 function beginnings(fields: readonly FieldMapping[]): readonly Beginning[] {
   const made =
     known.get(fields) ??
@@ -31,12 +31,12 @@ function beginnings(fields: readonly FieldMapping[]): readonly Beginning[] {
   return made;
 }
 
-/** 27 characters that two texts share only when they are the same. */
+/** A 27-character hash of a text. */
 export function shortHash(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27);
 }
 
-/** Whether a cell is unreadable: such a record equals no other one. */
+/** Whether any cell is unreadable: such a record equals no other. */
 export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): boolean {
   return fields.some((mapping) => isUnreadable(cells[mapping.field]));
 }

@@ -1,21 +1,21 @@
 const leastSlots = 1_024;
 
 /**
- * Ids, of which there may be millions, as numbers of 53 bits in 16 to 32 bytes each. One that it may not have was never added;
- * one that it may have is, but for one in some billions, there.
+ * A set for millions of ids: 53-bit hashes, 16 to 32 bytes each. `false` is certain; `true` is wrong about once in some
+ * billions.
  */
 export class IdSet {
   /** 0: free. The length is a power of two. */
   #slots: Float64Array<ArrayBuffer>;
   #size: number;
 
-  /** @param slots of another one, which goes on as this one */
+  /** @param slots the `slots` of another set, to continue it */
   constructor(slots = new Float64Array(leastSlots)) {
     this.#slots = slots;
     this.#size = slots.reduce((count, slot) => count + (slot === 0 ? 0 : 1), 0);
   }
 
-  /** All it knows, as plain data. */
+  /** The whole state, as plain data. */
   get slots(): Float64Array<ArrayBuffer> {
     return this.#slots;
   }
@@ -35,7 +35,7 @@ export class IdSet {
     this.#slots[slot] = value;
   }
 
-  /** Where a value stands, or would. */
+  /** The slot of a value, or the free one where it would go. */
   #find(value: number): number {
     const { length } = this.#slots;
     let slot = value % length;
@@ -54,7 +54,7 @@ export class IdSet {
   }
 }
 
-/** Two mixes of the text's code units, the second one's 21 lower bits above the 32 of the first; never 0. */
+/** Two mixes of the text's code units: 21 bits of the second above the 32 of the first; never 0. */
 function fingerprint(text: string): number {
   let low = 0x811c9dc5;
   let high = 0x41c6ce57;

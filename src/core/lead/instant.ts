@@ -21,7 +21,7 @@ const basicIso = new RegExp(
     String.raw`(?:[Tt](?<hour>\d{2})(?<minute>\d{2})(?:(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:${zone})?)?$`,
 );
 
-/** Months as they begin in English and in German; three letters tell them apart. */
+/** English and German month names; three letters identify each. */
 const monthNames: readonly RegExp[] = [
   /^(?:jan(?:uary|uar)?|jän(?:ner)?)$/,
   /^(?:feb(?:ruary|ruar)?)$/,
@@ -40,16 +40,19 @@ const monthNames: readonly RegExp[] = [
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
- * The moment that a text means, as canonical ISO text in UTC with milliseconds (`2026-03-29T00:30:00.000Z`), or null
- * when it cannot be understood: not a date, a date that does not exist, or one with two meanings (`03/04/2026`,
- * `03/04/26`), because a guess would be a lost edit.
+ * Reads a moment from text.
  *
- * Understood are year-first dates (`2026-11-21`, `2026/11/21`, `20261121`), German ones (`21.11.2026`, `21.11.26`), those
- * that name the month in English or German (`21 Nov 2026`, `Nov 21, 2026`, `21. November 2026`) and `11/21/2026` or
- * `21/11/2026` when only one order is possible; each alone or with a time (`T` or a space, 24 or 12
- * hours, seconds optional) and then with or without `Z` or an offset. A text without offset is meant in `timeZone`
- * (IANA); a date alone is the start of that day there. A local time that a clock change skips is moved forward by
- * the gap, one that comes twice is the earlier (Temporal's `compatible`). Digits after milliseconds are cut off.
+ * Out: canonical ISO text in UTC with milliseconds (`2026-03-29T00:30:00.000Z`), or null when the text is no date, no
+ * real date, or ambiguous (`03/04/2026`): a guess could lose an edit.
+ *
+ * Dates: year-first (`2026-11-21`, `2026/11/21`, `20261121`), German (`21.11.2026`, `21.11.26`), with an English or
+ * German month name (`21 Nov 2026`, `Nov 21, 2026`, `21. November 2026`), and `11/21/2026` or `21/11/2026` when only
+ * one order is possible. Each alone or with a time (`T` or a space, 12 or 24 hours, seconds optional), with or without
+ * `Z` or an offset.
+ *
+ * Without an offset the text is local time in `timeZone` (IANA); a date alone is the start of that day. A local time
+ * that a clock change skips moves forward by the gap; one that occurs twice is the earlier (Temporal's `compatible`).
+ * Digits beyond milliseconds are cut off.
  */
 export function readInstant(text: string, timeZone: string): string | null {
   const trimmed = text.trim();
@@ -59,13 +62,13 @@ export function readInstant(text: string, timeZone: string): string | null {
   try {
     return toCanonical(groups, timeZone);
   } catch (error) {
-    // Temporal's way to say that the date, the time or the offset does not exist.
+    // Temporal throws this when the date, time or offset does not exist.
     if (error instanceof RangeError) return null;
     throw error;
   }
 }
 
-/** Whether a text is in the form we write ourselves: read without the cost of the general way. */
+/** Whether a text is already canonical: the fast path. */
 function isCanonical(text: string): boolean {
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
@@ -90,7 +93,7 @@ function readGroups(text: string): Groups | null {
   return { ...either, day: String(day), month: String(month) };
 }
 
-/** Leads are followed up in this century. */
+/** Two-digit years are of this century. */
 function withCentury(groups: Groups): Groups {
   return groups['year']?.length === 2 ? { ...groups, year: `20${groups['year']}` } : groups;
 }
@@ -116,7 +119,7 @@ function number(digits: string | undefined): number {
   return Number(digits ?? 0);
 }
 
-/** 12 AM is midnight, 12 PM is noon; null for an hour that no clock shows. */
+/** 12 AM is midnight, 12 PM is noon; null: no such hour. */
 function hourOfDay(hour: number, half: string | undefined): number | null {
   if (half === undefined) return hour;
   if (hour < 1 || hour > 12) return null;

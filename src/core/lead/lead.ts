@@ -2,15 +2,17 @@ import { readInstant } from './instant.ts';
 import type { FieldMapping } from './mapping.ts';
 import { type Cell, type Cells, canonical, storable, type Value } from './value.ts';
 
-/** A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2). */
+/**
+ * A lead as the service sent it: its id and every field of the JSON object, known or not (API reference, section 2).
+ */
 export interface Lead {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Whether a text can be the id of a lead. Ids are UUIDs (API reference, section 2), but any text is taken that can be stored,
- * found by an index and shown: no control characters, no halves of characters, nothing longer than 255 characters.
+ * Whether a text can be a lead's id. The reference says UUID (section 2); any text is accepted that can be stored,
+ * indexed and displayed: no control characters, no lone surrogates, at most 255 characters.
  */
 export function isLeadId(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(text);
@@ -20,8 +22,8 @@ const uuid =
   /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
 
 /**
- * What two spellings of one id share. Programs write UUIDs in capitals, in braces or as a URN; any other id is only itself.
- * Ids are compared by it and never sent so: the service is asked in its own spelling, and a table keeps that of its people.
+ * The comparison key of an id: UUIDs in capitals, in braces or as a URN share one. Never sent: the service gets its own
+ * spelling, and the table keeps what people typed.
  */
 export function idKey(id: string): string {
   return uuid.exec(id)?.[1]?.toLowerCase() ?? id.trim();
@@ -29,7 +31,7 @@ export function idKey(id: string): string {
 
 const uuidBeginning = /^\s*(?:urn:uuid:)?[{(]?([0-9a-f-]{1,36})[)}]?\s*$/i;
 
-/** As `idKey`, of as much of an id as somebody has typed. */
+/** As `idKey`, for the first part of an id. */
 export function idBeginning(typed: string): string {
   return uuidBeginning.exec(typed)?.[1]?.toLowerCase() ?? typed.trim();
 }
@@ -39,7 +41,7 @@ export function isUuid(id: string): boolean {
   return uuid.test(id);
 }
 
-/** The mapped fields of a lead as cells. A field that is null or absent is none; an instant is brought into its one form. */
+/** The mapped fields of a lead as cells: null and absent are empty, instants are canonical. */
 export function leadCells(lead: Lead, fields: readonly FieldMapping[]): Cells {
   return Object.fromEntries(
     fields.map((mapping) => [mapping.field, leadCell(lead.fields[mapping.field], mapping)]),
@@ -51,8 +53,8 @@ function leadCell(json: unknown, mapping: FieldMapping): Cell {
   try {
     text = jsonText(json);
   } catch (error) {
-    // JSON.parse has no bound for this, and JSON.stringify has: that of the stack.
-    if (error instanceof RangeError) return { unreadable: '(lists in lists, too deep to be shown)' };
+    // JSON.stringify is bounded by the stack, JSON.parse is not.
+    if (error instanceof RangeError) return { unreadable: '(lists nested too deeply to show)' };
     throw error;
   }
   if (text === null || mapping.type === 'text') return text;
@@ -66,9 +68,8 @@ function jsonText(json: unknown): Value {
 }
 
 /**
- * The JSON to send for a value, in the type that the lead's field has now: a number stays a number. The reference
- * shows only strings; other types are met in fields that it does not list.
- * Returns undefined when the value cannot be sent in that type (a list, an object, text for a number).
+ * The JSON to send for a value, in the type that the lead's field has now: a number stays a number. Undefined when the
+ * value cannot be sent in that type (a list, an object, text for a number).
  */
 export function fieldJson(value: Value, current: unknown): unknown {
   if (value === null) return null;
@@ -84,15 +85,13 @@ export function fieldJson(value: Value, current: unknown): unknown {
   return value;
 }
 
-/**
- * When a time-ordered UUID (version 7, RFC 9562 section 5.7) was made: epoch ms. Null for any other id.
- */
+/** The creation time in a time-ordered UUID (version 7, RFC 9562 section 5.7), epoch ms. Null for any other id. */
 export function leadIdTime(id: string): number | null {
   const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id);
   return match ? Number.parseInt(`${match[1]}${match[2]}`, 16) : null;
 }
 
-/** The canonical JSON text of a value: what two equal values share. */
+/** The canonical JSON text of a value: equal for equal values. */
 export function canonicalJson(cell: Cell): string {
   return JSON.stringify(typeof cell === 'object' && cell !== null ? [cell.unreadable] : canonical(cell));
 }

@@ -1,21 +1,21 @@
 import type { FieldType } from './value.ts';
 
-/** Which way edits travel. `to-target`: only from lead to row; `to-leads`: only from row to lead. */
+/** Which way edits travel. `to-target`: only lead to row; `to-leads`: only row to lead. */
 export type Direction = 'two-way' | 'to-target' | 'to-leads';
 
-/** One lead field and the column it is kept in. */
+/** A lead field and its column. */
 export interface FieldMapping {
-  /** Name in the Leads service. */
+  /** The field's name in the Leads service. */
   readonly field: string;
-  /** Heading in the target. */
+  /** The heading in the target. */
   readonly column: string;
   readonly type: FieldType;
   readonly direction: Direction;
-  /** Offered as a list in the cells of a new workbook; anything else may still be typed. */
+  /** Offered as a list in the cells of a new workbook; other values may still be typed. */
   readonly values?: readonly string[];
 }
 
-/** The seven fields of the API reference (section 2) less the id, with readable headings. */
+/** The fields of the API reference (section 2) without the id, with readable headings. */
 export const defaultFields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
   { field: 'segment', column: 'Segment', type: 'text', direction: 'two-way' },

@@ -1,2 +1,2 @@
-/** The property by which a person in HubSpot asks for a lead for a company that has none; nothing is mapped to it. */
+/** The HubSpot property by which a person requests a lead for a company that has none. Not mapped to a lead field. */
 export const optInProperty = 'lead_sync';

@@ -1,6 +1,5 @@
 /**
- * Whether a minute of the day (0 to 1439) lies in the quiet hours: `from` does, `to` does not, and `from` may be later
- * than `to` (over midnight).
+ * Whether a minute of the day (0 to 1439) is in the quiet hours: `from` inclusive, `to` exclusive; may span midnight.
  */
 export function isQuiet(
   minute: number,

@@ -1,6 +1,6 @@
 /**
- * What travels with the content of a table: who has written it last, and when. `generation` is the number of the run.
- * Where a mark is written but once, it has neither generation nor nonce.
+ * Travels with a table's content: who wrote it last, and when. `generation` is the run's number; a mark that is written
+ * only once has neither generation nor nonce.
  */
 export interface TableMark {
   readonly keeper: string;
@@ -10,12 +10,12 @@ export interface TableMark {
   readonly nonce?: string | undefined;
 }
 
-/** Compact: programs show and keep 255 characters of a property of a file. */
+/** Compact: programs keep only 255 characters of a file property. */
 export function markText(mark: TableMark): string {
   return JSON.stringify({ v: 1, ...mark });
 }
 
-/** Null for a text that is no mark of ours: whatever somebody has typed there is theirs. */
+/** Null for a text that is not one of our marks: it belongs to somebody else. */
 export function readMark(text: string | null): TableMark | null {
   const found = text === null || text === '' ? null : parsed(text);
   if (typeof found !== 'object' || found === null) return null;

@@ -1,7 +1,7 @@
 /**
- * Tells the rows of a table from what people write below it: a note, a sum, another table. Rows that follow each other
- * without an empty one between are one piece; a piece without any id, below one that has one, is apart from the table. Where
- * rows have had ids before (`hadIds`), the first piece is the table also when people have cleared them all.
+ * Separates the rows of a table from what people write below it: a note, a sum, another table. Consecutive rows without
+ * an empty one between them are one piece. A piece without any id, below one that has an id, is not part of the table.
+ * Where rows had ids before (`hadIds`), the first piece is the table even if people cleared all ids.
  */
 export class TablePieces {
   readonly #hadIds: boolean;
@@ -13,12 +13,12 @@ export class TablePieces {
     this.#hadIds = hadIds;
   }
 
-  /** Whether the row, which has the number that people see, begins a piece. Asked before `see`. */
+  /** Whether this row (1-based, as displayed) begins a piece. Call before `see`. */
   begins(row: number): boolean {
     return row > this.#last + 1;
   }
 
-  /** Whether the piece is known to be of the table by now; what came before in it is then, too. */
+  /** Whether the piece is known to belong to the table by now, including its earlier rows. */
   see(row: number, hasId: boolean): boolean {
     if (this.begins(row)) this.#isOfTable = !this.#hasTable;
     this.#last = row;

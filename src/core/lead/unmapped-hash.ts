@@ -2,7 +2,7 @@ import { shortHash } from './fingerprint.ts';
 import type { Lead } from './lead.ts';
 import type { FieldMapping } from './mapping.ts';
 
-/** A short text that changes when anything changes in the fields of a lead that no column shows; empty ones count as absent. */
+/** A hash of the lead's fields that have no column; empty fields count as absent. */
 export function unmappedHash({ fields }: Lead, mapping: readonly FieldMapping[]): string {
   const mapped = new Set(mapping.map(({ field }) => field));
   const others = Object.entries(fields).filter(

@@ -2,8 +2,8 @@ import type { Cell, Cells, Value } from '../lead/value.ts';
 import type { Rule } from './merge-field.ts';
 
 /**
- * What one action does. The first ten are the contract (docs/architecture.md 8). The others write to neither side: `agree` moves
- * the baseline, `forget` drops a pair that is gone on both sides, `report` only tells.
+ * The first ten are the contract (docs/architecture.md 8). The others write to neither side: `agree` moves the
+ * baseline, `forget` drops a pair that is gone on both sides, `report` only reports.
  */
 export type ActionKind =
   | 'create-row'
@@ -21,13 +21,13 @@ export type ActionKind =
   | 'report';
 
 /**
- * One field of an action. `from` is what the side that will be written shows, `to` what it will show; in a `hold`,
- * `from` is the lead's value and `to` the row's.
+ * One field of an action: `from` is what the written side shows, `to` what it will show. In a `hold`, `from` is the
+ * lead's value and `to` the row's.
  */
 export interface Change {
   readonly from: Cell;
   readonly to: Cell;
-  /** The value both sides last agreed on, when there is one. */
+  /** The baseline, if there is one. */
   readonly base?: Value;
   readonly rule?: Rule;
 }
@@ -38,19 +38,19 @@ export type Changes = Readonly<Record<string, Change>>;
 export interface PlannedAction {
   readonly kind: ActionKind;
   readonly leadId: string | null;
-  /** Where the row stood when it was read. For people; never used to find it. */
+  /** Where the row was when it was read. For messages; never used to find it. */
   readonly row: number | null;
   /**
-   * For a row without id: the fingerprint of its content, by which it is found again. In an `update-lead`: of the row that is
-   * linked to the lead in the same round, with which the baseline moves. Otherwise empty.
+   * The content fingerprint by which a row without id is found again. In an `update-lead`: of the row that is linked in
+   * the same round; the baseline moves with that link. Otherwise empty.
    */
   readonly rowKey: string;
   readonly changes: Changes;
   /** What the written side must still show just before the write. */
   readonly expect: Cells;
-  /** A stable code of why. */
+  /** The stable code of why. */
   readonly reason: string;
-  /** A sentence for people; only where the reason code needs one. */
+  /** For people; only where the reason code needs a sentence. */
   readonly message?: string;
 }
 
@@ -64,5 +64,5 @@ export const rowKinds: readonly ActionKind[] = [
   'remove-row',
 ];
 
-/** Kinds that are no part of the plan that is shown. */
+/** Not part of the displayed plan. */
 export const silentKinds: readonly ActionKind[] = ['agree', 'forget', 'report'];

@@ -2,55 +2,53 @@ import { counted } from '../lead/counted.ts';
 import type { ActionKind } from './action.ts';
 import type { MarkVerdict } from './table-mark.ts';
 
-/** A limit as `10` (rows) or `10%` (of the known pairs). */
+/** A limit: `10` (rows) or `10%` (of the known pairs). */
 export interface Limit {
   readonly amount: number;
   readonly percent: boolean;
 }
 
-/** What the guard looks at: the plan in numbers. */
+/** The plan in numbers. */
 export interface PlanCounts {
-  /** Pairs that were in step before this run. */
+  /** Pairs with a baseline before this run. */
   readonly knownPairs: number;
   readonly leads: number;
-  /** The service that the baselines come from, when this run asks another one. */
+  /** The service the baselines belong to, when this run reads another one. */
   readonly otherService: string | null;
   readonly byKind: Readonly<Partial<Record<ActionKind, number>>>;
   /** Known pairs whose row is gone and would be written again. */
   readonly rewritten: number;
-  /** Null: the place that was kept in step so far, or one that was before. */
+  /** Null: the current place of this connection, or an earlier one. */
   readonly otherPlace: OtherPlace | null;
-  /** Rows that the target shows. */
   readonly rows: number;
-  /** For each field: known pairs in which the plan changes it. */
+  /** By field: known pairs in which the plan changes it. */
   readonly byField: Readonly<Record<string, number>>;
-  /** For each field that would be emptied in leads: in how many, and in how many pairs it has a value. */
+  /** By field: leads in which it would be emptied, and pairs in which it has a value. */
   readonly emptied: Readonly<Record<string, { readonly emptied: number; readonly filled: number }>>;
-  /** Known pairs whose row is a stranger; see `ShuffledRows`. */
+  /** Known pairs whose row shows another record; see `ShuffledRows`. */
   readonly strangers: number;
-  /** Fields whose values were only dealt out anew among rows that changed in them, and in how many. */
+  /** By field: rows whose values only changed places among each other. */
   readonly permuted: Readonly<Record<string, number>>;
-  /** Rows that came by ids that nobody knows, of which as many known pairs have lost their row in the same scan. */
+  /** Unknown ids that appeared, at most as many as known pairs that lost their row in the same scan. */
   readonly idsUnknown: number;
-  /** What the mark in the table says. */
   readonly mark: MarkVerdict;
 }
 
-/** A place that is not known to be the one that was kept in step. */
+/** A place that this connection did not keep in step before. */
 export interface OtherPlace {
-  /** As people call them: this one, and the one that was. */
+  /** Display names: this place, and the one before. */
   readonly here: string;
   readonly before: string;
-  /** Of a place to which the other one was moved, as it seems: pairs that were in step there, and rows that show it here. */
+  /** For a place the other one seems to have moved to: pairs in step there, and rows that show the same here. */
   readonly known: number;
   readonly recognised: number;
-  /** Of one that was never seen: rows that would become leads, and rows that differ from their leads. */
+  /** For a place never seen: rows that would become leads, and rows that differ from their leads. */
   readonly newLeads: number;
   readonly differing: number;
 }
 
 export interface Refusal {
-  /** What `--allow` takes to override it. */
+  /** The value for `--allow` that overrides it. */
   readonly code: string;
   readonly message: string;
 }
@@ -70,15 +68,15 @@ export const guardCodes = [
 ] as const;
 type GuardCode = (typeof guardCodes)[number];
 
-/** Below this many records no share of the whole means anything: five leads may well all change in one day. */
+/** Below this many records a percentage means nothing: five leads may well all change in one day. */
 const smallNumber = 10;
 
-/** A person mistypes an id or two; from here on a quarter of a small table is no accident of one cell. */
+/** One or two ids are typing mistakes; from here on a quarter of a small table is not. */
 const fewIds = 3;
 
 /**
- * Looks at the plan as a whole before anything is written (docs/architecture.md 6). Pure. Returns what it refuses and why; an empty
- * list lets the plan pass. `allow` names the refusals that a person has overridden for this run.
+ * Checks the whole plan before anything is written (docs/architecture.md 6). Pure. Returns the refusals; an empty list
+ * passes. `allow`: codes that a person overrode for this run.
  */
 export function guard(
   counts: PlanCounts,
@@ -96,7 +94,7 @@ export function guard(
   if (counts.rows === 0 && knownPairs >= fewIds) {
     refuse(
       'target-gone',
-      `there is no row in the target any more, but ${knownPairs} were in step: nothing was written. Put them back; to have them written anew allow it`,
+      `the target has no rows, but ${knownPairs} were in step: nothing was written. Put the rows back, or allow this to write them again`,
     );
   }
 
@@ -104,7 +102,7 @@ export function guard(
   if (counts.otherService !== null) {
     refuse(
       'other-service',
-      `what is remembered of ${knownPairs} leads comes from ${counts.otherService}, but this run asks another service. Use another DATA_DIR and another table for it, unless it is the same service at a new address`,
+      `the baselines of ${knownPairs} leads belong to ${counts.otherService}, but this run reads another service. Give it its own DATA_DIR and its own table, unless it is the same service at a new address`,
     );
   }
   if (counts.leads === 0) {
@@ -125,7 +123,7 @@ export function guard(
     const why =
       rewritten === 0
         ? ''
-        : `; ${counted(rewritten, 'of them is a row that is', 'of them are rows that are')} gone and would be written again: is the table cut off or an older copy, or did they lose their ids?`;
+        : `; ${counted(rewritten, 'is a missing row', 'are missing rows')} that would be written again: is the table truncated or an older copy, or were ids removed?`;
     refuse(
       'max-changes',
       `${counted(changes, 'change')} for ${counted(knownPairs, 'known pair')}; the limit is ${maxChanges}${why}`,
@@ -135,7 +133,7 @@ export function guard(
     if (changed >= knownPairs && knownPairs >= smallNumber) {
       refuse(
         'whole-field',
-        `every known pair would change in ${field}: a column that was cleared or filled down?`,
+        `every known pair would change in ${field}: was the column cleared or filled down?`,
       );
     }
   }
@@ -144,7 +142,7 @@ export function guard(
     if (emptied >= filled && emptied >= smallNumber && !isWhole) {
       refuse(
         'whole-field',
-        `all ${filled} leads that have something in ${field} would be emptied: a column that was cleared, or made anew?`,
+        `${field} would be emptied in all ${filled} leads that have a value: was the column cleared or recreated?`,
       );
     }
   }
@@ -152,14 +150,14 @@ export function guard(
   if (areStrangers) {
     refuse(
       'rows-shuffled',
-      `${counts.strangers} rows show other values than before in every column at once: was part of the table sorted, so that ids stand beside the values of other leads? Undo the sorting in the table`,
+      `${counts.strangers} rows changed in every column at once: was part of the table sorted, leaving ids beside the values of other leads? Undo the sorting in the table`,
     );
   }
   for (const [field, rows] of Object.entries(counts.permuted)) {
     if (!areStrangers && rows >= smallNumber) {
       refuse(
         'rows-shuffled',
-        `${rows} rows show another value in ${field}, and all of these are values that the others of them had before: was part of the table sorted? Undo the sorting in the table`,
+        `${rows} rows only exchanged their values in ${field} among each other: was part of the table sorted? Undo the sorting in the table`,
       );
     }
   }
@@ -170,47 +168,47 @@ export function guard(
   ) {
     refuse(
       'ids-unknown',
-      `${idsUnknown} rows have ids that nobody knows, and as many of ${knownPairs} known rows are gone since the last sync: was the id column changed? Put the ids back in the table; a row whose id is emptied gets it again where it shows what its lead shows`,
+      `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
     );
   }
   return refusals;
 }
 
-/** So many rows that show what is remembered are proof enough that a place is the same. */
+/** This many rows that match their baselines prove that a place is the same. */
 const enoughRecognised = 20;
 
-/** Null: nothing speaks against it. */
+/** Null: no objection. */
 function describeOther({ here, before, known, recognised, newLeads, differing }: OtherPlace): string | null {
-  const take = `If ${here} is to be kept in step from now on as a table of its own, allow it`;
+  const take = `To sync ${here} as a new table, allow it`;
   if (known > 0) {
     if (recognised >= Math.min(enoughRecognised, known * 0.8)) return null;
-    return `${before} is not there any more, but ${here} does not show what was in step there: only ${recognised} of ${known} rows do. ${take}`;
+    return `${before} is gone, and ${here} does not look like it: only ${recognised} of ${known} rows match. ${take}`;
   }
   if (newLeads + differing === 0) return null;
-  return `${here} is another place than ${before}, which was kept in step so far: ${newLeads} of its rows would become leads, ${differing} differ from their leads. ${take}; else set the target back`;
+  return `${here} is not ${before}, which this connection synced so far: ${newLeads} of its rows would become leads, ${differing} differ from their leads. ${take}. Otherwise change the target back`;
 }
 
 function explainMark(verdict: Extract<MarkVerdict, { readonly by: string }>, known: number): string {
   const { kind, by } = verdict;
-  const allowed = `Once it is allowed, the ${known} known pairs are compared as at first sight, and what differs is held`;
+  const allowed = `Once allowed, the ${known} known pairs are compared without baselines, and differences are held`;
   if ('backedUpAt' in verdict)
-    return `the state came out of a backup of ${verdict.backedUpAt.toISOString()}, and what both sides agreed on since is not known: what looks like an edit may be an older value. ${allowed}`;
+    return `the state was restored from a backup of ${verdict.backedUpAt.toISOString()} and lacks every baseline since: what looks like an edit may be an older value. ${allowed}`;
   switch (kind) {
     case 'older-state':
-      return `the table was written by a newer or another copy of this state (its mark is not known here): was the state restored from a backup, or does a copy of it, for tests perhaps, sync the same table? Give the copy another table, and a database of its own. ${allowed}`;
+      return `a newer or another copy of this state wrote the table (its mark is unknown here): was the state restored from a backup, or does a copy, perhaps for tests, sync the same table? Give the copy its own table and its own database. ${allowed}`;
     case 'other-keeper':
-      return `another leadsync has written into this table since the last sync from here (its connection ${by}): two that keep one table undo each other's work. Stop the other one, or give one of them another table. ${allowed}`;
+      return `another leadsync wrote to this table since the last sync (its connection: ${by}): two that sync one table undo each other's work. Stop the other one, or give one of them another table. ${allowed}`;
     default:
-      return `the table is a copy of what the connection ${by} has written elsewhere. Put back the table that belongs here, or set the right one as the target. ${allowed}`;
+      return `the table is a copy of one that the connection ${by} writes elsewhere. Put the right table back, or set the right target. ${allowed}`;
   }
 }
 
-/** A number of rows is what the user typed; a share always lets `few` pass. */
+/** A number is taken as typed; a percentage always lets `few` pass. */
 function allowed(limit: Limit, known: number, few: number): number {
   return limit.percent ? Math.max(few, Math.floor((known * limit.amount) / 100)) : limit.amount;
 }
 
-/** Deletes that no share forbids: one or two a day are ordinary in a small team, most of its leads are not. */
+/** Deletes that always pass: one or two a day are ordinary in a small team. */
 function fewDeletes(known: number): number {
   return Math.min(smallNumber, Math.max(1, Math.floor(known / 4)));
 }

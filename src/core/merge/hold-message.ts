@@ -2,12 +2,12 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cell, isUnreadable, showCell } from '../lead/value.ts';
 import type { HoldCode } from './merge-field.ts';
 
-/** What an undo took away does not come back by itself; as it is told. */
+/** Why an undone lead or row is not created again. */
 export const undoneMessages = {
   'row.undone':
-    'an undo took away the lead that was made of this row, so none is made of it again. Change the row to have one made, or choose it: leadsync conflicts names the id for leadsync resolve ID --use target',
+    'an undo deleted the lead created from this row, so no lead is created again. Change the row, or decide for it: leadsync conflicts shows the id for leadsync resolve ID --use target',
   'lead.undone':
-    'an undo took away the row of this lead, so none is written again. Change the lead to have one written, or choose it: leadsync conflicts names the id for leadsync resolve ID --use lead',
+    'an undo removed the row of this lead, so no row is written again. Change the lead, or decide for it: leadsync conflicts shows the id for leadsync resolve ID --use lead',
 } as const;
 
 /** Why a field is held, as a sentence. */
@@ -22,35 +22,35 @@ export function holdMessage(
     case 'conflict.both-edited':
       return `${field} was edited on both sides: ${both}. Both were kept`;
     case 'conflict.first-sight':
-      return `${field} differs and was never in step: ${both}. Both were kept`;
+      return `${field} differs and has no baseline: ${both}. Both were kept`;
     case 'row.unreadable':
       return `${field} cannot be read in the row: ${unreadableAdvice(row, type)}; the lead keeps ${showCell(lead)}`;
     case 'lead.unreadable':
       return `${field} cannot be read in the lead: ${showCell(lead)}. The row keeps ${showCell(row)}`;
     case 'row.company-name-empty':
-      return `${field} was emptied in the row; a lead without a name is not sent. The lead keeps ${showCell(lead)}`;
+      return `${field} was emptied in the row; leads without a name are not sent. The lead keeps ${showCell(lead)}`;
     case 'lead.field-refused':
-      return `the service does not take this value of ${field}: ${both}. It is not sent again until it changes`;
+      return `the service refused this value of ${field}: ${both}. It is not sent again until it changes`;
     case 'row.put-back':
-      return `${field} shows in the row again what it showed before: ${both}. Was it put back, or is the table an older copy? Both were kept`;
+      return `${field} shows an earlier value in the row: ${both}. Was it put back on purpose, or is the table an older copy? Both were kept`;
     case 'lead.put-back':
-      return `${field} shows in the lead again what it showed before: ${both}. Was it put back, or was the service put back to an earlier state? Both were kept`;
+      return `${field} shows an earlier value in the lead: ${both}. Was it put back on purpose, or was the service restored to an earlier state? Both were kept`;
   }
 }
 
 function unreadableAdvice(row: Cell, type: FieldMapping['type']): string {
   switch (isUnreadable(row) ? row.why : undefined) {
     case 'formula':
-      return `${showCell(row)} is a formula, which is not carried over. Type the value in its place`;
+      return `${showCell(row)} is a formula, and formulas are not synced. Type the value instead`;
     case 'error':
-      return `the cell shows the error ${showCell(row)}. Mend it, or type the value in its place`;
+      return `the cell shows the error ${showCell(row)}. Fix it, or type the value instead`;
     case 'merged':
       return `the cell is covered by merged cells (${showCell(row)}). Unmerge them`;
     case 'shifted':
-      return `the row has ${showCell(row)}, so a cell may stand in the wrong column. Put a text that has the separator in it in quotes, or give the further column a heading`;
+      return `the row has ${showCell(row)}, so a value may be in the wrong column. Quote values that contain the separator, or give the extra column a heading`;
     case undefined:
       return type === 'instant'
         ? `${showCell(row)}. Type a date such as 2026-11-21 09:30`
-        : `${showCell(row)} is no text. Type it as text`;
+        : `${showCell(row)} is not text. Type it as text`;
   }
 }

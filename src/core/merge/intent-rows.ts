@@ -3,13 +3,13 @@ import { cellKey, filled } from './likeness.ts';
 import type { Intent } from './settle.ts';
 import { atOnce, type Steps } from './steps.ts';
 
-/** Rows that may be the one an intent was made of. `certain`: there is one, and it can be no other intent's. */
+/** Rows an intent may have been created from. `certain`: the only one, and no other intent's. */
 export interface IntentRows<Row> {
   readonly rows: readonly Row[];
   readonly certain: boolean;
 }
 
-/** As `intentRowsInSteps`, at one go. */
+/** As `intentRowsInSteps`, without yielding. */
 export function findIntentRows<Row extends { readonly rowKey: string; readonly cells: Cells }>(
   intents: readonly Intent[],
   rows: readonly Row[],
@@ -18,9 +18,9 @@ export function findIntentRows<Row extends { readonly rowKey: string; readonly c
 }
 
 /**
- * Finds the rows without id that unfinished creates were made of. First each intent gets a row that shows exactly what
- * it showed then. The others, whose row was edited or removed while the lead was being made, get those of the rows
- * left that share the most of their filled cells, and at least half of them. Yields between two intents.
+ * Finds the rows without id that unfinished creates came from: first, rows that show exactly what was sent; then, for
+ * rows edited or removed meanwhile, the remaining rows that share the most filled cells, and at least half. Yields
+ * between two intents.
  */
 export function* intentRowsInSteps<Row extends { readonly rowKey: string; readonly cells: Cells }>(
   intents: readonly Intent[],
@@ -55,12 +55,12 @@ export function* intentRowsInSteps<Row extends { readonly rowKey: string; readon
   return found;
 }
 
-/** Finds the rows that share the most cells with a record, with a look at few of them. */
+/** Finds the rows that share the most cells with a record, by an index. */
 class Likeness<Row extends { readonly cells: Cells }> {
   readonly #rows: readonly Row[];
-  /** By field and value: where the rows stand that show it. */
+  /** By field and value: indexes of the rows that show it. */
   readonly #places = new Map<string, number[]>();
-  /** Records that are the same get the same list. */
+  /** Cached per content. */
   readonly #known = new Map<string, readonly Row[]>();
 
   constructor(rows: readonly Row[]) {
@@ -74,7 +74,7 @@ class Likeness<Row extends { readonly cells: Cells }> {
     }
   }
 
-  /** In the order of the rows; none when the most is less than half of the record's filled cells. */
+  /** In row order; none when the most is less than half of the record's filled cells. */
   most(record: Cells): readonly Row[] {
     const cells = filled(record);
     const key = JSON.stringify(cells.map(keyOf).toSorted());
@@ -90,7 +90,7 @@ class Likeness<Row extends { readonly cells: Cells }> {
     const shared = new Map<number, number>();
     let most = Math.max(1, cells.length / 2);
     for (const [looked, places] of rarestFirst.entries()) {
-      // A row that was not met so far shares at most the cells that are left.
+      // A row not met so far shares at most the remaining cells.
       if (cells.length - looked < most) break;
       for (const place of places) {
         if (shared.has(place)) continue;

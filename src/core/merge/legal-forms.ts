@@ -1,6 +1,6 @@
 /**
- * Legal forms of companies as they are written at the ends of names, each line one form with its spellings, in the
- * normal form of texts (no case, no accents, no dots). Those of several words stand as such.
+ * Legal forms at the ends of company names: each line is one form with its spellings, in normal form (no case, accents
+ * or dots). Forms of several words stay as they are.
  */
 const spellings = `
 gmbh|gesellschaft mit beschrankter haftung|mbh
@@ -97,12 +97,12 @@ sti|ltd sti
 주식회사
 `;
 
-/** They stand before the name as well. */
+/** Also written before the name. */
 const leading = new Set(
   'ооо|оао|зао|пао|ао|ип|тоо|тов|pt|uab|sia|ou|株式会社|有限会社|合同会社|주식회사'.split('|'),
 );
 
-/** They are no part of a name wherever they stand in it. */
+/** Never part of a name, wherever they appear. */
 const anywhere = new Set(
   'gmbh|ggmbh|kgaa|ohg|gbr|sarl|sas|srl|bv|sro|spzoo|ltd|llc|inc|plc|llp|pty|kft|oyj|aps|doo'.split('|'),
 );
@@ -127,17 +127,17 @@ const byFirstWord = Map.groupBy(
   ({ words }) => words[0],
 );
 
-/** Legal forms that are written without a space before or after the name. */
+/** Legal forms written without a space before or after the name. */
 const unspaced = /株式会社|有限会社|合同会社|股份有限公司|有限责任公司|有限公司|\(株\)|주식회사/gu;
 
-/** A text in which legal forms of unspaced scripts stand as words of their own. */
+/** Puts spaces around legal forms of unspaced scripts. */
 export function spaceLegalForms(text: string): string {
   return text.replaceAll(unspaced, (form) => ` ${form.replaceAll(/[()]/g, '')} `);
 }
 
 /**
- * The words of a company's name without its legal forms, and these by their names. A name that is nothing else keeps its
- * last word.
+ * The words of a company name without its legal forms, and those forms by name. A name that consists of nothing else
+ * keeps its last word.
  */
 export function withoutLegalForms(words: readonly string[]): {
   readonly words: readonly string[];

@@ -9,40 +9,40 @@ import {
   type Values,
 } from '../lead/value.ts';
 
-/** A lead that no run has seen before. */
+/** A lead first seen in this run. */
 export interface UnknownLead {
   readonly id: string;
   readonly cells: Cells;
 }
 
-/** The same, with what is asked of it again and again. */
+/** An `UnknownLead` with what repeated comparisons need. */
 export interface NewLead extends UnknownLead {
-  /** Epoch ms; null: its id does not tell. */
+  /** Epoch ms; null: the id has no time. */
   readonly madeAt: number | null;
-  /** Its place in the order of the ids. */
+  /** Index in id order. */
   readonly place: number;
-  /** What its fields are compared by when the spelling does not count; null: cannot be read. */
+  /** What its fields are compared by when spelling does not count; null: unreadable. */
   readonly folded: (field: string) => string | null;
-  /** It was found to be some create's. */
+  /** Already assigned to a create. */
   given: boolean;
-  /** A person is asked about it. */
+  /** Offered to a person. */
   offered: boolean;
 }
 
-/** What one or more creates sent. */
+/** The content of one or more creates. */
 export interface Sent {
   readonly content: Values;
   readonly filled: readonly (readonly [string, Cell])[];
 }
 
-/** Which leads may have been made of what was sent; each list in the order of the ids. */
+/** Which leads may come from which content; each list in id order. */
 export interface Matches<S extends Sent> {
   readonly leadsOf: ReadonlyMap<S, readonly NewLead[]>;
-  /** Leads of which the same may have been sent share a list. */
+  /** Leads with the same possible content share a list. */
   readonly sentOf: ReadonlyMap<NewLead, readonly S[]>;
 }
 
-/** Leads in the order of their ids. */
+/** In id order. */
 export function newLeads(unknown: readonly UnknownLead[]): readonly NewLead[] {
   const sorted = unknown.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   return sorted.map(({ id, cells }, place) => {
@@ -63,24 +63,24 @@ export function newLeads(unknown: readonly UnknownLead[]): readonly NewLead[] {
   });
 }
 
-/** Fields that hold something. */
+/** The fields that are not empty. */
 export function filled(cells: Cells): readonly (readonly [string, Cell])[] {
   return Object.entries(cells).filter(([, cell]) => !sameCell(cell, null));
 }
 
-/** A text that is the same for two cells exactly when they mean the same. */
+/** A text that two cells share exactly when they mean the same. */
 export function cellKey(cell: Cell): string {
   if (isUnreadable(cell)) return `?${cell.unreadable}`;
   const value = canonical(cell);
   return value === null ? '' : `=${value}`;
 }
 
-/** Cells of some fields as one text, which is the same exactly when all of them mean the same. */
+/** As `cellKey`, for several fields. */
 export function cellsKey(fields: readonly string[], cells: Cells): string {
   return JSON.stringify(fields.map((field) => cellKey(cells[field] ?? null)));
 }
 
-/** Leads that show all that was sent, as it was sent. */
+/** Leads that show all that was sent, exactly. */
 export function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly NewLead[]): Matches<S> {
   const fieldsOf = ({ content }: Sent): readonly string[] => Object.keys(content).toSorted();
   return byFields(
@@ -94,9 +94,9 @@ export function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly
 }
 
 /**
- * Leads that a service may have made of what was sent: the name is alike (for leads without one: every field),
- * and so are at least two thirds of the fields. Text is alike that differs in case or spaces or was cut off; an instant that
- * lost its fraction of a second is.
+ * Leads that a service may have made of what was sent: the name is alike (without a name: every field), and at least
+ * two thirds of the fields are. Text is alike when it differs in case or spaces or was truncated, an instant when it
+ * lost its fraction of a second.
  */
 export function roughMatches<S extends Sent>(
   sent: readonly S[],
@@ -120,7 +120,7 @@ export function roughMatches<S extends Sent>(
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
 
-/** Leads that show at least so many of the fields that were sent, though perhaps in another spelling. */
+/** Leads that show at least this many of the sent fields, in any spelling. */
 function thatShow(sent: Sent, leads: readonly NewLead[], least: number): readonly NewLead[] {
   const fields = sent.filled.map(([field, cell]) => ({ field, whole: foldedCell(cell) }));
   return leads.filter(
@@ -128,7 +128,7 @@ function thatShow(sent: Sent, leads: readonly NewLead[], least: number): readonl
   );
 }
 
-/** Finds leads by a name that is alike, without a look at the others. */
+/** An index of leads by similar names. */
 export class Names {
   readonly #leads = new Map<string, NewLead[]>();
   readonly #lengths: readonly number[];
@@ -141,7 +141,7 @@ export class Names {
     this.#lengths = [...new Set([...this.#leads.keys()].map((name) => name.length))];
   }
 
-  /** In the order of the ids. */
+  /** In id order. */
   alike({ content }: Sent): readonly NewLead[] {
     const whole = foldedCell(content[nameField] ?? null);
     if (whole === null) return [];
@@ -154,7 +154,7 @@ export class Names {
 
 const nameField = 'companyName';
 
-/** A text that was cut off is recognised when so many characters are left; an instant to the second has 19. */
+/** A truncated text is recognised from this length on; an instant to the second has 19. */
 const shortestCut = 8;
 
 function isAlike(whole: string | null, part: string | null): boolean {
@@ -166,12 +166,12 @@ function foldedCell(cell: Cell): string | null {
   return isUnreadable(cell) ? null : folded(cell);
 }
 
-/** What texts have in common that are alike. */
+/** A prefix shared by all texts that are alike. */
 function beginnings(fields: readonly string[], text: (field: string) => string | null): string {
   return JSON.stringify(fields.map((field) => text(field)?.slice(0, shortestCut) ?? null));
 }
 
-/** What is chosen among those alone that have the same key, by the fields that were sent. */
+/** Compares only candidates that share a key of the sent fields. */
 function byFields<S extends Sent>(
   sent: readonly S[],
   leads: readonly NewLead[],

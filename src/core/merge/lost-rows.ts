@@ -2,60 +2,58 @@ import { fingerprint } from '../lead/fingerprint.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, folded, isUnreadable, sameCell, type Values } from '../lead/value.ts';
 
-/** A row that no lead is known to have: without an id, with one that nobody knows or another row has, or an unreadable one. */
+/** A row that belongs to no known lead: its id is missing, unknown, a duplicate or unreadable. */
 export interface Stray {
   readonly row: number;
-  /** What stands in its id cell; null: nothing that can be read. */
+  /** The content of its id cell; null: nothing readable. */
   readonly leadId: string | null;
   readonly isUnreadable: boolean;
-  /** No id can be written into its id cell. */
+  /** Its id cell cannot be written. */
   readonly isClosed: boolean;
   readonly cells: Cells;
-  /** The fingerprint of its cells. */
   readonly rowKey: string;
 }
 
-/** A known lead whose row the scan did not show, or shows with other values. */
+/** A known lead whose row the scan did not show, or showed with other values. */
 export interface LostLead {
   readonly leadId: string;
   readonly base: Values;
-  /** As the scan shows it, else as in the baseline. */
+  /** From the scan, else the baseline. */
   readonly lead: Cells;
-  /** The baseline, and what is held of its row. Null or absent: nothing is. */
+  /** The baseline, and the held values of its row, if any. */
   readonly row?: Cells | null;
-  /** The scan shows the lead. */
   readonly isListed: boolean;
-  /** Its row was there in the scan before. */
+  /** Its row was in the previous scan. */
   readonly isFresh: boolean;
-  /** Where its row stood last. */
+  /** Where its row was last. */
   readonly place: number | null;
-  /** The row that carries its id, and shows another name than the baseline. Absent: there is none. */
+  /** The row with its id that shows another name than the baseline, if any. */
   readonly shown?: { readonly row: number; readonly rowKey: string };
 }
 
-/** Which rows are the ones that leads have lost. Rows by their number. */
+/** Which rows belong to leads that lost theirs. Rows by number. */
 export interface LostRows {
-  /** Rows that are certainly a lead's: they are to get its id back. */
+  /** Rows that certainly belong to a lead: they get its id back. */
   readonly links: ReadonlyMap<number, string>;
-  /** Rows that may be those of some leads, the likeliest first. */
+  /** Rows that may belong to leads, the likeliest first. */
   readonly mayBe: ReadonlyMap<number, readonly string[]>;
-  /** Rows with an id that show what another lead had: ids and rows were moved against each other. */
+  /** Rows with an id that show another lead's content: ids and rows were shifted against each other. */
   readonly moved: ReadonlyMap<number, readonly string[]>;
-  /** Leads whose rows are not gone, or not certainly. */
+  /** Leads whose rows are not certainly gone. */
   readonly leadIds: ReadonlySet<string>;
-  /** A row with an unreadable id may be any lead's: of none can it be told that its row is gone. */
+  /** A row with an unreadable id may be any lead's: no row can be called gone. */
   readonly isAnyones: boolean;
 }
 
-/** Rows and leads of one name that are compared one by one; of more, each may be each other's. */
+/** Beyond this many rows and leads of one name, each may be each other's: comparing all would be quadratic. */
 const mostCompared = 1_000;
 
-/** What two records share that show the same, or have the same name. */
+/** Keys that two records share when they show the same or have the same name. */
 export function contentMarks(cells: Cells, fields: readonly FieldMapping[]): readonly string[] {
   return [`=${fingerprint(cells, fields)}`, ...nameMark(cells)];
 }
 
-/** What rows and leads are compared by, as short texts: all that they show, their name, their place. */
+/** Keys for comparing rows and leads: full content, name, position. */
 export function strayMarks({ rowKey, cells, row }: Stray): readonly string[] {
   return [`=${rowKey}`, ...nameMark(cells), `@${row}`];
 }
@@ -72,15 +70,15 @@ export function lostMarks(
   ];
 }
 
-/** What the row of a lead may have shown before anybody edited it today. */
+/** What the lead's row may have shown before today's edits. */
 function recordsOf({ base, lead, row }: LostLead): readonly Cells[] {
   return row ? [base, lead, row] : [base, lead];
 }
 
 /**
- * Finds the rows of leads that were lost: ids that were cleared, written over, filled down or moved by a cell. A row without
- * id that shows all that one lead shows, and no other does, is its row. One that has its name or shows most of it may be. Pure; takes no longer than the rows and leads are many.
- * `readable`: those of the fields that have a column.
+ * Finds the rows of leads whose ids were cleared, overwritten, filled down or shifted by a cell. A row without id that
+ * alone shows all that one lead shows is its row; one with its name or most of its content may be. Pure; linear in rows
+ * and leads. `readable`: the fields that have a column.
  */
 export function findLostRows(
   strays: readonly Stray[],
@@ -114,7 +112,7 @@ export function findLostRows(
       if (isCertain) told.add(row);
       if (isCertain && leadId === null && !isClosed && only.isListed && only.shown === undefined)
         links.set(row, only.leadId);
-      // The same list for all rows alike: they may be many.
+      // One shared list: there may be many rows.
       else mayBe.set(row, ids);
     }
   }
@@ -158,8 +156,8 @@ export function findLostRows(
 }
 
 /**
- * Whether a row may be the one that a lead lost in this very scan: it has its name, whatever else was edited; or it shows at
- * least half of what is filled in the lead or in it, which is two fields, or one where it stands in the lead's place.
+ * Whether a row may be the one a lead lost in this scan: it has the lead's name; or it shares at least half of the
+ * filled fields, two of them, or one at the lead's old position.
  */
 function isMuchAlike({ cells, row }: Stray, lost: LostLead, fields: readonly FieldMapping[]): boolean {
   const shown = fields.filter(({ field }) => field in cells);
@@ -178,7 +176,7 @@ function nameMark({ companyName = null }: Cells): readonly string[] {
   return name === '' ? [] : [`#${name}`];
 }
 
-/** What a row that nobody edited has for a key. */
+/** Content keys of an unedited row. */
 function contentKeys(
   lost: LostLead,
   fields: readonly FieldMapping[],

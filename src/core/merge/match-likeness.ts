@@ -3,29 +3,29 @@ import type { Cell, Cells } from '../lead/value.ts';
 import { isUnreadable } from '../lead/value.ts';
 import { type NormalForm, normalForm, skeletonOf, soundOf } from './normal-form.ts';
 
-/** What a record is recognised by: the fields of `matchBy` in their order, the first of which names it. Null: empty. */
+/** What a record is recognised by: the fields of `matchBy` in order; the first is its name. Null: empty. */
 export type MatchForms = readonly (NormalForm | null)[];
 
-/** How telling a word is in a field: 1 for one that hardly any record has, near 0 for one that all have. */
+/** How telling a word is in a field: near 1 when rare, near 0 when all records have it. */
 export type Rarity = (field: number, word: string) => number;
 
-/** How one field of two records compares, in its normal form. */
+/** How one field of two records compares in normal form. */
 type FieldLikeness = 'same' | 'alike' | 'differs' | 'empty';
 
 export interface Likeness {
   /** 0 to 1. */
   readonly score: number;
   readonly fields: readonly FieldLikeness[];
-  /** The first field is the same in its normal form. */
+  /** The first field is the same in normal form. */
   readonly isNamesake: boolean;
-  /** Every field is, or is empty in both, and no legal form speaks against it. */
+  /** Every field is the same, or empty in both, and the legal forms do not contradict. */
   readonly isExact: boolean;
 }
 
-/** From here on two records may be one. */
+/** From here on two records may be the same. */
 export const leastScore = 0.8;
 
-/** Null: nothing in the field that names it, so it is compared with none. */
+/** Null: the name is empty, so the record is compared with none. */
 export function matchForms(cells: Cells, matchBy: readonly string[]): MatchForms | null {
   const forms = matchBy.map((field) => formOf(cells[field] ?? null, field === 'companyName'));
   return (forms[0] ?? null) === null ? null : forms;
@@ -37,7 +37,7 @@ function formOf(cell: Cell, isCompany: boolean): NormalForm | null {
   return form.key === '' ? null : form;
 }
 
-/** How alike two records are, by what they are recognised by. Symmetric. */
+/** How alike two records are. Symmetric. */
 export function likeness(a: MatchForms, b: MatchForms, rarity: Rarity): Likeness {
   const fields: FieldLikeness[] = [];
   let [named, agreed, against, asked] = [0, 0, 0, 0];
@@ -75,15 +75,15 @@ export function likeness(a: MatchForms, b: MatchForms, rarity: Rarity): Likeness
   return { score: Math.min(1, score), fields, isNamesake: fields[0] === 'same', isExact };
 }
 
-/** From here on a field is called alike. */
+/** From here on a field counts as alike. */
 const leastAlike = 0.7;
 
-/** What the fields that confirm a name count for, what one that is another takes away, and another legal form. */
+/** Weights: a field that confirms the name, one that contradicts it, another legal form. */
 const confirming = 0.1;
 const contradicting = 0.2;
 const otherForm = 0.06;
 
-/** Whether a field that both have is another one in its normal form. */
+/** Whether a field that both have differs in normal form. */
 export function contradicts(a: MatchForms, b: MatchForms): boolean {
   return a.some((one, nth) => {
     const other = b[nth] ?? null;
@@ -91,7 +91,7 @@ export function contradicts(a: MatchForms, b: MatchForms): boolean {
   });
 }
 
-/** Of what names two records: as it is, and without what their other fields say as well, such as the city at its end. */
+/** Compares names as they are, and without words that their other fields repeat, such as a city at the end. */
 function nameLikeness(a: MatchForms, b: MatchForms, rarity: (word: string) => number): number {
   const said = new Set([...a.slice(1), ...b.slice(1)].flatMap((form) => form?.words ?? []));
   const [one, other] = [a[0]?.words ?? [], b[0]?.words ?? []];
@@ -101,7 +101,7 @@ function nameLikeness(a: MatchForms, b: MatchForms, rarity: (word: string) => nu
   return Math.max(whole, textLikeness(ownOne, ownOther, rarity) - 0.02);
 }
 
-/** A text that is nothing else stays as it is. */
+/** Keeps a text that would otherwise be empty. */
 function without(words: readonly string[], said: ReadonlySet<string>): readonly string[] {
   const own = words.filter((word) => !said.has(word));
   return own.length === 0 ? words : own;
@@ -114,13 +114,13 @@ function textLikeness(a: readonly string[], b: readonly string[], rarity: (word:
 
 function formLikeness(a: NormalForm, b: NormalForm, rarity: (word: string) => number): number {
   if (a.key === b.key) return 1;
-  // Frankfurt is Frankfurt am Main.
+  // "Frankfurt" matches "Frankfurt am Main".
   const [few, many] = a.words.length < b.words.length ? [a, b] : [b, a];
   const isPart = few.words[0] === many.words[0] && few.words.every((word) => many.words.includes(word));
   return Math.max(textLikeness(a.words, b.words, rarity), isPart ? 0.9 : 0);
 }
 
-/** Of two texts without spaces, which may be set otherwise. */
+/** For texts that may be spaced differently. */
 function wholeLikeness(a: string, b: string): number {
   if (digitsOf(a) !== digitsOf(b)) return 0;
   const most = Math.max(a.length, b.length);
@@ -128,7 +128,7 @@ function wholeLikeness(a: string, b: string): number {
   return ratio >= 0.85 ? ratio - 0.03 : 0;
 }
 
-/** What words two texts share, whatever their order; telling ones weigh more. */
+/** Shared words in any order, weighted by rarity. */
 function wordsLikeness(a: readonly string[], b: readonly string[], rarity: (word: string) => number): number {
   const left = [...b];
   let [shared, all] = [0, 0];
@@ -150,7 +150,7 @@ function wordsLikeness(a: readonly string[], b: readonly string[], rarity: (word
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** 0 when they are no spellings of one word. A number is another number. */
+/** 0: not spellings of one word. A different number is a different word. */
 function wordLikeness(a: string, b: string): number {
   if (a === b) return 1;
   if (/\p{N}/u.test(a + b)) return 0;
@@ -162,7 +162,7 @@ function wordLikeness(a: string, b: string): number {
   return ratio >= 0.75 ? ratio : 0;
 }
 
-/** Letters that were typed in the wrong order are one mistake. */
+/** A transposition counts as one edit. */
 function edits(a: string, b: string): number {
   const found = distance(a, b);
   if (found !== 2 || a.length !== b.length) return found;
@@ -173,16 +173,16 @@ function edits(a: string, b: string): number {
 
 const digitsOf = (text: string): string => text.replaceAll(/\P{N}+/gu, ' ').trim();
 
-/** How many of its rarest words lead to the other records that have them. */
+/** How many of a record's rarest words are block keys. */
 const wordsThatLead = 2;
 
-/** A key that records share which may be one. `isWhole`: the same key is nearly proof, so none that share it is passed over. */
+/** A key shared by records that may be the same. `isWhole`: nearly proof, so no record that shares it is skipped. */
 export interface BlockKey {
   readonly key: string;
   readonly isWhole: boolean;
 }
 
-/** Under which keys a record is looked for: its whole name, its rarest words, its beginning and consonants beside another field. */
+/** The keys of a record: its whole name, its rarest words, its beginning and consonants beside another field. */
 export function blockKeys(forms: MatchForms, rarity: Rarity): readonly BlockKey[] {
   const [name = null, ...others] = forms;
   if (name === null) return [];

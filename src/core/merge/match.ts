@@ -1,31 +1,31 @@
-/** A lead and a row that may be one, by the places that they have in their lists. */
+/** A lead and a row that may be the same, by their indexes. */
 export interface Candidate {
   readonly lead: number;
   readonly row: number;
   readonly score: number;
-  /** They have the same name, and nothing in what they are recognised by speaks against it. */
+  /** Same name, and nothing contradicts it. */
   readonly isNamesake: boolean;
-  /** They are the same in all that they are recognised by. */
+  /** Equal in every field of `matchBy`. */
   readonly isExact: boolean;
-  /** A person has decided that they are one. */
+  /** A person decided that they are the same. */
   readonly isAccepted: boolean;
 }
 
 export interface Choice<C extends Candidate> {
-  /** To be linked now: what people have decided, and what is exact. A lead and a row are in one at most. */
+  /** To link now: accepted by a person, or exact. Each lead and row is in at most one. */
   readonly links: readonly C[];
-  /** Each other's best, by far. */
+  /** Each other's best, by a clear margin. */
   readonly proposed: readonly C[];
-  /** All others whose lead and row are not linked. */
+  /** The remaining candidates of unlinked leads and rows. */
   readonly ambiguous: readonly C[];
 }
 
-/** So much the best has to be before the second, to be the one. */
+/** The lead that the best must have over the second. */
 const margin = 0.05;
 
 /**
- * Chooses among the candidates, whatever their order. `linksExact`: those that are exact, and whose name no other candidate
- * of either has, are linked unasked. Pure.
+ * Chooses among the candidates, independent of their order. `linksExact`: links exact ones without asking when neither
+ * side has another candidate of that name. Pure.
  */
 export function chooseMatches<C extends Candidate>(candidates: readonly C[], linksExact: boolean): Choice<C> {
   const sorted = candidates.toSorted((a, b) => a.lead - b.lead || a.row - b.row);
@@ -52,7 +52,7 @@ export function chooseMatches<C extends Candidate>(candidates: readonly C[], lin
   return { links, proposed, ambiguous: open.filter((one) => !isBest(one)) };
 }
 
-/** Of how many namesakes each is one. */
+/** How many namesakes each has. */
 function countBy(candidates: readonly Candidate[], side: 'lead' | 'row'): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const one of candidates) if (one.isNamesake) counts.set(one[side], (counts.get(one[side]) ?? 0) + 1);

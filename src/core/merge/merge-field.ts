@@ -11,11 +11,11 @@ export type Rule =
   | 'target-wins'
   | 'one-way'
   | 'resolved'
-  /** The side is an older copy, and a person wants it brought forward. */
+  /** The side is an older copy, and a person chose to bring it forward. */
   | 'older-copy'
-  /** Put back; the baseline stays, so that the value travels like any other edit. */
+  /** Undone; the baseline stays, so that the value travels like any other edit. */
   | 'undone'
-  /** Put back, and the baseline with it: what the run had decided is open again. */
+  /** Undone, and the baseline with it: the decision is open again. */
   | 'reopened';
 
 export type HoldCode =
@@ -29,8 +29,7 @@ export type HoldCode =
   | 'lead.put-back';
 
 /**
- * What is to happen with one field of one pair.
- * `same`: nothing, the baseline is right. `agree`: both sides show `value`, only the baseline moves.
+ * What happens with one field of a pair. `same`: nothing. `agree`: both sides show `value`, only the baseline moves.
  */
 export type FieldDecision =
   | { readonly kind: 'same' }
@@ -39,21 +38,21 @@ export type FieldDecision =
   | { readonly kind: 'to-lead'; readonly value: Value; readonly rule: Rule }
   | { readonly kind: 'hold'; readonly code: HoldCode };
 
-/** What an earlier run left about this field, valid because both sides still show what they showed then. */
+/** What earlier runs recorded about this field; valid while both sides show what they showed then. */
 export interface FieldMemo {
-  /** A person decided by `leadsync resolve`. */
+  /** Decided with `leadsync resolve`. */
   readonly resolution?: 'lead' | 'target' | null;
   /** The service refused or ignored the row's value. */
   readonly refused?: boolean;
-  /** Merged cells covered the row's cell, and may have emptied it for good. */
+  /** A merge covered the row's cell, and may have emptied it for good. */
   readonly covered?: boolean;
-  /** This side shows again what it showed before: it may be an older copy. */
+  /** This side shows an earlier value: it may be an older copy. */
   readonly putBack?: 'lead' | 'row' | null;
-  /** A person wants the older copy brought forward. */
+  /** A person chose to bring the older copy forward. */
   readonly forward?: boolean;
 }
 
-/** One field of a pair. `base` undefined: the two sides were never in step in this field. */
+/** One field of a pair. `base` undefined: no baseline. */
 export interface FieldState {
   readonly base: Value | undefined;
   readonly lead: Cell;
@@ -64,7 +63,7 @@ export interface FieldState {
 /** The merge rules of docs/architecture.md 5, field by field. Pure. */
 export function mergeField(state: FieldState, mapping: FieldMapping, policy: Policy): FieldDecision {
   const decision = orPutBack(state, decide(state, mapping.direction, policy), mapping.direction);
-  // A person wanted what the row shows back in the lead.
+  // A person wanted the row's value back in the lead.
   const isBack = decision.kind === 'to-row' && decision.rule === 'lead-edited';
   if (isBack && state.memo?.refused && mapping.direction !== 'to-target') return hold('lead.field-refused');
   if (decision.kind !== 'to-lead') return decision;
@@ -72,7 +71,7 @@ export function mergeField(state: FieldState, mapping: FieldMapping, policy: Pol
   return state.memo?.refused ? hold('lead.field-refused') : decision;
 }
 
-/** The decision, or what becomes of a value that may be an older copy's instead of being carried over. */
+/** The decision, unless the value may come from an older copy: then it does not travel. */
 function orPutBack(
   { lead, row, memo }: FieldState,
   decision: FieldDecision,
@@ -113,7 +112,7 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (memo?.resolution === 'lead') return toRow('resolved');
   if (memo?.resolution === 'target' && direction !== 'to-target') return toLead('resolved');
 
-  // Cells that are merged lose what they showed: when they are set apart again, nobody has emptied them.
+  // Unmerging leaves covered cells empty: nobody emptied them.
   if (memo?.covered && isEmpty(row) && direction !== 'to-leads') return toRow('fills-empty');
   if (base === undefined) return firstSight(state, direction, policy, toRow, toLead);
   if (sameCell(lead, base)) return direction === 'to-target' ? toRow('one-way') : toLead('row-edited');
@@ -125,7 +124,7 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   return hold('conflict.both-edited');
 }
 
-/** Two different values that were never in step: an empty side takes the other's, otherwise the user's policy decides. */
+/** Two different values without a baseline: an empty side takes the other's, else the policy decides. */
 function firstSight(
   { lead, row }: FieldState,
   direction: Direction,
@@ -137,7 +136,7 @@ function firstSight(
   const rowMayBeWritten = direction !== 'to-leads';
   if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
-  // What may not travel is not emptied either.
+  // Values of a one-way field must not be emptied either.
   if (isEmpty(row) || isEmpty(lead)) return hold('conflict.first-sight');
   if (policy.onFirstSync === 'leads-win' && rowMayBeWritten) return toRow('leads-win');
   if (policy.onFirstSync === 'target-wins' && leadMayBeWritten) return toLead('target-wins');
@@ -146,7 +145,7 @@ function firstSight(
 
 const isEmpty = (cell: Cell): boolean => sameCell(cell, null);
 
-/** Of nearly all fields: not made anew for each. */
+/** Shared: most fields need no decision. */
 const same: FieldDecision = { kind: 'same' };
 
 const hold = (code: HoldCode): FieldDecision => ({ kind: 'hold', code });

@@ -1,15 +1,15 @@
 import { spaceLegalForms, withoutLegalForms } from './legal-forms.ts';
 
-/** What a text is compared by when its spelling does not count. */
+/** What a text is compared by when spelling does not count. */
 export interface NormalForm {
-  /** The same for two texts that mean the same; empty: there is nothing to compare. */
+  /** Equal for texts that mean the same; empty: nothing to compare. */
   readonly key: string;
   readonly words: readonly string[];
   /** Of a company: its legal forms, by name and in order. */
   readonly legal: string;
 }
 
-/** Letters that are no other letter with a mark. */
+/** Letters that Unicode does not decompose. */
 const letters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -23,14 +23,14 @@ const letters: Readonly<Record<string, string>> = {
   ħ: 'h',
 };
 
-/** Words that stand for "and": one writes them, the other a sign or nothing. */
+/** Spellings of "and", which may also be a sign or missing. */
 const ands: ReadonlySet<string> = new Set(['and', 'und', 'et']);
 
 const address = /^(?:https?:\/\/)?(?:www\.)?([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)(?::\d+)?(?:[/?#]\S*)?$/u;
 
 /**
- * The normal form of a text: without case, accents, punctuation, and "and"; of an address on the web its host; of a
- * company's name (`isCompany`) without the legal form.
+ * The normal form of a text: without case, accents, punctuation and "and". A web address becomes its host; a company
+ * name (`isCompany`) loses its legal form.
  */
 export function normalForm(text: string, isCompany: boolean): NormalForm {
   const lower = text.normalize('NFKC').toLowerCase().trim();
@@ -38,12 +38,12 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
   if (host !== undefined) return { key: host, words: [host], legal: '' };
   const plain = lower
     .normalize('NFD')
-    // In other scripts a mark makes another letter of it.
+    // In other scripts a mark makes a different letter.
     .replaceAll(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, '$1')
     .normalize('NFC')
     .replaceAll(/[ßæœøđðþłıħ]/g, (letter) => letters[letter] ?? letter)
     .replaceAll(/['’‘`´]/g, '')
-    // S.A. is one word.
+    // "S.A." is one word.
     .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
   const spaced = isCompany ? spaceLegalForms(plain) : plain;
   const all = spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
@@ -53,7 +53,7 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
   return { key: words.join(' '), words, legal: legal.join(' ') };
 }
 
-/** A word as it sounds, roughly: ä as ae, ss as s. */
+/** A word roughly as it sounds: ä as ae, ss as s. */
 export function soundOf(word: string): string {
   return word.replaceAll(/([aou])e/g, '$1').replaceAll(/(.)\1+/gu, '$1');
 }

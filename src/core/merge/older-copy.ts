@@ -1,35 +1,35 @@
 import { counted } from '../lead/counted.ts';
 
 /**
- * Moments count the runs of a connection in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
- * older copy was taken at one of them.
+ * A point in the runs of a connection, in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An
+ * older copy dates from one of them.
  */
 export type Moment = number;
 
-/** From one moment to another, both included. */
+/** Both ends included. */
 export interface Span {
   readonly from: Moment;
   readonly to: Moment;
 }
 
-/** A cell that shows again what it showed in some spans, and not what both sides last agreed on. */
+/** A cell that shows an earlier value instead of the baseline. */
 export interface PutBackCell {
   readonly leadId: string;
   readonly field: string;
-  /** `leftAt` (epoch ms): when it was changed then. */
+  /** `leftAt` (epoch ms): when the cell changed from that value. */
   readonly spans: readonly (Span & { readonly leftAt: number })[];
 }
 
 /**
- * What speaks for a copy beside the values, in words ("an import wrote all of it"). `run`: the last one that is known to
- * have written to what was copied.
+ * Evidence of a copy beside the values, in words ("an import wrote all of it"). `run`: the last one known to have
+ * written to what was copied.
  */
 export interface Doubt {
   readonly reason: string;
   readonly run?: number;
 }
 
-/** Whether a side is an older copy. `hold`: too little to tell; what it would put back waits for a person. */
+/** Whether a side is an older copy. `hold`: too little evidence; what it would put back waits for a person. */
 export type CopyVerdict =
   | { readonly kind: 'none' }
   | {
@@ -39,14 +39,14 @@ export type CopyVerdict =
       readonly kept: number;
     };
 
-/** So much put back, with at most a quarter as much that was kept, is no accident of a person who tidies up. */
+/** This much put back, with at most a quarter as much kept, is no tidying up by hand. */
 const enough = 3;
 const share = 4;
 
-/** With a reason to doubt a single cell is enough. */
+/** With other evidence one cell is enough. */
 const enoughWithDoubt = 1;
 
-/** Spans added up: how many of them a moment lies in. */
+/** Counts in how many spans each moment lies. */
 export class Spans {
   readonly #changes = new Map<Moment, number>();
 
@@ -56,7 +56,6 @@ export class Spans {
     this.#changes.set(to + 1, (this.#changes.get(to + 1) ?? 0) - 1);
   }
 
-  /** How many there are at each of these moments. */
   at(moments: readonly Moment[]): ReadonlyMap<Moment, number> {
     const changes = [...this.#changes].toSorted(([a], [b]) => a - b);
     const counts = new Map<Moment, number>();
@@ -70,16 +69,16 @@ export class Spans {
   }
 }
 
-/** A moment that a copy may be of, and how much is put back to what it was then. */
+/** A moment the copy may date from, and how much it puts back. */
 export interface Candidate {
   readonly moment: Moment;
   readonly putBack: number;
 }
 
 /**
- * The moments just before a put-back cell changed, or just before a record that is missing was made or one that is there
- * again went (`records`: until when each was as it is now), as far as enough is put back to tell. Without a cell that is put
- * back there is none: rows are deleted every day. Pure.
+ * The moments just before a put-back cell changed, or before a missing record was made or a returned one went
+ * (`records`: until when each was as it is now), where enough is put back. None without a put-back cell: rows are
+ * deleted every day. Pure.
  */
 export function copyCandidates(
   cells: readonly PutBackCell[],
@@ -92,7 +91,7 @@ export function copyCandidates(
   for (const span of records) ofRecords.add(span);
   const ends = [...cells.flatMap(({ spans }) => spans), ...records].map(({ to }) => to);
   const marked = doubt?.run === undefined ? null : 2 * doubt.run;
-  // Runs that wrote no row left the mark as it was: what was typed into the table since that run is in the copy, too.
+  // Runs that wrote no row left the mark unchanged, so the copy may contain later edits.
   const moments = [
     ...new Set(marked === null ? ends : [marked, ...ends.filter((moment) => moment > marked)]),
   ];
@@ -106,8 +105,8 @@ export function copyCandidates(
 }
 
 /**
- * Whether one of these moments is that of an older copy. A copy puts back all that has changed since; an edit does not.
- * `kept`: what has changed since a moment and still shows the newer value. Pure.
+ * Whether the side is a copy of one of these moments. A copy puts back all that changed since; an edit does not.
+ * `kept`: what changed since a moment and still shows the newer value. Pure.
  */
 export function judgeCopy(candidates: readonly Candidate[], kept: Spans, doubt?: Doubt): CopyVerdict {
   const keptAt = kept.at(candidates.map(({ moment }) => moment));
@@ -131,7 +130,7 @@ function verdictOf(putBack: number, kept: number, doubt: Doubt | undefined): 'ho
   return putBack === enough - 1 && kept === 0 ? 'hold' : null;
 }
 
-/** Those of the cells that show what they showed at a moment, and when the first of them was changed after it. */
+/** The cells that show what they showed at a moment, and when the first of them changed after it. */
 export function putBackAt(
   cells: readonly PutBackCell[],
   moment: Moment,
@@ -145,37 +144,34 @@ export function putBackAt(
   return { cells: putBack, leftAt };
 }
 
-/** A side of which an older copy may be there. */
+/** The side that may be an older copy. */
 export type CopiedSide = 'lead' | 'row';
 
-/** What the guard calls an older copy of each side. */
+/** The guard's code for an older copy of each side. */
 export const copyCodes = { row: 'older-copy', lead: 'older-service' } as const;
 
-/** How a run is told, among what it is allowed, that a person wants the older side brought forward. */
+/** The `--allow` value that brings the older side forward. */
 export const bringForward = 'older-copy:update';
 
-/**
- * What lets a person go on after a refusal of the guard that has several ways out: the options of `leadsync sync`, and what
- * they do.
- */
+/** The options of `leadsync sync` that pass a refusal with several ways out, and what they do. */
 export const waysPast: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
   'older-copy': [
     [
       '--older-copy update',
-      'brings the table forward: those cells get the newer values, missing rows come back, and what was typed into the copy is carried over',
+      'brings the table forward: those cells get the newer values, missing rows come back, and edits made in the copy are kept',
     ],
-    ['--allow older-copy', 'takes what the table shows as edits, when it was put back on purpose'],
+    ['--allow older-copy', 'treats what the table shows as edits, if it was put back on purpose'],
   ],
   'older-service': [
     [
       '--older-copy update',
-      'brings the service forward: those fields get the newer values, the sync after it makes missing leads again, and what was edited since is carried over',
+      'brings the service forward: those fields get the newer values, the sync after it makes missing leads again, and edits made since are kept',
     ],
-    ['--allow older-service', 'takes what the service shows as edits, when it was put back on purpose'],
+    ['--allow older-service', 'treats what the service shows as edits, if it was restored on purpose'],
   ],
 };
 
-/** What is to be told of an older copy. `before`: in words. `records`: missing, or there again. */
+/** The findings for the message. `before`: in words. `records`: missing or returned. */
 export interface CopyFindings {
   readonly side: CopiedSide;
   readonly connection: string;
@@ -184,11 +180,11 @@ export interface CopyFindings {
   readonly kept: number;
   readonly before: string;
   readonly doubt: Doubt | undefined;
-  /** Whether every one of those cells may be written. */
+  /** Whether all of those cells may be written. */
   readonly mayUpdate: boolean;
 }
 
-/** Why a run was stopped, and how a person goes on, as sentences. */
+/** Why the run stopped, and how to go on, as sentences. */
 export function copyMessage(found: CopyFindings): string {
   const { side, connection, cells, records, kept, before, doubt, mayUpdate } = found;
   const [shown, record] = side === 'row' ? ['the table shows', 'row'] : ['the service shows', 'lead'];
@@ -198,7 +194,7 @@ export function copyMessage(found: CopyFindings): string {
       : `, and ${counted(records, record)} made or deleted since ${records === 1 ? 'is' : 'are'} as before it`;
   const rest =
     kept === 0
-      ? 'nothing that changed since shows its newer value'
+      ? 'nothing shows a newer value'
       : `${counted(kept, 'cell or record', 'cells or records')} that changed since ${kept === 1 ? 'is' : 'are'} newer`;
   const why = doubt === undefined ? rest : `${rest}; ${doubt.reason}`;
   const command = `leadsync sync --connection ${connection}`;

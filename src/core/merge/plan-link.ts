@@ -12,9 +12,9 @@ import { type PairState, planPair } from './plan.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * The link of a row without id to the lead that was made of it, with whatever changed on either side since. `content`: what
- * was sent. What the service stored in a spelling of its own goes to a row that still shows what was sent; in one that was
- * edited since it is nobody's edit.
+ * Links a row without id to the lead created from it, with later changes of either side. `content`: what was sent. The
+ * service's own spelling goes to a row that still shows what was sent; in a row edited since, the difference counts as
+ * nobody's edit.
  */
 export function planLink(
   leadId: string,

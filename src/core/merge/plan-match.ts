@@ -5,8 +5,8 @@ import { type PairState, planPair } from './plan.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * A new row and a new lead that are one: the row gets the id. What differs goes by the rules of a first sight. The
- * baseline moves with the link, not before: until then they are two. `message`: how it is known.
+ * Gives a new row the id of a new lead that is the same. Differences follow the rules of a first sight. The baseline
+ * moves with the link, not before: until then they are two. `message`: the evidence.
  */
 export function planMatchedRow(state: PairState, policy: Policy, message: string): readonly PlannedAction[] {
   const merged = planPair(state, policy);
@@ -30,7 +30,7 @@ export function planMatchedRow(state: PairState, policy: Policy, message: string
   return [...others, link];
 }
 
-/** A lead or a row of which nothing is made, because the two may be one. */
+/** A lead or a row that waits because the two may be the same. */
 interface Told {
   readonly leadId: string;
   readonly lead: Cells;
@@ -40,26 +40,26 @@ interface Told {
   readonly why: string;
 }
 
-const help = 'Nothing was made of either. leadsync match shows both, and takes what you decide';
+const help = 'Neither was created on the other side. leadsync match shows both and records your decision';
 
-/** A lead and a row that are each other's likeliest. */
+/** A lead and a row that are each other's likeliest match. */
 export function planProposed({ leadId, lead, row, rowKey, cells, why }: Told): PlannedAction {
   const message = `row ${row}${named(cells)} has no id and may be lead ${leadId}${named(lead)}: ${why}. ${help}`;
   return { ...held, leadId, row, rowKey, reason: 'match.proposed', message };
 }
 
-/** A lead that several rows may be; `rows`: the likeliest first. */
+/** A lead that may be several rows; `rows`: the likeliest first. */
 export function planAmbiguousLead(leadId: string, lead: Cells, rows: readonly number[]): PlannedAction {
-  const message = `lead ${leadId}${named(lead)} may be ${someOf('row', rows)}, but not for certain. No row was written for it. ${help}`;
+  const message = `lead ${leadId}${named(lead)} may be ${someOf('row', rows)}; none is certain. No row was written for it. ${help}`;
   return { ...held, leadId, row: null, rowKey: '', reason: 'match.ambiguous', message };
 }
 
-/** A row that several leads may be, or one that another row is as well. */
+/** A row that may be several leads, or shares its lead with another row. */
 export function planAmbiguousRow(
   { row, rowKey, cells }: Pick<Told, 'row' | 'rowKey' | 'cells'>,
   leadIds: readonly string[],
 ): PlannedAction {
-  const message = `row ${row}${named(cells)} has no id and may be ${someOf('lead', leadIds)}, but not for certain. No lead was made of it. ${help}`;
+  const message = `row ${row}${named(cells)} has no id and may be ${someOf('lead', leadIds)}; none is certain. No lead was created. ${help}`;
   return { ...held, leadId: null, row, rowKey, expect: cells, reason: 'match.ambiguous', message };
 }
 

@@ -4,18 +4,18 @@ import type { Change, PlannedAction } from './action.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
-/** Why no lead is made of a row of exactly this content. */
+/** Why exactly this content does not become a lead. */
 export interface Refused {
   readonly code: 'lead.create-refused' | 'row.undone';
   readonly message: string;
 }
 
-/** An undo took away the lead that was made of it. */
+/** An undo deleted the lead created from it. */
 export const undoneRow: Refused = { code: 'row.undone', message: undoneMessages['row.undone'] };
 
 /**
- * A row without id that no intent explains. `refused`: why exactly this content is not sent. A lead without a name is not
- * sent, also when the column of the names is missing in this run. What cannot be sent with the others is held at once.
+ * A row without id and without an intent. `refused`: why exactly this content is not sent. A lead without a name is
+ * never sent, not even when the name column is missing in this run.
  */
 export function planNewRow(
   row: number,
@@ -39,16 +39,16 @@ export function planNewRow(
     }
   }
   if (policy.direction === 'to-target') {
-    const message = `row ${row} has no id; direction is to-target, so no lead is made of it`;
+    const message = `row ${row} has no id; direction is to-target, so no lead is created`;
     return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
   }
   const name = policy.fields.find(({ field }) => field === 'companyName');
   if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
-    const message = `row ${row} has no id; nothing that a lead is made of travels to the service, so no lead is made of it`;
+    const message = `row ${row} has no id; none of its fields travels to the service, so no lead is created`;
     return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
   }
   if (name !== undefined && !('companyName' in changes)) {
-    const message = `row ${row} is new but has no company name: no lead was made of it. Fill in the name, or empty the row`;
+    const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
     return [{ ...common, kind: 'hold', reason: 'row.company-name-empty', message }];
   }
   if (refused !== null) return [{ ...common, kind: 'hold', reason: refused.code, message: refused.message }];

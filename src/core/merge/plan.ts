@@ -14,30 +14,30 @@ import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idBack } from './plan-held-rows.ts';
 import type { Policy } from './policy.ts';
 
-/** Everything that is known of one lead id when a plan is made. */
+/** All that is known of one lead id when a plan is made. */
 export interface PairState {
   readonly leadId: string;
-  /** The baseline: the value both sides last agreed on, for each field that ever was in step. Null: never a pair. */
+  /** The baseline of each field that ever was in step. Null: never a pair. */
   readonly base: Values | null;
-  /** The lead in the last complete scan. Null: not in it. */
+  /** The lead in the last complete scan. Null: absent. */
   readonly lead: Cells | null;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
-  /** Complete scans of different runs, this one included, in which the lead (the row) was absent, one after the other. */
+  /** Consecutive complete scans of different runs, including this one, that lacked the lead (the row). */
   readonly leadAbsences: number;
   readonly rowAbsences: number;
-  /** The deletion of the lead was carried out (row marked) in an earlier run. */
+  /** An earlier run carried out the lead's deletion (marked the row). */
   readonly deletionDone: boolean;
-  /** A person merged the row, which is not there any more, into another. Absent or null: nobody did. */
+  /** A person merged the missing row into another. */
   readonly merged?: { readonly row: number; readonly message: string } | null;
-  /** What the lead shows (its fingerprint) and showed when an undo took its row away; absent: none did, or it changed. */
+  /** The lead's fingerprint, now and when an undo removed its row; absent: no undo, or the lead changed since. */
   readonly undone?: string | null;
 }
 
-/** How many complete scans in different runs must miss an id before it counts as gone (docs/guarantees.md, 4). */
+/** Complete scans in different runs that must miss an id before it counts as gone (docs/guarantees.md, 4). */
 const absencesThatProve = 2;
 
-/** The first table of docs/architecture.md 5: what to do with one lead id. Pure; an empty list means that nothing is to be done. */
+/** The first table of docs/architecture.md 5: what to do with one lead id. Pure; empty: nothing to do. */
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
   const { base, lead, row } = state;
   if (lead && row) return planBoth(state, lead, row, policy);
@@ -55,7 +55,7 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
   return bothGone ? [action('forget', state, { reason: 'gone-on-both-sides' })] : [];
 }
 
-/** A lead that has no row yet. In direction `to-leads` rows are never created. What cannot be written is held at once. */
+/** A lead without a row. With direction `to-leads` no rows are created. */
 function planNewLead(
   state: PairState,
   lead: Cells,
@@ -77,7 +77,7 @@ function planNewLead(
   return [action('create-row', state, { changes, reason }), ...holds];
 }
 
-/** An undo took the row of this lead away: it does not come back by itself. */
+/** Keeps a row that an undo removed from coming back. */
 function undoneRow(state: PairState, rowKey: string): PlannedAction {
   return {
     ...action('hold', state, { reason: 'lead.undone', message: undoneMessages['lead.undone'] }),
@@ -126,7 +126,7 @@ function planLeadGone(
   return [action(kind, state, { expect: row.cells, reason: 'lead-deleted' })];
 }
 
-/** The next complete scan is the one that proves it: told now, while it can still be put right. */
+/** Warns while the row or lead can still be put back: the next complete scan without it proves the deletion. */
 function waitingDelete(
   state: PairState,
   base: Values,
@@ -134,11 +134,11 @@ function waitingDelete(
   deleted: 'the lead' | 'the row',
 ): PlannedAction {
   const company = showCell(base['companyName'] ?? null);
-  const message = `the ${missing} of ${company} is missing; when the next complete scan does not show it either, the next sync deletes ${deleted}. Nothing was deleted so far. Put the ${missing} back if that is not what you want`;
+  const message = `the ${missing} of ${company} is missing; if the next complete scan lacks it too, the next sync deletes ${deleted}. Nothing was deleted so far. To keep it, put the ${missing} back`;
   return action('report', state, { reason: 'delete.waiting', message });
 }
 
-/** Both sides are there: the second table of docs/architecture.md 5 for each field. */
+/** Merges both sides field by field (the second table of docs/architecture.md 5). */
 function planBoth(
   state: PairState,
   lead: Cells,
@@ -153,7 +153,7 @@ function planBoth(
     const { field } = mapping;
     const leadCell = lead[field] ?? null;
     if (!(field in row.cells)) {
-      // Not shown is no edit: the cell is filled, so that it is shown from then on.
+      // A field this direction did not show is no edit: fill the cell.
       if (mapping.direction === 'to-leads' || policy.direction === 'to-leads') continue;
       if (sameCell(leadCell, null) || isUnreadable(leadCell)) continue;
       toRow[field] = { from: null, to: leadCell, rule: 'fills-empty', ...knownBase(state.base?.[field]) };
@@ -196,7 +196,7 @@ function planBoth(
 
 const knownBase = (base: Value | undefined) => (base === undefined ? {} : { base });
 
-/** A row with the id of nobody. `mayBe`: leads whose row it may be. */
+/** A row with an unknown id. `mayBe`: leads it may belong to. */
 export function orphan(
   state: PairState,
   row: NonNullable<PairState['row']>,
@@ -208,7 +208,7 @@ export function orphan(
   return action('hold', state, { reason: 'row.orphan', message });
 }
 
-/** A row that lost its id and shows what its lead shows: it gets the id back, with whatever the lead has since. */
+/** A row that lost its id and shows what its lead shows gets the id back, with the lead's later changes. */
 export function planFoundRow(state: PairState, policy: Policy): readonly PlannedAction[] {
   const merged = planPair(state, policy);
   const toRow = merged.find(({ kind }) => kind === 'update-row');
@@ -217,7 +217,7 @@ export function planFoundRow(state: PairState, policy: Policy): readonly Planned
   return [{ ...link, rowKey: fingerprint(cells, policy.fields) }, ...merged.filter((one) => one !== toRow)];
 }
 
-/** A lead that is missing because the service is an older copy: its row gives up the id, so that a lead is made of it. */
+/** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
 export function planLeadAgain(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
   return action('unlink', state, { expect: row.cells, reason: 'older-copy' });
 }
@@ -254,7 +254,7 @@ function action(
   };
 }
 
-/** Whether a record shows the baseline in every field that it has. */
+/** Whether a record shows the baseline in all its fields. */
 function sameRecord(cells: Cells, base: Values, policy: Policy): boolean {
   return policy.fields.every(
     ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null),

@@ -1,6 +1,6 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
 
-/** What the user chose (docs/architecture.md 5); the part of a connection's settings that decisions depend on. */
+/** The settings that decisions depend on (docs/architecture.md 5). */
 export interface Policy {
   readonly fields: readonly FieldMapping[];
   readonly direction: Direction;

@@ -5,8 +5,8 @@ import type { Change, PlannedAction } from './action.ts';
 const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-row'];
 
 /**
- * What an action saw, as a short text: `field:hash` for each field of an update, so that an edit of another field does
- * not make it stale; one hash of the whole for any other kind. Where a row stands is no part of it: people sort.
+ * What an action saw, as text: `field:hash` per field of an update, so that an edit of another field does not make it
+ * stale; one hash of the whole for other kinds. The row number is not part of it: people sort.
  */
 export function precondition(action: PlannedAction): string {
   const { kind, leadId, rowKey, changes, expect } = action;
@@ -20,8 +20,8 @@ export function precondition(action: PlannedAction): string {
 }
 
 /**
- * The part of an action of now that a reviewed line covers, and what is left of it; null when the line's precondition
- * does not hold: it was another record, or either side shows something else now. Pure.
+ * The part of a current action that a reviewed line covers, and the rest; null when the line's precondition fails:
+ * another record, or either side shows something else now. Pure.
  */
 export function coveredBy(
   action: PlannedAction,
@@ -33,7 +33,7 @@ export function coveredBy(
 ): { readonly covered: PlannedAction; readonly rest: PlannedAction | null } | null {
   if (action.kind !== line.kind || action.leadId !== line.leadId) return null;
   if (precondition(action) === line.precondition) return { covered: action, rest: null };
-  // The one hash of any other kind is no field's: it covers nothing.
+  // The single hash of other kinds belongs to no field: it covers nothing.
   const wanted = new Set(line.precondition.split(' '));
   const isCovered = ([field, change]: [string, Change]): boolean =>
     wanted.has(`${encodeURIComponent(field)}:${fieldHash(change)}`);
@@ -56,7 +56,7 @@ function seenOf({ base, from, to }: Change): readonly string[] {
   return [base === undefined ? 'never' : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
 }
 
-/** What is made of each field, in the order of the fields' names. */
+/** By field, in the order of names. */
 function byField<T, Made>(
   record: Readonly<Record<string, T>>,
   make: (one: T) => Made,

@@ -2,19 +2,18 @@ import type { Cell, Value } from '../lead/value.ts';
 import type { Change } from './action.ts';
 
 /**
- * The rules of writes after which the baseline stays when they are put back: one side had been edited, so what is put
- * back is an edit of the other one, which travels.
+ * Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other.
  */
 const plainEdits: readonly string[] = ['row-edited', 'lead-edited'];
 
-/** Whether an undo wrote it: on one side only, the other one was left as it was. */
+/** Whether an undo wrote it: on one side only. */
 export function isPutBack(rule: string): boolean {
   return rule === 'undone' || rule === 'reopened';
 }
 
 /**
- * The change that puts a value back. Where the run had decided between two values (a policy, a person, a direction, an
- * empty side), the baseline goes back too: the two stand against each other as before.
+ * The change that restores a value. Where the run had decided between two values (policy, person, direction, empty
+ * side), the baseline is restored too: the conflict is open again.
  */
 export function putBack(
   { rule, base }: { readonly rule: string; readonly base?: Value | undefined },
@@ -25,7 +24,7 @@ export function putBack(
   return { from, to, rule: 'reopened', ...(base !== undefined && { base }) };
 }
 
-/** The baselines to restore with the changes of an undo: undefined where the two sides had never been in step. */
+/** The baselines that an undo restores; undefined: there was none. */
 export function reopenedBases(changes: Readonly<Record<string, Change>>): Record<string, Value | undefined> {
   const reopened = Object.entries(changes).filter(([, { rule }]) => rule === 'reopened');
   return Object.fromEntries(reopened.map(([field, { base }]) => [field, base]));

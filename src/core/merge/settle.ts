@@ -13,32 +13,28 @@ import {
 } from './likeness.ts';
 import { atOnce, type Steps } from './steps.ts';
 
-/**
- * A create that was begun and is not finished. `leadId` null: in doubt, the reply never told whether or which lead was
- * made.
- */
+/** An unfinished create. `leadId` null: in doubt; no reply said whether or which lead was created. */
 export interface Intent {
   readonly id: number;
   readonly rowKey: string;
-  /** All mapped cells of the row it was made of. */
+  /** All mapped cells of its row. */
   readonly row: Cells;
-  /** What was sent. */
   readonly content: Values;
   readonly leadId: string | null;
-  /** It was finished, but its row does not carry the id any more: the row is to get it again. */
+  /** Finished, but its row lost the id: the row gets it again. */
   readonly lostItsRow: boolean;
-  /** The service said that it made the lead, but not which one it is: it is looked for and never made again. */
+  /** The service confirmed the create without naming the lead: look for it, never create again. */
   readonly answered: boolean;
   /** Epoch ms of the last attempt. */
   readonly attemptedAt: number;
-  /** The weights of the scans that speak against the lead's existence, added up. */
+  /** The summed weights of the scans that lacked the lead. */
   readonly scansWithoutIt: number;
 }
 
 /**
- * What became of an intent. `found`: this lead is ours. `again`: it was certainly not made, the row counts as new.
- * `wait`: no answer yet. `ambiguous`: several leads fit. `unrecognised`: the service said that it made a lead, but none
- * of the new ones looks like it.
+ * The result for an intent. `found`: this lead is its own. `again`: certainly not created, the row counts as new.
+ * `wait`: not known yet. `ambiguous`: several leads fit. `unrecognised`: the service confirmed a create, but no new
+ * lead resembles it.
  */
 export type Settlement =
   | { readonly kind: 'found'; readonly leadId: string }
@@ -47,21 +43,21 @@ export type Settlement =
   | { readonly kind: 'unrecognised' }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] };
 
-/** How far the service's clock may be behind ours, in ms, when the age of a time-ordered id is compared. */
+/** How far the service's clock may lag behind ours when ids' times are compared, in ms. */
 const clockMargin = 5 * 60_000;
 
 /**
- * How long after the last attempt a service may still act on a request whose reply was lost, in ms. A scan that began
- * earlier than that proves nothing by not showing the lead.
+ * How long the service may still act on a request whose reply was lost, in ms. A scan that began earlier proves nothing
+ * by lacking the lead.
  */
 export const attemptOverAfter = 10_000;
 
-/** A create is looked for in scans of this weight before it is made again: one scan may miss a lead that moved. */
+/** The scan weight that proves a create did not happen: one scan may miss a lead that moved. */
 const weightThatProves = 2;
 
 /**
- * The scan that is asked: when it began (epoch ms), and what it proves by not showing a lead: 1 when it is complete, less
- * when leads moved meanwhile (`tornWeight`), 0 when it was filtered or empty.
+ * When a scan began (epoch ms), and what it proves by lacking a lead: 1 when complete, less when leads moved meanwhile
+ * (`tornWeight`), 0 when filtered or empty.
  */
 export interface ScanProof {
   readonly weight: number;
@@ -69,31 +65,30 @@ export interface ScanProof {
 }
 
 /**
- * What a scan in which leads moved proves by not showing one: it may have missed that one as it missed others that are
- * known (of `known` leads). A half at most; when scans are weighty enough together, the chance that each of them missed
- * it is below one in a million.
+ * The weight of a scan in which leads moved: it may have missed this lead as it missed others (`missed` of `known`). At
+ * most a half; sufficient weight bounds the chance that all scans missed it to one in a million.
  */
 export function tornWeight({ known, missed }: { readonly known: number; readonly missed: number }): number {
   const chance = (missed + 1) / (known + 2);
   return Math.min(0.5, -Math.log10(chance) / 3);
 }
 
-/** How much a scan that does not show the lead of this intent speaks against its existence. */
+/** How much a scan without this intent's lead speaks against its existence. */
 export function speaksAgainst(intent: Intent, scan: ScanProof): number {
   return isOver(intent, scan.startedAt) ? scan.weight : 0;
 }
 
-/** Whether the service had acted on the last attempt by then (epoch ms), or never will. */
+/** Whether, by then (epoch ms), the service acted on the last attempt or never will. */
 export function isOver(intent: Intent, at: number): boolean {
   return at >= intent.attemptedAt + attemptOverAfter;
 }
 
-/** Creates that sent the same, as far as they are not settled. */
+/** Unsettled creates that sent the same. */
 interface Alike extends Sent {
   readonly open: Set<Intent>;
 }
 
-/** What became of intents, by their id. Thousands may have the same thousands of candidates: those that follow each other share a list. */
+/** Results by intent id. Intents processed in a row share one candidate list: thousands may have the same thousands. */
 class Settlements extends Map<number, Settlement> {
   #candidates: readonly NewLead[] = [];
   #ids: readonly string[] = [];
@@ -108,7 +103,7 @@ class Settlements extends Map<number, Settlement> {
   }
 }
 
-/** As `settleInSteps`, at one go. */
+/** As `settleInSteps`, without yielding. */
 export function settle(
   intents: readonly Intent[],
   unknown: readonly UnknownLead[],
@@ -118,13 +113,16 @@ export function settle(
 }
 
 /**
- * Settles creates whose reply was lost (docs/architecture.md 6) by the leads that a scan shows and that were not known before. Pure.
- * A lead fits when it is not older than the attempt (with a margin; ids of another kind than time-ordered UUIDs never
- * are) and shows what was sent; when none does, one that resembles it will do, since a service may store a value
- * otherwise than it was sent. A new lead that does neither is for a person to
- * look at when it has the same name, or when the service said that it made one. The fullest content is settled first: a lead that shows all of it was not made of a part
- * of it. Of creates that are alike, those come first of which the service said that it made a lead: the others may not
- * have happened. No lead is given to one intent while it may be another's. Yields between two intents: thousands take a while.
+ * Settles creates whose reply was lost (docs/architecture.md 6), by leads that a scan shows and that were unknown
+ * before. Pure.
+ *
+ * A lead fits when it shows what was sent and is not older than the attempt (with a margin; only time-ordered UUIDs
+ * tell); if none does, one that resembles it fits, since a service may store values in its own spelling. A person
+ * decides about new leads that only share the name, or when the service confirmed a create that no lead resembles.
+ *
+ * The fullest content goes first: a lead that shows all of it was not created from a part of it. Of equal creates,
+ * confirmed ones go first: the others may not have happened. No lead goes to one intent while it may be another's.
+ * Yields between two intents.
  */
 export function* settleInSteps(
   intents: readonly Intent[],
@@ -165,7 +163,7 @@ export function* settleInSteps(
   return settled;
 }
 
-/** Each intent with those that sent the same, itself included; the fullest first, those that were answered before others. */
+/** Each intent with those that sent the same, itself included; the fullest first, confirmed ones before others. */
 function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
   const alike = new Map<string, Alike>();
   const known = intents.map((intent): [Intent, Alike] => {
@@ -185,7 +183,7 @@ function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
   );
 }
 
-/** Gives each intent the lead that matches it alone; where several do, they are offered to a person. */
+/** Gives each intent the lead that only it matches; the rest goes to a person. */
 function* assign(
   intents: ReadonlyMap<Intent, Alike>,
   { leadsOf, sentOf }: Matches<Alike>,
@@ -209,8 +207,8 @@ function* assign(
 }
 
 /**
- * Who else may have made these candidates: how many sent the same or more (`alike`, the intent itself among them), and
- * whether any sent something else.
+ * Rivals for these candidates: how many intents sent the same or more (`alike`, including itself), and whether any sent
+ * something else.
  */
 function rivalsFor(
   candidates: readonly NewLead[],
@@ -234,7 +232,7 @@ function rivalsFor(
   return { alike, different };
 }
 
-/** Whether a lead was made by the time that the service had answered the attempt; one without a time in its id may be. */
+/** Whether a lead existed when the service answered the attempt; true for ids without a time. */
 function isOfThatTime({ madeAt }: NewLead, intent: Intent): boolean {
   return madeAt === null || madeAt <= intent.attemptedAt + attemptOverAfter + clockMargin;
 }
@@ -243,7 +241,7 @@ function isYoung({ madeAt }: NewLead, intent: Intent): boolean {
   return madeAt === null || madeAt >= intent.attemptedAt - clockMargin;
 }
 
-/** What of the sent content the lead that was made of it shows, though perhaps in the service's own spelling. */
+/** The sent content that the created lead shows, in any spelling. */
 export function agreedContent(intent: Intent, lead: Cells): Values {
   const entries = Object.entries(intent.content).filter(([field, value]) =>
     sameButSpelling(value, lead[field] ?? null),
@@ -251,7 +249,7 @@ export function agreedContent(intent: Intent, lead: Cells): Values {
   return Object.fromEntries(entries);
 }
 
-/** What was sent, but for what the lead that was made of it shows nothing of. */
+/** The sent content without fields that the created lead left empty. */
 export function shownContent(intent: Intent, lead: Cells): Values {
   const entries = Object.entries(intent.content).filter(
     ([field, value]) => sameCell(value, null) || !sameCell(lead[field] ?? null, null),
@@ -259,7 +257,7 @@ export function shownContent(intent: Intent, lead: Cells): Values {
   return Object.fromEntries(entries);
 }
 
-/** Whether a record shows all that is filled in `part`. */
+/** Whether a record shows all filled cells of `part`. */
 function includes(whole: Cells, part: Cells): boolean {
   return filled(part).every(([field, cell]) => sameCell(whole[field] ?? null, cell));
 }

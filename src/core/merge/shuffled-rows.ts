@@ -2,11 +2,11 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import { canonical, type Cells, plainCell, sameCell, type Value, type Values } from '../lead/value.ts';
 
 /**
- * Looks for what a sort of part of a table leaves behind: rows in which nothing is as it was, and fields whose values
- * are the same as before, but in other rows. Holds no row: values are counted by numbers that do not depend on the order.
+ * Detects a sort of part of a table: rows in which every column changed, and fields whose values only exchanged rows.
+ * Constant memory: values are counted by order-independent sums.
  */
 export class ShuffledRows {
-  /** Rows in which nothing is as it was when lead and row were last in step, in at least two columns. */
+  /** Rows in which at least two columns, and every one, differ from the baseline. */
   strangers = 0;
   readonly #fields: readonly FieldMapping[];
   readonly #changes = new Map<string, { rows: number; balance: number; readonly before: Set<number> }>();
@@ -15,7 +15,7 @@ export class ShuffledRows {
     this.#fields = fields;
   }
 
-  /** A row with the values that it and its lead last agreed on. */
+  /** Adds a row and its baseline. */
   see(base: Values, row: Cells): void {
     let [filled, changed] = [0, 0];
     for (const { field } of this.#fields) {
@@ -34,7 +34,7 @@ export class ShuffledRows {
     if (filled > 1 && changed === filled) this.strangers += 1;
   }
 
-  /** The fields in which rows changed and as a whole hold the same values as before; in how many rows each. */
+  /** By field: changed rows whose values as a whole are the same as before. */
   permuted(): Readonly<Record<string, number>> {
     const balanced = [...this.#changes].filter(
       ([, { balance, before }]) => balance % modulus === 0 && before.size >= enoughKinds,
@@ -43,13 +43,13 @@ export class ShuffledRows {
   }
 }
 
-/** With fewer different values, such as yes and no, changes may well balance by themselves. */
+/** With fewer distinct values, such as yes and no, changes may balance by chance. */
 const enoughKinds = 5;
 
-/** A prime below 2^51, so that sums of weights stay exact. */
+/** A prime below 2^51 keeps sums exact. */
 const modulus = 2_251_799_813_685_119;
 
-/** A number for a value; two different ones share it about never. */
+/** A hash of a value. */
 function weight(value: Value): number {
   let number = 7;
   for (const character of canonical(value) ?? '')

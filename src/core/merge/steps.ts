@@ -1,7 +1,7 @@
-/** Work that may take long; it can be left alone for a while wherever it yields. */
+/** Long work that may be paused wherever it yields. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Does all of it now. */
+/** Runs it to the end. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

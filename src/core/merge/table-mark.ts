@@ -1,7 +1,7 @@
 import type { TableMark } from '../lead/table-mark.ts';
 import type { Doubt } from './older-copy.ts';
 
-/** A mark that is remembered: by which run, and under which key of baselines. */
+/** A stored mark: the run and the baselines' place it belongs to. */
 export interface KnownMark {
   readonly connection: string;
   readonly runId: number;
@@ -10,9 +10,9 @@ export interface KnownMark {
 }
 
 /**
- * What a mark tells of the table. `current`: as the last run left it, or nothing. `earlier`: as it was after `runId`, of
- * which nothing that was written since is in it. `older-state`: written by this very state, which does not know of it.
- * `other-keeper`: by another one. `other-target`: what was written into another table of ours.
+ * What a mark says of the table. `current`: as the last run left it, or unknown. `earlier`: as it was after `runId`,
+ * without later writes. `older-state`: this very state wrote it, but does not remember. `other-keeper`: another state
+ * wrote it. `other-target`: it belongs to another table of ours.
  */
 export type MarkVerdict =
   | { readonly kind: 'current' }
@@ -20,30 +20,30 @@ export type MarkVerdict =
   | { readonly kind: 'older-state' | 'other-keeper' | 'other-target'; readonly by: string }
   | { readonly kind: 'older-state'; readonly by: string; readonly backedUpAt: Date };
 
-/** What an earlier mark says for an older copy, beside the values; null: the mark tells of none. */
+/** The evidence for an older copy in an earlier mark; null: none. */
 export function doubtOf(verdict: MarkVerdict): Doubt | null {
   if (verdict.kind !== 'earlier') return null;
-  return { reason: `it bears the mark of run ${verdict.runId}`, run: verdict.runId };
+  return { reason: `it has the mark of run ${verdict.runId}`, run: verdict.runId };
 }
 
-/** What is remembered of a mark that was found: `nonceOf` it, in whichever table. */
+/** What the store knows of a mark that was found (by `nonceOf`, in any table). */
 export interface KnownMarks {
   readonly keeper: string;
   readonly found: KnownMark | null;
-  /** The last of the connection that is known to have arrived, and the oldest that is remembered. */
+  /** The last confirmed run of the connection, and the oldest that is stored. */
   readonly lastWritten: number | null;
   readonly oldest: number | null;
-  /** When the backup was made that the state came out of, since which nobody has decided on it; null: it did not. */
+  /** When the backup was made that this state was restored from, until a person decided on it; null: not restored. */
   readonly backedUpAt: Date | null;
 }
 
-/** By what a mark is remembered. */
+/** The key under which a mark is stored. */
 export function nonceOf({ nonce, keeper }: TableMark): string {
   return nonce ?? keeper;
 }
 
 /**
- * Decides what a mark means (docs/identity.md), and whether the state is an older one, of which a mark can be silent: not every
+ * Judges a mark (docs/identity.md), and whether the state itself was restored, which a mark may not show: not every
  * sync writes one. Pure.
  */
 export function judgeMark(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {
@@ -69,7 +69,7 @@ function judgeMarkAlone(mark: TableMark | null, connection: string, known: Known
     return isEarlier ? { kind: 'earlier', runId: found.runId } : { kind: 'current' };
   }
   if (mark.keeper !== keeper) return { kind: 'other-keeper', by: mark.connection };
-  // Of a run that is not remembered any more.
+  // From a run that is no longer stored.
   if (oldest !== null && generation < oldest) return { kind: 'earlier', runId: generation };
   return { kind: 'older-state', by: mark.connection };
 }

@@ -1,12 +1,12 @@
 import { type Cell, showCell } from '../lead/value.ts';
 import type { PlannedAction } from './action.ts';
 
-/** What an undo leaves alone, and why. */
+/** Something an undo leaves alone, and why. */
 export function report(leadId: string, reason: string, message: string): PlannedAction {
   return { kind: 'report', leadId, row: null, rowKey: '', changes: {}, expect: {}, reason, message };
 }
 
-/** Somebody edited these fields on this side after the run; `then`: what was not done for it. */
+/** These fields were edited on this side after the run; `then`: what was not done therefore. */
 export function editedSince(
   leadId: string,
   side: 'lead' | 'row',
@@ -20,21 +20,21 @@ export function editedSince(
   );
 }
 
-/** A later run wrote the field; without a field: made, marked or took away the lead or its row. */
+/** A later run wrote the field; without a field: created, marked or removed the lead or its row. */
 export function writtenSince(leadId: string, run: number, then: string, field?: string): PlannedAction {
-  const what = field === undefined ? 'made, marked or took away the lead or its row' : `wrote ${field}`;
+  const what = field === undefined ? 'created, marked or removed the lead or its row' : `wrote ${field}`;
   return report(leadId, 'undo.written-since', `run ${run} ${what} since; ${then}`);
 }
 
 export function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
-  return report(leadId, 'undo.gone', `the ${side} is not there any more; there is nothing to put back`);
+  return report(leadId, 'undo.gone', `the ${side} is gone; nothing can be put back`);
 }
 
-/** What stood there was a formula, or could not be understood. */
+/** The earlier value was a formula or unreadable. */
 export function notWritable(leadId: string, side: 'lead' | 'row', field: string, was: Cell): PlannedAction {
   return report(
     leadId,
     'undo.not-writable',
-    `${field} of the ${side} was ${showCell(was)}, which is no value that can be written: type it again if you want it`,
+    `${field} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`,
   );
 }

@@ -19,43 +19,42 @@ export interface FieldDeed {
   /** Before the run's first and after its last write. */
   readonly before: Cell;
   readonly after: Cell;
-  /** Of the first write, and what both sides had last agreed on then; absent when they were never in step. */
+  /** The rule of the first write, and the baseline at that time, if any. */
   readonly rule: string;
   readonly base?: Value;
-  /** What was to be written: what the other side shows, also where this one made something else of it. */
+  /** The value to write: what the other side shows, even if this side stored it differently. */
   readonly wanted?: Cell;
-  /** The last run since that wrote this field, on either side. */
+  /** The last later run that wrote this field, on either side. */
   readonly later: number | null;
 }
 
-/** What a run did to one lead and its row, as the history has it. */
+/** What a run did to one lead and its row, from the history. */
 export interface Deeds {
   readonly leadId: string;
   readonly written: readonly FieldDeed[];
-  /** What the lead was made of, and what the row showed that it was made of. */
+  /** What the lead was created with, and what its row showed then. */
   readonly leadMade: Values | null;
   readonly rowLinked: Cells | null;
-  /** What the row showed that was matched with the lead, which was there already. */
+  /** What the row showed that was matched with an existing lead. */
   readonly rowMatched: Cells | null;
-  /** What the new row was given. */
+  /** The new row's content. */
   readonly rowMade: Cells | null;
-  /** What the row showed when it was taken away. */
+  /** The removed row's content. */
   readonly rowRemoved: Cells | null;
   readonly rowMarked: boolean;
   readonly leadDeleted: Cells | null;
-  /** The last run since that made, marked or took away the lead or its row. */
+  /** The last later run that created, marked or removed the lead or its row. */
   readonly later: number | null;
 }
 
-/** What both sides show now. */
 export interface Present {
   readonly lead: Cells | null;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
 }
 
 /**
- * The way back from what a run did to one lead and its row: one action for each thing that still is, on both sides, as
- * the run left it. Whatever was edited, or written by another run, since then stays as it is and is reported. Pure.
+ * The undo of a run for one lead and its row: one action for each change that both sides still show as the run left it.
+ * Later edits and later runs' writes stay and are reported. Pure.
  */
 export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction[] {
   return [
@@ -76,7 +75,7 @@ function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction
     report(
       leadId,
       'undo.lead-deleted',
-      `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. Type them into a new row, without an id, to have a new lead made`,
+      `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`,
     ),
   ];
 }
@@ -88,7 +87,7 @@ function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAct
   const inRow = lastWritten(written, 'row');
   const rowEdited = row === null ? [] : fieldsThatDiffer(row.cells, { ...rowLinked, ...inRow }, sameCell);
   if (lead === null && (row === null || rowEdited.length > 0)) return [gone(leadId, 'lead')];
-  // What the service filled in by itself is known from what the row was told of it.
+  // What the service filled in is known from what the row was given.
   const left = { ...inRow, ...leadMade, ...lastWritten(written, 'lead') };
   const leadEdited = lead === null ? [] : fieldsThatDiffer(lead, left, sameButSpelling);
   if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, 'it was not deleted')];
@@ -110,7 +109,7 @@ function undoMatched(deeds: Deeds, { row }: Present): readonly PlannedAction[] {
   return [{ ...unlink(deeds, row), reason: 'unmatched' }];
 }
 
-/** The row as its user had typed it: without the id, and without what was filled in with it. */
+/** The row as typed: without the id and the values filled in with it. */
 function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present['row']>): PlannedAction {
   const changes = written.flatMap(({ side, field, before }) => {
     const from = cells[field] ?? null;
@@ -123,10 +122,10 @@ function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present[
 function undoRowMade({ leadId, rowMade, written, later }: Deeds, { row }: Present): readonly PlannedAction[] {
   if (rowMade === null) return [];
   if (row === null) return [gone(leadId, 'row')];
-  if (later !== null) return [writtenSince(leadId, later, 'the row was not taken away')];
+  if (later !== null) return [writtenSince(leadId, later, 'the row was not removed')];
   const left = { ...rowMade, ...lastWritten(written, 'row') };
   const edited = fieldsThatDiffer(row.cells, left, sameCell);
-  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it was not taken away')];
+  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it was not removed')];
   return [action('remove-row', leadId, row.row, {}, row.cells)];
 }
 
@@ -158,13 +157,13 @@ function undoRowMarked({ leadId, rowMarked, later }: Deeds, { row }: Present): r
 
 function undoWritten(deeds: Deeds, present: Present): readonly PlannedAction[] {
   const { written } = deeds;
-  // What was made or taken away as a whole is put back as a whole.
+  // A record that was created or removed as a whole is restored as a whole.
   const wholeLead = deeds.leadMade !== null || deeds.leadDeleted !== null;
   const wholeRow = [deeds.rowMade, deeds.rowRemoved, deeds.leadMade, deeds.rowMatched].some(
     (made) => made !== null,
   );
   const onLead = wholeLead ? [] : written.filter(({ side }) => side === 'lead');
-  // Where a run wrote both, the row was only given what the lead had made of the row's value.
+  // Where a run wrote both sides, the row only got the lead's form of its own value.
   const onRow = written.filter(
     ({ side, field }) => side === 'row' && !wholeRow && onLead.every((one) => one.field !== field),
   );
@@ -209,7 +208,7 @@ function undoSide(
   return [action(side === 'lead' ? 'update-lead' : 'update-row', leadId, row, changes, expect), ...reports];
 }
 
-/** What the run left on the side that it did not write: that which it took the value from, or before an undo shared it with. */
+/** What the run left on the side it did not write: the source of the value, or the value both shared before an undo. */
 function leftOnOther(
   { written, rowMade }: Deeds,
   { field, rule, before, after, wanted }: FieldDeed,
@@ -222,7 +221,7 @@ function leftOnOther(
   return wanted === undefined ? after : wanted;
 }
 
-/** The fields of either record that are not the same in the other; one that a record does not have is empty there. */
+/** The fields in which two records differ; absent counts as empty. */
 function fieldsThatDiffer(now: Cells, left: Cells, same: (a: Cell, b: Cell) => boolean): readonly string[] {
   const fields = new Set([...Object.keys(left), ...Object.keys(now)]);
   return [...fields].filter((field) => !same(now[field] ?? null, left[field] ?? null));

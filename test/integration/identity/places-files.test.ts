@@ -78,7 +78,7 @@ test('another file with rows of its own stops the run; allowed, it is a first si
     const run = await workspace.run({ mode });
     expect(run).toMatchObject({ status: 'stopped', refusals: [{ code: 'other-target' }] });
     expect(run.refusals[0]?.message).toMatch(
-      /other\.csv is another place than .*leads\.csv.*1 of its rows would become leads, 1 differ/,
+      /other\.csv is not .*leads\.csv, which this connection synced so far: 1 of its rows would become leads, 1 differ/,
     );
   }
   expect(leadsOf(workspace)).toEqual(leads);

@@ -203,7 +203,7 @@ test('a workbook that was left open and saved in the morning is an older copy, b
   const leads = workspace.sandbox.leads.list();
   const stopped = await workspace.sync();
   expect(stopped).toMatchObject({ status: 'stopped', problems: [{ code: 'guard.older-copy' }] });
-  expect(stopped.problems[0]?.message).toContain('it bears the mark of run');
+  expect(stopped.problems[0]?.message).toContain('it has the mark of run');
   expect(workspace.sandbox.leads.list()).toEqual(leads);
 
   // Allowed, it is the table from now on: an ordinary edit is no doubt any more.

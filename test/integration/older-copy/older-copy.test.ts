@@ -50,7 +50,7 @@ test('a restored CSV file is recognised: the run stops, nothing is written, the 
   const stopped = await here.cli('sync');
   expect(stopped.code).toBe(4);
   expect(stopped.stdout).toMatch(
-    /in 6 cells the table shows what was there before \d+ \w+ \d{4}.*, and 2 rows made or deleted since are as before it; nothing that changed since shows its newer value: is it an older copy\? Nothing was written/,
+    /in 6 cells the table shows what was there before \d+ \w+ \d{4}.*, and 2 rows made or deleted since are as before it; nothing shows a newer value: is it an older copy\? Nothing was written/,
   );
   expect(stopped.stdout).toContain('leadsync sync --connection main --older-copy update');
   expect(stopped.stdout).toContain('leadsync sync --connection main --allow older-copy');

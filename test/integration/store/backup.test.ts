@@ -109,7 +109,10 @@ test('a backup restored two syncs later, or nothing at all: the next sync writes
   const stopped = await cliOn(here, fresh, 'sync', '--json');
   expect(stopped.code).toBe(4);
   expect(stopped.json<SyncReport>().problems).toMatchObject([
-    { code: 'guard.older-state', message: expect.stringContaining('the state came out of a backup of') },
+    {
+      code: 'guard.older-state',
+      message: expect.stringContaining('the state was restored from a backup of'),
+    },
   ]);
   expect([here.sheet.text(), written(here)]).toEqual([sheet, requests]);
 

@@ -117,7 +117,7 @@ test('what is held for its id is told by plan, sync, conflicts and why: which le
   expect(sync.code).toBe(3);
   const [problem] = (JSON.parse(sync.stdout) as SyncReport).problems;
   expect(problem).toMatchObject({ code: 'row.id-lost', row: 2 });
-  expect(problem?.message).toMatch(/has no id: no lead was made of it.*Write|write this id into its id cell/);
+  expect(problem?.message).toMatch(/has no id: no lead was created.*Type|type this id into its id cell/);
   const conflicts = await here.cli('conflicts');
   expect(conflicts.stdout).toContain(leadId);
   const why = await here.cli('why', leadId);
@@ -267,7 +267,7 @@ test('no lead is made of a row into which no id can be written', async () => {
     created: { leads: 0, rows: 0 },
     problems: [{ code: 'row.id-closed', row: 7 }],
   });
-  expect(report.problems[0]?.message).toMatch(/"Dorn AG".*A7 is protected\. No lead was made of it/);
+  expect(report.problems[0]?.message).toMatch(/"Dorn AG".*A7 is protected\. No lead was created/);
   expect(await here.sync()).toMatchObject({ created: { leads: 1, rows: 0 } });
 });
 
