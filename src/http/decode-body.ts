@@ -11,9 +11,8 @@ const decoders: Readonly<
 };
 
 /**
- * The text of a body: UTF-8, unpacked when the service compressed it though it was not asked to, at most `maxBytes`
- * long. What cannot be read becomes a short remark in brackets, which is no JSON: undecoded bytes must reach neither a
- * person's sheet nor a message.
+ * The text of a body: UTF-8, decompressed if the service compressed it unasked, at most `maxBytes` long. What cannot be
+ * read becomes a short remark in brackets, which is not JSON: undecoded bytes must reach neither a sheet nor a message.
  */
 export async function decodeBody(
   body: Buffer,
@@ -23,13 +22,12 @@ export async function decodeBody(
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   if (body.length === 0) return '';
   const unpack = decoders[name];
-  if (unpack === undefined && name !== 'identity' && name !== '')
-    return `(compressed as ${name}, which was not asked for)`;
+  if (unpack === undefined && name !== 'identity' && name !== '') return `(compressed as ${name}, unasked)`;
   let plain: Buffer;
   try {
     plain = unpack === undefined ? body : await unpack(body, { maxOutputLength: maxBytes });
   } catch {
-    return `(compressed as ${name}, and broken or more than ${maxBytes} bytes)`;
+    return `(compressed as ${name}, broken, or more than ${maxBytes} bytes)`;
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(plain);

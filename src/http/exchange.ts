@@ -11,32 +11,30 @@ export interface ExchangeRequest {
 }
 
 export interface ExchangeBounds {
-  /** From the request being written to the reply's headers, ms. */
+  /** From writing the request to the reply's headers, ms. */
   readonly headersMs: number;
   /** From the call to the last byte of the reply, ms. */
   readonly totalMs: number;
-  /** Bytes of a 2xx body. Of other replies only the first 64 KiB are read, since their status tells the outcome. */
+  /** Bytes of a 2xx body. Of other replies only the first 64 KiB are read: their status tells the outcome. */
   readonly bodyBytes: number;
 }
 
-/** Told once of each request, as soon as it is known: the status of its reply, or why there is none. `aborted`: by us. */
+/** Called once per request with the reply's status, or why there is none. `aborted`: by us. */
 export type OnReply = (ending: number | HttpFaultKind | 'aborted') => void;
 
 export interface ReplyHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Epoch ms at which the headers were here. */
+  /** Epoch ms at which the headers arrived. */
   readonly receivedAt: number;
 }
 
 const errorBodyBytes = 64 * 1024;
 
 /**
- * One request and its reply on an undici client: exactly one attempt. undici itself sends a request again only when it
- * was pipelined behind another or goes over HTTP/2; the owner of the client turns both off, and a second start is
- * refused here all the same.
- * `head` and `body` reject with a HttpFault, or with the signal's reason as it is. The body of a reply that is not 2xx
- * never fails: it is what was there of it.
+ * One request and its reply on an undici client: exactly one attempt. undici resends only pipelined and HTTP/2
+ * requests; the client's owner turns both off, and a second start is refused here as well. `head` and `body` reject
+ * with a HttpFault, or with the signal's reason. The body of a non-2xx reply never rejects: it is what arrived.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #head = Promise.withResolvers<ReplyHead>();
@@ -54,9 +52,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #size = 0;
 
   /**
-   * Sends the request as soon as the client has a connection. `onSent` is called just before its first byte is written:
-   * when that throws, nothing is, and `head` and `body` reject with it. `onHead` is called in the moment in which the
-   * headers are here.
+   * Sends the request when the client has a connection. `onSent` is called just before the first byte: if it throws,
+   * nothing is sent, and `head` and `body` reject with its error. `onHead` is called when the headers arrive.
    */
   static start(
     client: Client,
@@ -100,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
-    // Whoever awaits these sees the error; until then a rejection is not an unhandled one.
+    // Not unhandled: callers await these later.
     this.head.catch(() => {});
     this.body.catch(() => {});
     if (signal.aborted) onAbort();
@@ -116,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended || this.#controller !== null) {
-      controller.abort(new Error('This request has ended already.'));
+      controller.abort(new Error('The request has already ended.'));
       return;
     }
     try {
@@ -124,7 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#controller = controller;
     } catch (error) {
       this.#fail(error);
-      controller.abort(new Error('This request is not to be sent now.'));
+      controller.abort(new Error('The request must not be sent now.'));
     }
   }
 
@@ -203,7 +200,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#release();
   }
 
-  /** Whether a request was begun decides, not the kind of error: before that the service has certainly not acted. */
+  /**
+   * Decided by whether the request was begun, not by the kind of error: before that the service has certainly not
+   * acted.
+   */
   #translate(error: unknown): HttpFault {
     const kind = this.#controller === null ? 'unreachable' : 'unfinished';
     const status = this.#status === 0 ? null : this.#status;
@@ -217,7 +217,7 @@ function describe(error: unknown): string {
   return typeof code === 'string' && code !== '' ? code : error.message;
 }
 
-/** undici's parser error carries the bytes that the service sent, which may repeat the key. */
+/** undici's parser error holds received bytes, which may repeat the key. */
 function withoutData(error: unknown): unknown {
   return error instanceof Error && Reflect.has(error, 'data') ? new Error(error.message) : error;
 }

@@ -10,7 +10,7 @@ export function jsonRequest(
   const headers = {
     authorization: `Bearer ${token}`,
     accept: 'application/json',
-    // A bound on the bytes received is a bound on the body only when nothing is compressed.
+    // Without compression, a limit on received bytes limits the body.
     'accept-encoding': 'identity',
     'user-agent': 'leadsync',
   };

@@ -1,25 +1,25 @@
 import { isIPv4 } from 'node:net';
 
-/** Where requests go: the origin to connect to and the path that comes before those of the API. */
+/** The origin to connect to, and the path before those of the API. */
 export interface ServiceAddress {
   /** Such as `https://api.example.com`. */
   readonly origin: string;
-  /** Empty, or `/prefix` without a slash at its end. */
+  /** Empty, or `/prefix` without a trailing slash. */
   readonly pathPrefix: string;
 }
 
 /**
- * Why a base URL is none to send a secret to. `not-http`: no http(s) URL at all. `extras`: it contains a user name, a
+ * Why a secret must not be sent to a base URL. `not-http`: not an http(s) URL. `extras`: it has a user name, a
  * password, "?" or "#". `unencrypted`: http to another machine.
  */
 export interface AddressMistake {
   readonly mistake: 'not-http' | 'extras' | 'unencrypted';
-  /** Host and port, for messages: nothing else of the URL may be repeated. Empty when there is none. */
+  /** Host and port, for messages: nothing else of the URL may be repeated. May be empty. */
   readonly host: string;
 }
 
 /**
- * Takes a base URL apart. The key travels in a header, so https is required except to this machine (127.0.0.0/8, ::1,
+ * Splits a base URL. The key travels in a header, so https is required, except to this machine (127.0.0.0/8, ::1,
  * localhost).
  */
 export function parseServiceAddress(baseUrl: string): ServiceAddress | AddressMistake {
@@ -33,7 +33,7 @@ export function parseServiceAddress(baseUrl: string): ServiceAddress | AddressMi
   return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** For a host name as URL normalizes it: `127.1` is already `127.0.0.1`, IPv6 is in brackets. */
+/** For a host name normalised by URL: `127.1` is already `127.0.0.1`, IPv6 is in brackets. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))

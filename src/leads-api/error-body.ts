@@ -1,4 +1,4 @@
-/** What the body of an error reply says, as far as it can be found. */
+/** What an error reply's body says, where it says anything. */
 export interface ErrorBody {
   readonly code: string | null;
   readonly message: string | null;
@@ -15,9 +15,8 @@ const messagePaths = [
 ] as const;
 
 /**
- * Looks for a code and a message for people. The shape is an open point of the API reference (section 7); `error` as
- * a text is a code when it is one word, else a message. A body that is plain text is itself the message; a part of JSON
- * is none, since it may be leads.
+ * Finds a code and a message. Their shape is open (API reference, section 7): a one-word `error` is a code, any other
+ * text a message. Plain text is the message itself; partial JSON is not, since it may hold leads.
  */
 export function readErrorBody(body: string): ErrorBody {
   const text = body.trim();

@@ -1,15 +1,15 @@
 import type { Throttle } from '../ports/leads-service.ts';
 import { untilAborted } from '../until-aborted.ts';
 
-/** Requests of one process that are under way at a service at most. */
+/** The most concurrent requests of one process to a service. */
 export const mostLanes = 4;
 
-/** Another lane opens after so many replies for each that is open. */
+/** Replies per open lane before another lane opens. */
 const repliesALane = 4;
 
-/** A place in the line before a service; to be given back when its request has ended. */
+/** A place in the queue of requests; dispose when the request has ended. */
 export interface Lane extends Disposable {
-  /** Waits until it is among the first as many as there are lanes. Throws `signal.reason` when that aborts before. */
+  /** Waits for a free lane. Throws `signal.reason` when aborted first. */
   turn(signal: AbortSignal): Promise<void>;
 }
 
@@ -18,13 +18,13 @@ interface Place {
 }
 
 /**
- * How many requests of this process may be under way at a service: one, and more only while that answers without
- * limiting us. A 429 may find the others under way.
+ * Limits the concurrent requests of this process: one at first, more only while the service answers without 429. A 429
+ * may arrive while others are under way.
  */
 export class Lanes {
   #open = 1;
   #replies = 0;
-  /** In the order in which they came. */
+  /** First come, first served. */
   readonly #line: Place[] = [];
 
   get open(): number {
@@ -49,7 +49,7 @@ export class Lanes {
     };
   }
 
-  /** A service that is not known to limit requests has answered one. */
+  /** A reply of a service that is not known to limit requests. */
   replied(): void {
     this.#replies += 1;
     if (this.#open === mostLanes || this.#replies < repliesALane * this.#open) return;
@@ -58,7 +58,7 @@ export class Lanes {
     this.#wake();
   }
 
-  /** The service limits requests, or has done so lately: from now on one at a time. */
+  /** The service limits requests, now or recently: one at a time from now on. */
   limit(): void {
     this.#open = 1;
     this.#replies = 0;
@@ -71,7 +71,7 @@ export class Lanes {
 
 const known = new WeakMap<Throttle, Lanes>();
 
-/** The lanes of all that share a throttle. */
+/** The lanes shared by all users of a throttle. */
 export function lanesOf(throttle: Throttle): Lanes {
   const lanes = known.get(throttle) ?? new Lanes();
   known.set(throttle, lanes);

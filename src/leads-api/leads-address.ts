@@ -2,8 +2,8 @@ import { LeadsyncError } from '../errors.ts';
 import { parseServiceAddress, type ServiceAddress } from '../http/service-address.ts';
 
 /**
- * Where the Leads service is. Throws `leads.insecure-url`, or `leads.bad-url` for what is no usable base URL; neither
- * repeats the URL's user name, password or query.
+ * Parses the base URL of the Leads service. Throws `leads.insecure-url` or `leads.bad-url`; neither repeats the URL's
+ * user name, password or query.
  */
 export function leadsAddress(baseUrl: string): ServiceAddress {
   const address = parseServiceAddress(baseUrl);
@@ -17,13 +17,13 @@ export function leadsAddress(baseUrl: string): ServiceAddress {
     case 'extras':
       throw new LeadsyncError(
         'leads.bad-url',
-        `The base URL of the Leads service (${host}) contains a user name, a password, "?" or "#".`,
-        { help: 'Give the address and path alone; the key has a setting of its own.' },
+        `The base URL of the Leads service (${host}) must not contain a user name, password, "?" or "#".`,
+        { help: 'Give only the address and path; the key has its own setting.' },
       );
     case 'unencrypted':
       throw new LeadsyncError(
         'leads.insecure-url',
-        `The key was not sent: http://${host} is not encrypted, and is not this machine.`,
+        `The key was not sent: http://${host} is neither encrypted nor this machine.`,
         { help: `Use https://${host}.` },
       );
     default:

@@ -1,13 +1,13 @@
 import { LeadsyncError, type LeadsyncErrorOptions } from '../errors.ts';
 
 interface LeadsApiErrorOptions extends LeadsyncErrorOptions {
-  /** HTTP status of the reply; null or absent: there was none. */
+  /** HTTP status of the reply; null or absent: no reply. */
   readonly status?: number | null;
-  /** The service's own code, such as `auth.forbidden` (API reference, section 7), when the body shows one. */
+  /** The service's own code, such as `auth.forbidden` (API reference, section 7), if the body has one. */
   readonly apiCode?: string | null;
 }
 
-/** A fault of one request to the Leads service. `code` is one of the table at `LeadsPort`. */
+/** A failed request to the Leads service. `code`: see `LeadsPort`. */
 export class LeadsApiError extends LeadsyncError {
   readonly status: number | null;
   readonly apiCode: string | null;

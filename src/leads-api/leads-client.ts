@@ -5,14 +5,15 @@ import { type Answer, LeadsHttp, type LeadsHttpOptions } from './leads-http.ts';
 import { findCreatedLead, findLead, findUpdatedLead, idFromLocation, readPage } from './read-reply.ts';
 
 export interface LeadsClientOptions extends LeadsHttpOptions {
-  /** Passed through to `GET /v1/leads`; `cursor` and `limit` in it are ignored. */
+  /** Passed on to `GET /v1/leads`; `cursor` and `limit` are ignored. */
   readonly query: Readonly<Record<string, string>>;
 }
 
 /**
- * A client of the Leads service (API reference, sections 4 to 8). Calls of all that share a throttle leave in their order,
- * as many at a time as `Lanes` allows; after a 429 none does. Faults: see `LeadsPort`, as LeadsApiError. Throws `leads.insecure-url`, `leads.bad-url`, or `leads.bad-key` for a key that no header can carry.
- * Disposing it ends the requests under way; later calls throw `leads.closed`.
+ * A client of the Leads service (API reference, sections 4 to 8). Callers that share a throttle are served in order,
+ * concurrently as `Lanes` allows; none during a pause after a 429. Throws LeadsApiError as `LeadsPort` says, and on
+ * creation `leads.insecure-url`, `leads.bad-url`, or `leads.bad-key` for a key that no header can carry. Disposing it
+ * ends the requests under way; later calls throw `leads.closed`.
  */
 export function createLeadsClient(options: LeadsClientOptions): LeadsPort & AsyncDisposable {
   return new LeadsClient(options);
@@ -49,7 +50,7 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     query.delete('limit');
     if (limit !== null) query.set('limit', String(limit));
     if (cursor !== null) query.set('cursor', cursor);
-    // %20 is a space to every server, "+" only to those that read the query as a form.
+    // Every server reads %20 as a space; "+" only those that parse the query as a form.
     const search = query.size === 0 ? '' : `?${query.toString().replaceAll('+', '%20')}`;
     const path = `/v1/leads${search}`;
     const call = { operation: 'list', method: 'GET', path, mayPutOff: true } as const;
@@ -63,7 +64,7 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
     const call = { operation: 'get', method: 'GET', path, mayBeGone: true, mayPutOff } as const;
     const answer = await this.#http.ask(call, signal);
     if (answer.gone) return null;
-    return findLead(answer.json, id) ?? notJson(answer, 'the lead that was asked for');
+    return findLead(answer.json, id) ?? notJson(answer, 'the requested lead');
   }
 
   async create(
@@ -110,14 +111,14 @@ class LeadsClient implements LeadsPort, AsyncDisposable {
 }
 
 /**
- * The path of one lead. Ids come from cells that people edit: one that would name another resource (`/v1/leads/`,
- * `/v1/leads/..`) is refused here as `leads.rejected`, and no request is sent.
+ * The path of one lead. Ids come from cells that people edit: one that would name another resource (`/v1/leads/..`)
+ * throws `leads.rejected` before any request.
  */
 function leadPath(id: string): string {
   if (id.trim() === '' || id === '.' || id === '..' || !id.isWellFormed()) {
     throw new LeadsApiError(
       'leads.rejected',
-      `${JSON.stringify(id)} cannot be the id of a lead. No request was sent.`,
+      `${JSON.stringify(id)} is not a valid lead id. No request was sent.`,
     );
   }
   return `/v1/leads/${encodeURIComponent(id)}`;
@@ -131,7 +132,7 @@ function notJson({ head, excerpt }: Answer, wanted: string): never {
     {
       status: head.status,
       retry: 'now',
-      help: 'Is the base URL right? A proxy or a login page may answer in its place.',
+      help: 'Check the base URL. A proxy or a login page may have answered instead.',
     },
   );
 }

@@ -16,32 +16,29 @@ import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
 import { type Lane, type Lanes, lanesOf, mostLanes } from './lanes.ts';
 import { leadsAddress } from './leads-address.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import { Pause, type Permission } from './pause.ts';
+import { RateLimiter, type Permission } from './rate-limiter.ts';
 import { lostReply, type Operation, replyFault } from './reply-fault.ts';
 
 export interface LeadsHttpOptions {
-  /** https, or http to this machine; may carry a path prefix. */
+  /** https, or http to this machine; may have a path prefix. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly throttle: Throttle;
-  /**
-   * Whether others wait for whoever asks to be done: then what may be put off throws for waits that it would sleep else.
-   * Default: nobody.
-   */
+  /** Whether others wait for the caller: then deferrable requests throw instead of sleeping. Default: false. */
   readonly isCrowded?: () => boolean;
-  /** The throttle goes by the same. Default: the machine's. */
+  /** Also used for the throttle. Default: the machine's. */
   readonly clock?: Clock;
-  /** Lets so many ms go by on the clock; throws the signal's reason when it is aborted before. Default: a timer. */
+  /** Sleeps that many ms; throws the signal's reason when aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Fields and message never hold the key. */
+  /** Fields and message never contain the key. */
   readonly log?: (
     level: 'debug' | 'warn',
     fields: Readonly<Record<string, unknown>>,
     message: string,
   ) => void;
-  /** Told of each request. */
+  /** Called for each request. */
   readonly onReply?: OnReply;
-  /** Told how far (ms, to half a second) the service's clock was ahead of `Date.now()`, by the Date header of a reply. */
+  /** The service's clock ahead of `Date.now()` in ms, to half a second, by a reply's Date header. */
   readonly onServiceClock?: (aheadMs: number) => void;
   /** Milliseconds; defaults: connect 10 s, headers 30 s, whole reply 60 s. */
   readonly timeouts?: { readonly connectMs?: number; readonly headersMs?: number; readonly totalMs?: number };
@@ -52,34 +49,33 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** From `/v1` on, encoded. */
   readonly path: string;
-  /** The body, when there is one. */
   readonly json?: unknown;
-  /** True: 404 and 410 are an answer, not a fault. */
+  /** 404 and 410 are answers, not faults. */
   readonly mayBeGone?: boolean;
-  /** True: nothing that goes before it is lost when it is put off for the pace. */
+  /** May be deferred for the pace: no earlier work would be lost. */
   readonly mayPutOff?: boolean;
-  /** Awaited when nothing but the sending is left; again when the request was held up after it. */
+  /** Awaited just before sending, and again if the request was delayed after it. */
   readonly onLeaving?: (() => Promise<void>) | undefined;
 }
 
 export interface Answer {
   readonly head: ReplyHead;
-  /** True: 404 or 410, for a call with `mayBeGone`. */
+  /** 404 or 410, with `mayBeGone`. */
   readonly gone: boolean;
-  /** Undefined: the body is empty or no JSON. */
+  /** Undefined: empty, or not JSON. */
   readonly json: unknown;
-  /** At most 200 characters of the body, without the key; nothing of what may be leads. */
+  /** At most 200 characters of the body, without the key and without anything that may be a lead. */
   readonly excerpt: () => string;
 }
 
 const machineClock: Clock = { now: () => Date.now(), random: () => Math.random() };
 
-/** After so many looks that came too late it is the database that is slow. */
-const mostLooks = 5;
+/** After this many checks that came too late the database is too slow. */
+const maxChecks = 5;
 
 const bodyBytes = 16 * 1024 * 1024;
 
-/** Sends one request at a time, with the key, and turns every reply that is no answer into a LeadsApiError. */
+/** Sends requests with the key, and turns every reply that is no answer into a LeadsApiError. */
 export class LeadsHttp implements AsyncDisposable {
   readonly #apiKey: Secret;
   readonly #log: NonNullable<LeadsHttpOptions['log']>;
@@ -87,9 +83,9 @@ export class LeadsHttp implements AsyncDisposable {
   readonly #address: ServiceAddress;
   readonly #bounds: ExchangeBounds;
   readonly #clients: readonly Client[];
-  /** The one that was used last, whose connection is there, comes first. */
+  /** The last used first: its connection is open. */
   readonly #free: Client[];
-  readonly #pause: Pause;
+  readonly #limiter: RateLimiter;
   readonly #onReply: OnReply | undefined;
   readonly #onServiceClock: LeadsHttpOptions['onServiceClock'];
   readonly #lanes: Lanes;
@@ -104,7 +100,7 @@ export class LeadsHttp implements AsyncDisposable {
     this.#onReply = options.onReply;
     this.#onServiceClock = options.onServiceClock;
     if (!/^[\x21-\x7e]+$/.test(this.#apiKey.reveal())) {
-      throw new LeadsApiError('leads.bad-key', 'The key is empty or has a character that no key has.', {
+      throw new LeadsApiError('leads.bad-key', 'The key is empty or contains characters that no key has.', {
         help: 'Copy the key again, without spaces, quotes and line breaks.',
       });
     }
@@ -115,7 +111,7 @@ export class LeadsHttp implements AsyncDisposable {
       totalMs: timeouts.totalMs ?? 60_000,
       bodyBytes,
     };
-    this.#pause = new Pause(options.throttle, this.#clock, options.isCrowded ?? (() => false));
+    this.#limiter = new RateLimiter(options.throttle, this.#clock, options.isCrowded ?? (() => false));
     this.#sleep = options.sleep ?? sleepByTimer;
     this.#lanes = lanesOf(options.throttle);
     this.#clients = Array.from({ length: mostLanes }, () =>
@@ -124,7 +120,7 @@ export class LeadsHttp implements AsyncDisposable {
     this.#free = [...this.#clients];
   }
 
-  /** Requests that began to be written so far. */
+  /** Requests started so far. */
   get requests(): number {
     return this.#requests;
   }
@@ -134,17 +130,17 @@ export class LeadsHttp implements AsyncDisposable {
     return this.#pacedMs;
   }
 
-  /** As `LeadsPort` says. */
+  /** See `LeadsPort`. */
   outlook(): Promise<Outlook> {
-    return this.#pause.outlook();
+    return this.#limiter.outlook();
   }
 
-  /** How many requests may be under way at this moment, those of others that share the throttle among them. */
+  /** Concurrent requests allowed now, including those of others that share the throttle. */
   get lanes(): number {
     return this.#lanes.open;
   }
 
-  /** At most one attempt, when there is a lane for it. Throws what `LeadsPort` lists, or the signal's reason. */
+  /** At most one attempt, when a lane is free. Throws as `LeadsPort` says, or the signal's reason. */
   async ask(call: Call, signal: AbortSignal): Promise<Answer> {
     using lane = this.#lanes.join();
     await lane.turn(signal);
@@ -172,19 +168,19 @@ export class LeadsHttp implements AsyncDisposable {
     const started = performance.now();
     const path = this.#address.pathPrefix + call.path;
     const request = jsonRequest(call.method, path, this.#apiKey.reveal(), call.json);
-    let noting: ReturnType<Pause['note']> = Promise.resolve(null);
+    let noting: ReturnType<RateLimiter['note']> = Promise.resolve(null);
     const exchange = Exchange.start(client, request, {
       bounds: this.#bounds,
       signal,
       clock: this.#clock,
       onReply: this.#onReply,
       onSent: () => {
-        // A 429 may have come since the look: that of another lane, or while the connection was made.
-        if (!isCurrent()) throw this.#pause.stopped();
+        // Another lane may have got a 429 since the check, or while connecting.
+        if (!isCurrent()) throw this.#limiter.stopped();
         this.#requests += 1;
       },
       onHead: (received) => {
-        noting = this.#pause.note(received, signal);
+        noting = this.#limiter.note(received, signal);
         noting.catch(() => {});
         if (limitedLately || !isCurrent()) this.#lanes.limit();
         else if (received.status < 500) this.#lanes.replied();
@@ -192,9 +188,9 @@ export class LeadsHttp implements AsyncDisposable {
     });
     const head = await exchange.head;
     this.#tellClock(head);
-    // Before the body is read: other processes must know of a pause at once.
+    // Before reading the body: other processes must know of a pause at once.
     const limited = await noting;
-    if (limited === null) this.#pause.lookAhead();
+    if (limited === null) this.#limiter.prefetch();
     const encoding = head.headers['content-encoding'];
     const text = await decodeBody(
       await exchange.body,
@@ -218,27 +214,23 @@ export class LeadsHttp implements AsyncDisposable {
     }
     if (limited === null) throw replyFault(operation, head, said);
     if (limited.longest)
-      this.#log(
-        'warn',
-        fields,
-        'The service asks to wait for a day or longer: it is asked again after a day',
-      );
+      this.#log('warn', fields, 'The service asks to wait a day or longer; leadsync tries again after a day');
     if (!limited.asked) this.#log('debug', fields, '429 without a usable Retry-After: backing off');
-    throw this.#pause.error(said.code);
+    throw this.#limiter.error(said.code);
   }
 
   /**
-   * Waits for its turn by the pace, and at a service that limits requests until no other is under way; throws when the
-   * pace would take long for what may be put off, or no request may leave now.
+   * Waits for the pace, and at a service that limits requests for all others to end. Throws when a deferrable request
+   * would wait too long, or no request may leave now.
    */
   async #mayAsk(
     { mayPutOff = false, onLeaving }: Call,
     lane: Lane,
     signal: AbortSignal,
   ): Promise<Permission> {
-    for (let late = 0; late < mostLooks; ) {
+    for (let late = 0; late < maxChecks; ) {
       signal.throwIfAborted();
-      const permission = await this.#pause.take(mayPutOff, onLeaving !== undefined);
+      const permission = await this.#limiter.acquire(mayPutOff, onLeaving !== undefined);
       const { waitMs, limitedLately, isFresh } = permission;
       if (limitedLately) {
         this.#lanes.limit();
@@ -255,23 +247,23 @@ export class LeadsHttp implements AsyncDisposable {
     }
     throw new LeadsyncError(
       'database.slow',
-      'No request was sent: the database took too long, again and again, to tell whether the Leads service may be asked.',
-      { retry: 'later', help: 'See whether Postgres, or this machine, has more to do than it can.' },
+      'No request was sent: the database was too slow, repeatedly, to check the rate limit of the Leads service.',
+      { retry: 'later', help: 'Check whether Postgres or this machine is overloaded.' },
     );
   }
 
   #tellClock({ headers: { date } }: ReplyHead): void {
     if (this.#onServiceClock === undefined || typeof date !== 'string') return;
-    // It names the second that had begun.
+    // The header has whole seconds: add half of one.
     const ahead = parseHttpDate(date) + 500 - Date.now();
     if (!Number.isNaN(ahead)) this.#onServiceClock(ahead);
   }
 
-  /** What an error body says, short and without the key; the body itself goes to the debug log alone. */
+  /** What an error body says, short and without the key; the body itself is only logged at debug. */
   #readError(text: string, fields: Readonly<Record<string, unknown>>): ErrorBody {
     const body = this.#redact(text);
     if (body !== '') {
-      this.#log('debug', { ...fields, body: visibleText(body, 2000) }, 'What the Leads service said');
+      this.#log('debug', { ...fields, body: visibleText(body, 2000) }, 'Body of the error reply');
     }
     const { code, message } = readErrorBody(body);
     return {

@@ -1,45 +1,45 @@
 import { z } from 'zod';
 
 /**
- * How fast a service lets us ask, learned from its 429s alone: the reference says that there is a limit, not which
- * (section 8). The rate grows a little with each request, and falls by a part with each 429. Plain data, kept for all
- * processes that share a key; times are epoch ms of whoever keeps it.
+ * The request rate that a service allows, learned from its 429s: the reference says only that there is a limit (section
+ * 8). The rate grows with each request and falls with each 429. Plain data, shared by all processes with one key; times
+ * are epoch ms of the store's clock.
  */
 const schema = z.object({
-  /** Requests a second at this moment. */
+  /** Requests per second now. */
   rate: z
     .number()
     .gte(1 / 60)
     .lte(1000),
-  /** What each request adds to it. */
+  /** Added to the rate by each request. */
   step: z.number().gt(0).lte(1),
-  /** No request before. */
+  /** No request may leave earlier. */
   nextAt: z.number(),
-  /** When the last pause was over. */
+  /** End of the last pause. */
   since: z.number(),
 });
 
 export type Pace = Readonly<z.infer<typeof schema>>;
 
-/** The first 429 tells no rate: it is looked for from here, in steps that are halved with each further one. */
+/** The first 429 tells no rate: the search starts here, and each further one halves the step. */
 const first = { rate: 5, step: 0.1 };
 
-/** Of a step at least: so the rate takes some minutes to double, and many requests where there are few. */
+/** Lower bounds of the step: doubling the rate takes some minutes, or many requests. */
 const leastStep = { of: 0.004, ofRate: 0.002 };
 
-/** What a 429 leaves of the rate, and what one leaves that comes so soon (ms) after the pause of another one. */
+/** The factor after a 429, and after one that comes this soon (ms) after another's pause. */
 const left = { usually: 0.9, soon: 0.5, soonMs: 2_000 };
 
-/** Requests a second: for slower no service is taken. So one that answers 429 whatever the rate is comes to no standstill. */
+/** Requests per second, at least: a service that always answers 429 must not stop the sync. */
 const slowest = 0.7;
 
-/** A longer wait (ms) is the end of a quota of an hour or a day: to spread that evenly would only make it slow. */
+/** A longer wait (ms) means an hourly or daily quota: spreading it evenly would only slow things down. */
 const longestWaitMs = 90_000;
 
-/** A request leaves. The next one is due a gap later. */
+/** The pace after a request; the next one is due a gap later. */
 export function sent(pace: Pace, now: number): Pace {
   const gap = 1000 / pace.rate;
-  // Only a rate that was tried says that a higher one may be.
+  // Only a rate that was used suggests that a higher one works.
   const isTried = now - pace.nextAt < gap;
   return {
     ...pace,
@@ -48,7 +48,7 @@ export function sent(pace: Pace, now: number): Pace {
   };
 }
 
-/** After a 429 that asks to wait so long (ms). Null: no pace helps. */
+/** The pace after a 429 that asks to wait this long (ms). Null: pacing does not help. */
 export function refused(pace: Pace | null, now: number, waitMs: number): Pace | null {
   if (waitMs > longestWaitMs) return null;
   const nextAt = now + waitMs;
@@ -60,8 +60,8 @@ export function refused(pace: Pace | null, now: number, waitMs: number): Pace | 
 }
 
 /**
- * What another process stored; null for what is no pace, or that of another version. `now`: by the same clock, which may
- * have been set back since: nothing is due later than after the longest wait.
+ * A pace from the store; null when invalid or of another version. `now`: by the same clock, which may have been set
+ * back since: nothing is due later than the longest wait.
  */
 export function readPace(stored: unknown, now: number): Pace | null {
   const pace = schema.safeParse(stored).data ?? null;

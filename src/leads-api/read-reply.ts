@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { isLeadId, type Lead } from '../core/lead/lead.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 
-/** Characters. A cursor travels in a query, and few servers take one of more than 8 KiB. */
+/** Characters. A cursor travels in the query, and few servers accept more than 8 KiB. */
 const longestCursor = 8192;
 
-/** The list envelope (API reference, section 2). Items are looked at one by one, so that one bad item costs no page. */
+/** The list envelope (API reference, section 2). Items are checked singly: a bad one must not cost the page. */
 const envelope = z.object({
   items: z.array(z.unknown()),
   nextCursor: z
@@ -15,7 +15,7 @@ const envelope = z.object({
     .nullish(),
 });
 
-/** A page from parsed JSON, or null when it has not the shape of one. An absent or empty cursor is none. */
+/** A page from parsed JSON, or null when it has another shape. An empty cursor counts as absent. */
 export function readPage(json: unknown): LeadPage | null {
   const page = envelope.safeParse(json);
   if (!page.success) return null;
@@ -27,15 +27,12 @@ export function readPage(json: unknown): LeadPage | null {
   };
 }
 
-/** The lead with this id, shown at the top of the JSON or at most two levels down under any keys; null when it is not there. */
+/** The lead with this id, at the top of the JSON or at most two levels down under any keys; else null. */
 export function findLead(json: unknown, id: string): Lead | null {
   return candidates(json).find((lead) => sameId(lead.id, id)) ?? null;
 }
 
-/**
- * As `findLead`, for the reply to an update: null also when the object with this id does not show every field that was
- * written.
- */
+/** As `findLead`, for a reply to an update: null also when the object lacks a written field. */
 export function findUpdatedLead(
   json: unknown,
   id: string,
@@ -46,8 +43,8 @@ export function findUpdatedLead(
 }
 
 /**
- * The lead that the reply to a create shows, or its id alone when the object does not show every field that was written
- * (the caller reads it back); null when there is none, or several and nothing tells which of them it is.
+ * The lead in a reply to a create, or only its id when the object lacks a written field (the caller reads it back);
+ * null when there is none, or it is ambiguous.
  */
 export function findCreatedLead(
   json: unknown,
@@ -60,7 +57,7 @@ export function findCreatedLead(
   return shown.length === 0 && only !== undefined && others.length === 0 ? { id: only.id } : null;
 }
 
-/** The id that a Location header (absolute or relative, with or without a query) ends with; null when it names none. */
+/** The id at the end of a Location header (absolute or relative, with or without a query), or null. */
 export function idFromLocation(location: string | undefined): string | null {
   if (location === undefined) return null;
   const path = location.replace(/[?#].*$/, '').replace(/\/+$/, '');
@@ -73,10 +70,10 @@ export function idFromLocation(location: string | undefined): string | null {
   }
 }
 
-/** The levels below the top in which a lead is looked for: `{ data: { lead: … } }` has two. */
+/** Levels below the top searched for a lead: `{ data: { lead: … } }` has two. */
 const deepest = 2;
 
-/** Objects with an id: the JSON itself when it is one, else those nearest to the top. */
+/** Objects with an id: the JSON itself, else those nearest to the top. */
 function candidates(json: unknown): Lead[] {
   let level: unknown[] = [json];
   for (let depth = 0; depth <= deepest; depth++) {
@@ -95,12 +92,12 @@ function readLead(value: unknown): Lead | null {
   return typeof id === 'string' && isLeadId(id) ? { id, fields } : null;
 }
 
-/** Whether a reply tells what became of every field that was written: a part of a lead must not pass for the whole. */
+/** Whether a reply shows every written field: a partial lead must not pass for the whole. */
 function showsLead(lead: Lead, written: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(written).every((field) => Object.hasOwn(lead.fields, field));
 }
 
-/** Ids are UUIDs (API reference, section 2): upper and lower case are one. */
+/** UUIDs (API reference, section 2) are case-insensitive. */
 function sameId(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

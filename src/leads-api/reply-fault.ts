@@ -6,9 +6,7 @@ import { LeadsApiError } from './leads-api-error.ts';
 /** The five endpoints (API reference, section 4). */
 export type Operation = 'list' | 'get' | 'create' | 'update' | 'delete';
 
-/**
- * What each needs, in words for people. Only `leads:read` for the list is known by name (API reference, sections 4, 5).
- */
+/** The permission each needs, for messages. The reference names only `leads:read` (sections 4, 5). */
 const permissions: Readonly<Record<Operation, string>> = {
   list: 'the permission leads:read',
   get: 'the permission to read leads',
@@ -26,9 +24,8 @@ const attempts: Readonly<Record<Operation, string>> = {
 };
 
 /**
- * The fault that a reply other than 2xx and 429 means. Its status alone decides the code, whatever the body says (API
- * reference, section 7; the statuses it leaves open are read as HTTP defines them). `said` is printed: it must be
- * short and hold no secret.
+ * The fault of a reply other than 2xx and 429. Only its status decides the code (API reference, section 7; other
+ * statuses as HTTP defines them). `said` is printed: short, no secrets.
  */
 export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBody): LeadsApiError {
   const { status } = head;
@@ -38,7 +35,7 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
   if (status === 401) {
     return new LeadsApiError(
       'leads.unauthenticated',
-      `The Leads service does not accept the key (${named}): it is missing, mistyped, revoked or expired. This request was not carried out.`,
+      `The Leads service rejected the key (${named}): it is missing, mistyped, revoked or expired. This request was not carried out.`,
       { ...reply, help: 'Create a key in the app under Settings, API keys, and set it as LEADS_API_KEY.' },
     );
   }
@@ -52,7 +49,7 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
   if (status >= 300 && status < 400) {
     return new LeadsApiError(
       'leads.redirected',
-      `The Leads service answered the request ${attempts[operation]} with a redirect (${status}), which was not followed: the key is sent to no other address.`,
+      `The Leads service answered the request ${attempts[operation]} with a redirect (${status}), which was not followed: the key must not reach another address.`,
       { ...reply, help: 'Set the base URL to the address of the service itself.' },
     );
   }
@@ -66,11 +63,11 @@ export function replyFault(operation: Operation, head: ReplyHead, said: ErrorBod
   return new LeadsApiError(
     'leads.unavailable',
     `The Leads service failed at the request ${attempts[operation]} (${named}). It may have acted on it.`,
-    { ...reply, retry: 'now', help: 'It is tried again.' },
+    { ...reply, retry: 'now', help: 'leadsync tries again.' },
   );
 }
 
-/** What a request without a complete reply means: `leads.unreachable`, `leads.unavailable` or `leads.too-large`. */
+/** The fault of a request without a complete reply: `leads.unreachable`, `leads.unavailable` or `leads.too-large`. */
 export function lostReply(fault: HttpFault, origin: string): LeadsApiError {
   const { kind, message: reason, status, cause } = fault;
   switch (kind) {
@@ -81,20 +78,20 @@ export function lostReply(fault: HttpFault, origin: string): LeadsApiError {
         {
           retry: 'now',
           cause,
-          help: 'Check the base URL, the network and the certificate; it is tried again.',
+          help: 'Check the base URL, the network and the certificate; leadsync tries again.',
         },
       );
     case 'unfinished':
       return new LeadsApiError(
         'leads.unavailable',
         `The Leads service at ${origin} did not send a complete reply (${reason}). It may have acted on the request.`,
-        { retry: 'now', cause, status, help: 'It is tried again.' },
+        { retry: 'now', cause, status, help: 'leadsync tries again.' },
       );
     case 'too-large':
       return new LeadsApiError(
         'leads.too-large',
         `The Leads service sent ${reason} for one reply; the rest was not read.`,
-        { status, help: 'Is the base URL right?' },
+        { status, help: 'Check the base URL.' },
       );
     default:
       return kind satisfies never;

@@ -3,9 +3,9 @@ import { LeadsyncError } from '../errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 
 /**
- * The same service, whose reads are tried up to three times in place when a fault says that the same may succeed now:
- * one that goes on is for the job, which begins the step again. Writes, and waits that the service asks for, are not
- * tried again here. `firstMs`: from the first fault to the second try, twice as long before the third; more by chance.
+ * Retries reads up to twice in place when the fault has `retry: 'now'`; a longer outage is left to the job, which
+ * begins the step again. Writes and requested waits are not retried. `firstMs`: delay before the second attempt,
+ * doubled before the third, plus jitter.
  */
 export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
   const patiently = <T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> =>
@@ -22,7 +22,7 @@ export function retryReads(leads: LeadsPort, firstMs = 250): LeadsPort {
   });
 }
 
-/** The same service, but for what is given in place of its own. */
+/** The same service with some calls replaced. */
 export function withCalls(leads: LeadsPort, calls: Partial<LeadsPort>): LeadsPort {
   return {
     get requests() {

@@ -1,34 +1,34 @@
 import type { AskedCell, Author } from '../core/lead/author.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
-/** A row of the target that carries data in at least one mapped column, or an id. */
+/** A row with an id, or with data in at least one mapped column. */
 export interface TargetRow {
-  /** Where it stands now, as the target's own user would name it (1-based, the header is 1). For messages only. */
+  /** Its position as the target's user would name it (1-based, the header is 1). For messages only. */
   readonly row: number;
   readonly leadId: string | null;
   /**
-   * What the id cell shows that is no id and cannot be written over: a formula without a value, an error, a cell that a
-   * merge covers. `leadId` is null then. No lead is made of such a row, and while there is one no other row counts as gone.
+   * Content of an id cell that is no id and must not be overwritten: a formula without a value, an error, a covered
+   * cell. `leadId` is null then. No lead is created from such a row, and while there is one no other row counts as
+   * gone.
    */
   readonly unreadableId?: string;
-  /** Of a row without id: nobody asked a lead for it. None is made of it, but it may be that of a lead (`match`). */
+  /** A row without id for which nobody requested a lead. None is created, but it may match one (`match`). */
   readonly other?: boolean;
-  /** Of a row without id: why none can be written into its id cell, as a sentence. No lead is made of it. */
+  /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
   /**
-   * One cell for each readable mapped field. A cell that is not there (a short line of a CSV file) is left out: it is not
-   * shown, never empty.
+   * One cell for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty.
    */
   readonly cells: Cells;
-  /** What the status column shows, empty text included. Null: there is no single status column. Never data. */
+  /** The status cell, empty text included. Null: there is no single status column. Never data. */
   readonly status: string | null;
 }
 
-/** What became of a row that a person merged into another. */
+/** A row that a person merged into another. */
 export interface MergedRow {
-  /** Where the row stands that stayed. */
+  /** The row that remains. */
   readonly row: number;
-  /** Which one that is, and what a person can do, as sentences. */
+  /** Which one that is, and what to do, as sentences. */
   readonly message: string;
 }
 
@@ -39,29 +39,29 @@ export interface MissingColumn {
 }
 
 export interface TargetSnapshot {
-  /** Mapped fields whose column is missing or there twice (`isDoubled`): left out of this run. */
+  /** Mapped fields whose column is missing or duplicated (`isDoubled`): left out of this run. */
   readonly missing: readonly MissingColumn[];
-  /** True when the target did not exist and was created with its headings. */
+  /** The target did not exist and was created with its headings. */
   readonly created: boolean;
-  /** Time zone in which the target's own dates are meant, as it names it. Absent: that of the configuration. */
+  /** Time zone of the target's own dates, as it names it. Absent: the configured one. */
   readonly timeZone?: string;
-  /** Headings of mapped columns of which we may not write every cell, as things stand. Absent: none is known. */
+  /** Headings of mapped columns that are not fully writable. Absent: none known. */
   readonly closed?: readonly string[];
-  /** What columns cannot keep of what is mapped to them, a sentence each, for `leadsync check`. Absent: nothing is known. */
+  /** What columns cannot hold of their fields, a sentence each, for `leadsync check`. */
   readonly unsuited?: readonly string[];
-  /** Whether the account may write to it at all; null: that cannot be told. Absent: it shows only when something is written. */
+  /** Whether the account may write; null: unknown. Absent: only a write tells. */
   readonly mayWrite?: boolean | null;
-  /** By where they stood: rows that are not there any more because they were merged. Absent: none ever is. */
+  /** Rows that are gone because they were merged, by their former position. Absent: never happens. */
   readonly merged?: ReadonlyMap<number, MergedRow>;
-  /** The text by which we have marked the target; null: there is none. Absent: this kind has no place for it. */
+  /** Our mark in the target; null: none. Absent: this kind has no place for it. */
   readonly mark?: string | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
   readonly rows: AsyncIterable<readonly TargetRow[]>;
 }
 
 /**
- * One change of one row. `expect` is what the plan saw: when the row no longer shows it the change is put off. Rows
- * are found by their id, never by number; a row without id is found by its content.
+ * One change of one row. `expect` is what the plan saw: if the row shows anything else, the change is put off. Rows are
+ * found by id, or without one by content; never by number.
  */
 export type RowChange =
   | {
@@ -69,11 +69,11 @@ export type RowChange =
       readonly key: string;
       readonly leadId: string;
       readonly values: Values;
-      /** For the status column; a target without one leaves it out. */
+      /** For the status column, if there is one. */
       readonly status?: string;
-      /** Where the row of this lead stood before, or the one that it was merged into; absent: it never had one. */
+      /** The lead's former row, or the one it was merged into; absent: it never had one. */
       readonly was?: number;
-      /** It was begun before, and nobody heard what became of it: a row without id that shows exactly this gets the id. */
+      /** An earlier attempt had no known outcome: a row without id that shows exactly this gets the id. */
       readonly isRepeated?: boolean;
     }
   | {
@@ -84,21 +84,21 @@ export type RowChange =
       readonly values: Values;
     }
   | {
-      /** Writes the id (and values) into a row that has none and shows exactly `expect` in all mapped columns. */
+      /** Writes the id (and values) into a row without one that shows exactly `expect` in all mapped columns. */
       readonly kind: 'link';
       readonly key: string;
       readonly leadId: string;
       readonly expect: Cells;
       readonly values: Values;
-      /** For the status column; left out where that cannot be written. */
+      /** For the status column, where it is writable. */
       readonly status?: string;
     }
   | {
       /**
-       * Writes how rows stand into the status column, only where it shows something else, and touches nothing else. With
-       * an id: the first row that has it, or with `copies` all further ones. Without: a row that has no id and shows
-       * exactly `expect` in all mapped columns and `shown` in the status column. `done` also when there is no such row or
-       * no status column: the next run looks again. `held` where the cell cannot be written to.
+       * Writes the status column, only where it differs, and nothing else. With an id: the first row that has it, or
+       * with `copies` all further ones. Without: a row without id that shows exactly `expect` in all mapped columns and
+       * `shown` in the status column. `done` also when there is no such row or no status column; `held` when the cell
+       * is not writable.
        */
       readonly kind: 'status';
       readonly key: string;
@@ -118,8 +118,8 @@ export type RowChange =
     }
   | {
       /**
-       * Takes the row away. What its users have put into columns of their own stays: then only the mapped columns, the
-       * id and the status are emptied. `bare`: not at all when there is such a cell (`row.has-own-cells`).
+       * Removes the row. If people put content into columns of their own, only the mapped columns, the id and the
+       * status are emptied; with `bare` nothing is (`row.has-own-cells`).
        */
       readonly kind: 'remove';
       readonly key: string;
@@ -129,8 +129,8 @@ export type RowChange =
     }
   | {
       /**
-       * Takes the id out of the row and writes the values: what stands there then is a row that has no lead. `again`: one is to be
-       * made of it, so where people have to ask for that (HubSpot) it is asked for.
+       * Removes the id and writes the values: the row then has no lead. `again`: a lead is to be created from it, so
+       * where people must request that (HubSpot), it is requested.
        */
       readonly kind: 'unlink';
       readonly again?: boolean;
@@ -141,18 +141,17 @@ export type RowChange =
     };
 
 /**
- * What became of one change. `done` also when the row already showed the new values, so that a write that was
- * interrupted after it took effect can be repeated. `put-off`: the row is no longer what the plan saw; the next run
- * looks again (`row.changed`, `row.gone`, `row.exists`, `row.duplicated`, `target.column-missing`). `held`: this change
- * can never be written as it is (`target.value-not-storable`, `target.no-status-column`), or not where it belongs
- * (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`; `row.archived`: a person has deleted it, and
- * it can be restored).
+ * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
+ * `put-off`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
+ * `row.duplicated`, `target.column-missing`). `held`: the change can never be written (`target.value-not-storable`,
+ * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
+ * `row.archived`: a person deleted it, and it can be restored).
  */
 export type RowOutcome =
   | {
       readonly key: string;
       readonly status: 'done';
-      /** Where a new row stands, when the target knows. */
+      /** The position of a new row, if known. */
       readonly row?: number;
     }
   | {
@@ -164,19 +163,19 @@ export type RowOutcome =
 
 /** Where a target keeps its rows. */
 export interface Place {
-  /** What tells it from all others, in one spelling, and cannot be typed: begins with its kind. */
+  /** Its identity, in one spelling that nobody can type; begins with the kind. */
   readonly id: string;
-  /** What tells it from others while it is missing, where that is something else than once it was made. */
+  /** Its identity while it is missing, where that differs. */
   readonly idWhileMissing?: string;
-  /** As people call it; two places may have one after the other. */
+  /** Its display name; another place may have it later. */
   readonly address: string;
-  /** Whether there is a file, tab or table; of one that is missing only the address tells which it was. */
+  /** Whether the file, tab or table exists; a missing one is known only by its address. */
   readonly isThere: boolean;
 }
 
 /**
- * A text of ours that travels with the content. Written together with rows, never alone: at once with them or, where the
- * target has no such thing, after them. No write fails because it cannot be written; `arrived` is called when it is there.
+ * Our text that travels with the content. Written only together with rows: atomically or, where that is impossible,
+ * after them. A write never fails because of it; `arrived` is called when it is stored.
  */
 export interface MarkToWrite {
   readonly text: string;
@@ -184,47 +183,46 @@ export interface MarkToWrite {
 }
 
 /**
- * What a sync asks of a spreadsheet or CRM. Faults are thrown as LeadsyncError:
+ * A spreadsheet, CRM or table. Faults are thrown as LeadsyncError:
  *
  * | code | retry | when |
  * |---|---|---|
  * | target.busy | later | a person has it open (an editor's lock file), another writer holds our lock, or a record is locked |
  * | target.changed | now | somebody wrote while we read or wrote; nothing was written |
- * | target.incomplete | later | the file ends in the middle of a row: it is still being written, or was cut off |
- * | target.emptied | later | it is there, but nothing is in it any more (`wasFilled`) |
+ * | target.incomplete | later | the file ends in the middle of a row: it is still being written, or truncated |
+ * | target.emptied | later | it exists, but is completely empty (`wasFilled`) |
  * | target.gone | never | it is missing, though rows of it are known (`wasFilled`) |
- * | target.tab-renamed | never | the sheet has another title now (which is named) |
- * | target.copied | never | a copy of a file that is kept in step already |
+ * | target.tab-renamed | never | the sheet was renamed (the message names the title) |
+ * | target.copied | never | a copy of a file that is already synced |
  * | target.header-missing | never | no heading of the mapping is in the first row |
- * | target.id-column-missing | never | headings are there but the id column is not, or it is there twice |
+ * | target.id-column-missing | never | headings are there but the id column is not, or it is duplicated |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.disk-full | later | no space; the old file is untouched |
  * | target.io | later | any other fault of the system |
  * | target.rate-limited | later | the service asks to wait, or would; nothing was sent or done |
- * | target.unavailable | now, later | no reply, or one that says nothing; a write may have taken effect |
+ * | target.unavailable | now, later | no usable reply; a write may have taken effect |
  * | target.unauthenticated, target.forbidden | never | the key is not accepted, or not for this; whom to give access |
  * | target.not-found, target.trashed | never | the file does not exist, or lies in the trash |
- * | target.refused | never | the service cannot do what was asked, or will not |
+ * | target.refused | never | the service cannot or will not do it |
  * | target.bad-url | never | the address of the service cannot be used |
  * | target.closed | never | the object was disposed |
  * | target.full | never | the service holds no more rows |
- * | target.too-large | never | more than can be taken in at once |
+ * | target.too-large | never | more than fits in memory at once |
  */
 export interface Target {
   /** For messages: a path, a sheet's name. */
   readonly name: string;
-  /** How many changes are best given to one call of `write`, as things stand. */
+  /** The best number of changes per `write` now. */
   readonly batchSize: number;
-  /** Requests to the target so far (for a file: times it was read or written). */
+  /** Requests to the target so far (for a file: reads and writes). */
   readonly requests: number;
   /**
-   * Creates the target with headings when it is missing (unless `create` is false: then it reads as empty). With a
-   * `purpose` it may go on with what a call for the same one read before it failed; without, all is read anew.
-   * `wasFilled`: rows of it are known, so one that is missing (`target.gone`), or has nothing in it, not even headings,
-   * is refused.
-   * `elsewhere`: another place is kept in step so far, so this one is no other name of it.
-   * `newFields`: mapped fields that never had a column; with `create` each gets one at the end where it is missing.
+   * Creates a missing target with headings (unless `create` is false: then it reads as empty). With a `purpose`, may
+   * continue from what a failed call with the same one read; without, reads everything. `wasFilled`: rows of it are
+   * known, so a missing (`target.gone`) or completely empty one is refused. `elsewhere`: another place is synced so
+   * far; this is not another name of it. `newFields`: mapped fields that never had a column; with `create` each gets
+   * one at the end where it is missing.
    */
   open(
     options: {
@@ -236,47 +234,46 @@ export interface Target {
     },
     signal: AbortSignal,
   ): Promise<TargetSnapshot>;
-  /** Which place it is at this moment; null: that cannot be told. Throws as `open` does. */
+  /** The current place; null: unknown. Throws as `open` does. */
   place?(signal: AbortSignal): Promise<Place | null>;
   /**
-   * Whether nothing is at a place any more that this target, or another one of its kind, was once; also when what led
-   * there leads to this target's place now. False where that cannot be told. Throws as `open` does.
+   * Whether a place that a target of this kind once had no longer exists, or now leads to this target's place. False:
+   * unknown. Throws as `open` does.
    */
   isLeft?(place: Pick<Place, 'id' | 'address'>, signal: AbortSignal): Promise<boolean>;
   /**
-   * Another text each time that anybody has changed the target; null when there is none. Throws as `open` does. Absent:
-   * only reading it tells.
+   * A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells.
    */
   version?(): Promise<string | null>;
   /**
-   * A text that two states of the target share only when reading them shows and tells the same, and the `version` of that
-   * state; null when there is none. Throws as `open` does. Absent: it costs as much as reading it.
+   * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
+   * as `open` does. Absent: it costs as much as reading.
    */
   digest?(signal: AbortSignal): Promise<{ readonly digest: string; readonly version: string } | null>;
   /**
-   * Who changed what these cells show, as many answers as cells; null: not known, or it was this account. Throws as `open`
-   * does. Absent: this kind of place never knows.
+   * Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does.
+   * Absent: never known.
    */
   authors?(cells: readonly AskedCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
-  /** Applies the changes all at once or not at all; as many outcomes as changes, in the same order. */
+  /** Applies all changes or none; one outcome per change, in order. */
   write(
     changes: readonly RowChange[],
     signal: AbortSignal,
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]>;
   /**
-   * How many rows our writes have added since the rows were read last, when it is certain that all of them still stand as they
-   * were written; else 0. Throws as `open` does. Absent: only reading them tells.
+   * Rows that our writes added since the last read, if all of them certainly stand as written; else 0. Throws as `open`
+   * does. Absent: only reading tells.
    */
   addedRows?(signal: AbortSignal): Promise<number>;
   /**
-   * Whom to give access, for `leadsync check`; null when the account has no address. Absent: nobody has to. Throws when
-   * there is no account to use.
+   * Whom to share the target with, for `leadsync check`; null: the account has no address. Absent: not needed. Throws
+   * when there is no account.
    */
   address?(): Promise<string | null>;
   /**
-   * For `leadsync check --fix`: makes a copy of a target (`target.copied`) a target of its own. Returns whether there was
-   * anything to do. Throws as `open` does. Absent: there never is.
+   * For `leadsync check --fix`: makes a copied target (`target.copied`) a target of its own. Returns whether anything
+   * was done. Throws as `open` does. Absent: never needed.
    */
   fix?(signal: AbortSignal): Promise<boolean>;
 }

@@ -136,7 +136,7 @@ async function notRecorded(`,
   },
   {
     name: 'Retry-After: not obeyed',
-    file: 'src/leads-api/pause.ts',
+    file: 'src/leads-api/rate-limiter.ts',
     from: `      if (remaining > 0)`,
     to: `      if (remaining > 1e12)`,
   },

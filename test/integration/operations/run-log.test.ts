@@ -80,7 +80,7 @@ test('a worker tells of each run when it begins and when it has ended: what it d
       level: 40,
       run: 3,
       status: 'failed',
-      reason: expect.stringContaining('does not accept the key'),
+      reason: expect.stringContaining('rejected the key'),
       help: expect.stringContaining(`leadsync check --connection ${connection} tries the credentials`),
       msg: 'a sync failed: leads.unauthenticated',
     },

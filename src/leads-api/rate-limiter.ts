@@ -6,60 +6,59 @@ import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
 import { type Pace, readPace, refused, sent } from './pace.ts';
 
-/** Added to every wait: what clocks and timers may differ by, so that no request is early. */
+/** Added to every wait (ms), for differences between clocks and timers: no request may be early. */
 const marginMs = 100;
 
-/** For so long (ms) after its last pause a service counts as one that limits requests. */
+/** A service counts as limiting requests for this long (ms) after its last pause. */
 const latelyMs = 24 * 3_600_000;
 
-/** A request may leave for so long (ms) after it was looked whether it may: a process that was paused looks again. */
+/** How long (ms) a check of the throttle is valid: a process that was suspended checks again. */
 const freshMs = 500;
 
 /**
- * What would have to wait longer (ms) for the pace is put off: whoever asks comes back later, and holds nothing
- * meanwhile. But not a write, which follows a look at what it writes over, nor what follows a write: all of it would be
- * done again, each time.
+ * Deferrable requests that would wait longer (ms) for the pace are refused; the caller comes back later and holds
+ * nothing meanwhile. Writes are not deferrable: the reads before them would be repeated each time.
  */
 const longestSleepMs = 2_000;
 
-/** The same while others wait for whoever asks to be done. */
+/** The same while others wait for the caller. */
 const longestCrowdedSleepMs = 50;
 
-/** What is known before a request. */
+/** The result of `acquire`. */
 export interface Permission {
-  /** Ms until the pace lets the request leave. */
+  /** Ms until the request may leave. */
   readonly waitMs: number;
-  /** The service has limited this key within the last day, and may do so at any time. */
+  /** The service limited this key within the last day, and may do so again at any time. */
   readonly limitedLately: boolean;
-  /** Whether it may still leave by what was seen; else it is looked again. */
+  /** Whether the check is still valid. */
   readonly isFresh: () => boolean;
-  /** Whether this process was told of no pause since; asked in the moment in which the request is written. */
+  /** Whether no pause became known since; checked as the request is written. */
   readonly isCurrent: () => boolean;
 }
 
-/** A look at the throttle that has begun. */
-interface Look extends Pick<Permission, 'isFresh' | 'isCurrent'> {
+/** A check of the throttle that has begun. */
+interface ThrottleCheck extends Pick<Permission, 'isFresh' | 'isCurrent'> {
   readonly found: Promise<Throttled>;
 }
 
 /**
- * Obeys 429 (API reference, sections 7 and 8), and keeps to the pace that was learned from it, through the throttle that all
- * processes with this key share. For each request: `take`, `note`; then `lookAhead`.
+ * Obeys 429 (API reference, sections 7 and 8) and keeps the pace learned from it, through the throttle that all
+ * processes with this key share. For each request: `acquire`, `note`; then `prefetch`.
  */
-export class Pause {
+export class RateLimiter {
   readonly #throttle: Throttle;
   readonly #clock: Clock;
   readonly #isCrowded: () => boolean;
-  /** What was asked for last (epoch ms). */
+  /** End of the last wait the service asked for (epoch ms). */
   #askedUntil = 0;
   #consecutive = 0;
-  /** With the turn that was taken last. */
+  /** As of the last acquired turn. */
   #pace: Pace | null = null;
   #aheadMs = 0;
-  /** For the next request. */
-  #ahead: Look | null = null;
+  /** Prefetched for the next request. */
+  #next: ThrottleCheck | null = null;
 
-  /** `isCrowded`: whether others wait for whoever asks to be done. */
+  /** `isCrowded`: whether others wait for the caller. */
   constructor(throttle: Throttle, clock: Clock, isCrowded: () => boolean) {
     this.#throttle = throttle;
     this.#clock = clock;
@@ -67,44 +66,44 @@ export class Pause {
   }
 
   /**
-   * Takes the turn to send a request, which no other process has then; `waitMs` above zero: it comes so much later, and is
-   * to be asked for again. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`;
-   * `isLate`: something is still to be done before it leaves, so that only a look from now on is fresh then.
+   * Acquires the turn to send one request, which no other process gets. `waitMs` above zero: not acquired, ask again
+   * after that. Throws `leads.rate-limited` when no request may leave yet. `mayPutOff`: see `longestSleepMs`; `isLate`:
+   * other work precedes the request, so a prefetched check would be stale.
    */
-  async take(mayPutOff: boolean, isLate = false): Promise<Permission> {
-    if (isLate) this.#ahead = null;
+  async acquire(mayPutOff: boolean, isLate = false): Promise<Permission> {
+    if (isLate) this.#next = null;
     for (;;) {
-      const look = await this.#look();
-      const { remaining, stored, pace } = look;
+      const check = await this.#check();
+      const { remaining, stored, pace } = check;
       if (remaining > 0)
         throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
       const now = this.#sharedTime();
       const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
       if (mayPutOff && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
-        throw rateLimited(waitMs, 'No request was sent: the Leads service refuses more at a time', {});
-      if (waitMs > 0) return { ...look, waitMs };
+        throw rateLimited(waitMs, 'No request was sent: the pace of the Leads service is used up', {});
+      if (waitMs > 0) return { ...check, waitMs };
       this.#pace = pace && sent(pace, now);
-      if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { ...look, waitMs };
+      if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { ...check, waitMs };
     }
   }
 
-  /** Begins the look that the next request needs; one that fails is made again then. */
-  lookAhead(): void {
-    const look = this.#beginLook();
-    this.#ahead = look;
-    look.found.catch(() => {
-      if (this.#ahead === look) this.#ahead = null;
+  /** Starts the check for the next request; a failed one is repeated then. */
+  prefetch(): void {
+    const check = this.#beginCheck();
+    this.#next = check;
+    check.found.catch(() => {
+      if (this.#next === check) this.#next = null;
     });
   }
 
-  /** As `LeadsPort` says. */
+  /** See `LeadsPort`. */
   async outlook(): Promise<Outlook> {
-    const { remaining, pace } = await this.#look();
+    const { remaining, pace } = await this.#check();
     return { pauseMs: Math.max(0, remaining), perSecond: pace && pace.rate };
   }
 
-  #beginLook(): Look {
-    // The process may be held still at any moment, also while it waits for the answer.
+  #beginCheck(): ThrottleCheck {
+    // The process may be suspended while it waits for the answer.
     const from = performance.now();
     const { pauses } = this.#throttle;
     const isCurrent = (): boolean => pauses === this.#throttle.pauses;
@@ -112,10 +111,10 @@ export class Pause {
     return { found: this.#throttle.look(), isFresh, isCurrent };
   }
 
-  /** `remaining`: ms of the pause, below zero when it is over. `stored`: the pace as the throttle has it. */
-  async #look() {
-    const { found, isFresh, isCurrent } = this.#ahead?.isFresh() ? this.#ahead : this.#beginLook();
-    this.#ahead = null;
+  /** `remaining`: ms of the pause, negative when it is over. `stored`: the throttle's pace. */
+  async #check() {
+    const { found, isFresh, isCurrent } = this.#next?.isFresh() ? this.#next : this.#beginCheck();
+    this.#next = null;
     const { notBefore, pace: stored, aheadMs } = await found;
     this.#aheadMs = aheadMs;
     const remaining = notBefore - this.#clock.now();
@@ -125,10 +124,10 @@ export class Pause {
   }
 
   /**
-   * Takes note of a reply: of a 429 this process knows when the call returns, and the throttle is moved when the promise
-   * does. Throws the signal's reason when it is aborted before that: then the throttle is still moved, as soon as it can
-   * be. The wait counts from the moment the headers were here, which is later than the moment the service meant. Returns
-   * null for any other status; a 503 that says when to come back (RFC 9110, section 10.2.3) moves the throttle all the same.
+   * Records a reply. This process knows of a 429 when the call returns, the shared throttle when the promise resolves.
+   * Throws the signal's reason when aborted first; the throttle is still updated. The wait counts from the arrival of
+   * the headers. Null for any status but 429; a 503 with Retry-After (RFC 9110, section 10.2.3) still updates the
+   * throttle.
    */
   async note(
     head: ReplyHead,
@@ -148,7 +147,7 @@ export class Pause {
     this.#askedUntil =
       head.receivedAt + (asked ?? backoffMs(this.#consecutive, () => this.#clock.random())) + marginMs;
     const until = this.#askedUntil;
-    // What was under way with the request that was refused first says nothing more of the rate.
+    // Requests under way at the first refusal say nothing more about the rate.
     const pace =
       limited && isFirst
         ? refused(this.#pace, head.receivedAt - this.#aheadMs, until - head.receivedAt)
@@ -158,18 +157,18 @@ export class Pause {
     return limited ? { asked: asked !== null, longest: asked === longestWaitMs } : null;
   }
 
-  /** The error for a request that was about to be written when this process was told to wait. */
+  /** For a request that a pause stopped just before sending. */
   stopped(): LeadsApiError {
     const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
     return rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
   }
 
-  /** Epoch ms, as all processes have it. */
+  /** Epoch ms, by the clock that all processes share. */
   #sharedTime(): number {
     return this.#clock.now() - this.#aheadMs;
   }
 
-  /** The error for the 429 that was noted last. */
+  /** The error for the last 429. */
   error(apiCode: string | null): LeadsApiError {
     const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
     return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {
