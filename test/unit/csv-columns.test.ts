@@ -40,7 +40,7 @@ test('a doubled status column is none', () => {
 
 test.each([
   [['Anna AG', '', 'anna@example.org'], 'The first row of x.csv has 2 filled cells, none of them'],
-  [['Anna AG'], 'The first row of x.csv has 1 filled cell, which is none'],
+  [['Anna AG'], 'The first row of x.csv has 1 filled cell, which is not'],
   [['', ' '], 'The first row of x.csv is empty'],
 ])('a first row without headings is told of, but not shown: it may be a person: %j', (row, message) => {
   expect(() => locateColumns(row, mapping, 'x.csv')).toThrow(

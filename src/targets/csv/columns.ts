@@ -7,8 +7,8 @@ import type { SourceFile } from '../file/source-file.ts';
 import type { Splice } from '../file/splice.ts';
 
 /**
- * The headings of new columns, and what makes the rows as wide: all that were as wide as the headings. Reads the file
- * twice. @throws LeadsyncError as openCsvSheet and readCsvRecords do.
+ * Adds the headings of new columns, and pads all rows that were as wide as the headings. Reads the file twice. @throws
+ * LeadsyncError as openCsvSheet and readCsvRecords do.
  */
 export async function csvColumnSplices(
   file: SourceFile,
@@ -36,7 +36,7 @@ export async function csvColumnSplices(
   return splices;
 }
 
-/** A row that ends early does not show its last cells; made longer, it would show them as empty. */
+/** A row that ends early does not show its last cells; padded, it would show them as empty. */
 function reachesEnd(record: CsvRecord, header: CsvRecord): boolean {
   return !isBlank(record) && record.cells.length >= header.cells.length;
 }

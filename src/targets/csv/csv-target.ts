@@ -17,15 +17,17 @@ export interface CsvTargetOptions extends CsvMapping {
   readonly path: string;
 }
 
-/** A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); everything that is not a mapped cell stays byte for byte. */
+/**
+ * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
+ */
 export function createCsvTarget(options: CsvTargetOptions): Target {
   return new FileTarget(options.path, new CsvFormat(options));
 }
 
-/** Of a usual row. */
+/** Of an average row. */
 const bytesOfRow = 100;
 
-/** Zero bytes alone are no blank lines, but what a crash leaves of a file. */
+/** Only zero bytes: what a crash leaves of a file, not blank lines. */
 const isZeroed = (bytes: Buffer): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
 const clamp = (value: number, least: number, most: number): number =>
@@ -34,7 +36,7 @@ const clamp = (value: number, least: number, most: number): number =>
 class CsvFormat implements FileFormat {
   readonly part = '';
   readonly #options: CsvTargetOptions;
-  /** The file as the last write left it, when that is known. */
+  /** The file as the last write left it, if known. */
   #left: { readonly version: string; readonly known: KnownCsv } | null = null;
 
   #encoding: { readonly version: string; readonly encoding: CsvEncoding } | null = null;
@@ -43,10 +45,10 @@ class CsvFormat implements FileFormat {
     this.#options = options;
   }
 
-  /** As many as a part of the rows that a write has to go through: the more of them, the fewer writes; each takes memory. */
+  /** In proportion to the rows a write has to pass: larger batches mean fewer passes, but more memory. */
   batchSize(bytes: number): number {
     const rows = bytes / bytesOfRow;
-    // Those of a file that is known are only copied.
+    // The rows of a known file are only copied.
     if (this.#left !== null) return clamp(rows / 20, 5_000, 10_000);
     return clamp(rows, 5_000, 20_000);
   }
@@ -55,7 +57,7 @@ class CsvFormat implements FileFormat {
     return true;
   }
 
-  /** Blank lines alone are nothing. */
+  /** A file of blank lines counts as empty. */
   async isEmpty(file: SourceFile): Promise<boolean> {
     if (file.stat.size > csvHeadBytes) return false;
     const head = await file.head(csvHeadBytes);

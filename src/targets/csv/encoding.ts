@@ -5,7 +5,7 @@ import type { SourceFile } from '../file/source-file.ts';
 /** How the text of a CSV file is stored. */
 export type CsvEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** What Windows-1252 has in the places of the C1 controls; blanks: nothing. All else is as in Unicode. */
+/** Windows-1252 in place of the C1 controls; blanks: unassigned. Otherwise as Unicode. */
 const c1 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const byCharacter = new Map(
   Array.from(c1).flatMap((char, at) => (char === ' ' ? [] : [[char, 0x80 + at] as const])),
@@ -14,8 +14,8 @@ const unassigned = /[\0\x81\x8d\x8f\x90\x9d]/;
 const utf8Sequence = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
 /**
- * UTF-16 by its mark; Windows-1252 for what is not UTF-8, has no mark and nothing in it that Windows-1252 has not; UTF-8
- * for anything else, whose reading tells the line in which it is not. Reads the whole file.
+ * UTF-16 by its byte order mark; Windows-1252 for a file without mark that is not UTF-8 and has only bytes of
+ * Windows-1252; otherwise UTF-8, whose reader reports the bad line. Reads the whole file.
  */
 export async function csvEncodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
   const [first = 0, second = 0] = await file.head(2);
@@ -32,14 +32,14 @@ export async function csvEncodingOf(file: SourceFile, signal: AbortSignal): Prom
     const text = bytes.subarray(0, whole);
     isValid &&= isUtf8(text);
     const latin1 = text.toString('latin1');
-    // A part that is UTF-8 and a part that is not: read as Windows-1252, the one would be nonsense.
+    // A mix of UTF-8 and other bytes: as Windows-1252, the UTF-8 part would be garbled.
     has1252 &&= !unassigned.test(latin1) && !utf8Sequence.test(latin1);
     if (!has1252) return 'utf-8';
   }
   return isValid ? 'utf-8' : 'windows-1252';
 }
 
-/** The file with its text in UTF-8, for what reads bytes by their places. */
+/** The file transcoded to UTF-8, for readers that use byte positions. */
 export function decodedFile(file: SourceFile, encoding: CsvEncoding, name: string): SourceFile {
   if (encoding === 'utf-8') return file;
   const decode = (): ((chunk: Buffer | null) => Buffer) => {
@@ -56,7 +56,7 @@ export function decodedFile(file: SourceFile, encoding: CsvEncoding, name: strin
   };
   return {
     ...file,
-    // A character takes at most twice as many bytes there.
+    // A character takes at most twice as many bytes in UTF-16.
     head: async (length) => decode()(await file.head(2 * length)).subarray(0, length),
     async *chunks(signal) {
       const next = decode();
@@ -67,7 +67,7 @@ export function decodedFile(file: SourceFile, encoding: CsvEncoding, name: strin
   };
 }
 
-/** UTF-8 as the file has it. */
+/** UTF-8 in the file's encoding. */
 export async function* encodedChunks(
   chunks: AsyncIterable<Buffer>,
   encoding: CsvEncoding,
@@ -81,7 +81,7 @@ export async function* encodedChunks(
   yield encode(decoder.decode(), encoding);
 }
 
-/** Why a text cannot be stored in the encoding of its file, as a sentence; null when it can. */
+/** Why a text cannot be stored in the file's encoding, as a sentence; null when it can. */
 export function notInEncoding(text: string, encoding: CsvEncoding): string | null {
   if (encoding !== 'windows-1252') return null;
   const foreign = Array.from(text.normalize('NFC')).find((char) => byteOf(char) === null);
@@ -107,7 +107,7 @@ function from1252(bytes: Buffer): Buffer {
   return Buffer.from(text.replaceAll(/[\x80-\x9f]/g, (char) => c1[char.charCodeAt(0) - 0x80] ?? char));
 }
 
-/** How many bytes at the end, if any, begin a character of UTF-8 that goes on after it. */
+/** How many bytes at the end begin an incomplete UTF-8 character. */
 export function cutLength(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,16 +1,16 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../errors.ts';
 
-/** How a CSV file is written, as far as its first bytes tell. */
+/** The format of a CSV file, detected from its first bytes. */
 export interface CsvFormat {
-  /** How many bytes stand before the first record: a byte order mark, and a line such as `sep=;`. */
+  /** Bytes before the first record: a byte order mark, and a line such as `sep=;`. */
   readonly start: number;
   readonly delimiter: string;
   /** Whether there is such a line, which spreadsheet programs do not show. */
   readonly hasSeparatorLine: boolean;
 }
 
-/** How much of a file `detectCsvFormat` wants to see. */
+/** How much of a file `detectCsvFormat` needs. */
 export const csvHeadBytes = 64 * 1024;
 
 export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -23,9 +23,9 @@ const foreign: readonly { readonly start: readonly number[]; readonly what: stri
 const delimiters = [',', ';', '\t', '|'];
 
 /**
- * Finds the delimiter: the one that a first line such as `sep=;` names, as Excel writes and reads it, or the one by which most of the known headings appear in the first row; equal: the one that makes most
- * cells; none: comma.
- * @throws LeadsyncError `target.unreadable` for another kind of file.
+ * Finds the delimiter: from a first line such as `sep=;`, as Excel writes it; else the one that gives most of the known
+ * headings in the first row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for another kind of
+ * file.
  */
 export function detectCsvFormat(head: Buffer, headings: readonly string[], name: string): CsvFormat {
   for (const { start, what } of foreign) {
@@ -44,7 +44,7 @@ export function detectCsvFormat(head: Buffer, headings: readonly string[], name:
   return { start: mark, delimiter: best?.delimiter ?? ',', hasSeparatorLine: false };
 }
 
-/** The error for a file that is not a CSV file we can understand. `fault` continues "The file …". */
+/** The error for a file that is not usable CSV. `fault` continues "The file …". */
 export function unreadableCsv(name: string, fault: string, cause?: unknown): LeadsyncError {
   return new LeadsyncError('target.unreadable', `${name} ${fault}. Nothing was read or written.`, {
     help: 'Open it in your spreadsheet program and save it as "CSV UTF-8 (comma delimited)".',
@@ -64,7 +64,7 @@ function firstRow(head: Buffer, delimiter: string): readonly string[] {
     });
     return rows[0] ?? [];
   } catch (error) {
-    // A first row that cannot be read is reported by the reading of the whole file, with its line.
+    // The reader of the whole file reports a bad first row, with its line.
     if (error instanceof CsvError) return [];
     throw error;
   }

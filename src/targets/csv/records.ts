@@ -4,7 +4,7 @@ import { cutLength } from './encoding.ts';
 import { unreadableCsv, type CsvFormat } from './format.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 
-/** A cell and the bytes of the file that it takes, quotes included. */
+/** A cell and its bytes in the file, quotes included. */
 interface CsvCell {
   readonly text: string;
   readonly start: number;
@@ -14,27 +14,27 @@ interface CsvCell {
 
 /** A row of the file; a blank line is a row with one empty cell. */
 export interface CsvRecord {
-  /** 1 for the header, then on as a spreadsheet program counts. */
+  /** 1 for the header, counted as spreadsheet programs do. */
   readonly row: number;
   readonly cells: readonly CsvCell[];
   readonly start: number;
   /** Where the last cell ends. */
   readonly contentEnd: number;
-  /** Where the next record starts: after the line end, if there is one. */
+  /** Start of the next record, after the line end. */
   readonly end: number;
 }
 
-/** Bytes of one record; a longer one is the sign of a quote that was never closed. */
+/** Bytes of one record; a longer one means an unclosed quote. */
 const longestRecord = 16 * 1024 * 1024;
 
-/** More than any spreadsheet program shows; each takes a hundred times the memory of its comma. */
+/** More than any spreadsheet program shows; a parsed cell takes a hundred times the memory of its comma. */
 const mostCells = 20_000;
 
 /**
- * Reads a CSV file row by row, each with the place of its bytes, a batch for each chunk.
- * @throws LeadsyncError `target.incomplete` when it ends in a quoted cell, in a character or in a row that has fewer cells
- * than the first; `target.unreadable` with the line, for bytes that are not UTF-8, NUL bytes, and quotes that
- * go on after they closed (the usual sign of one that was not closed further up).
+ * Reads a CSV file row by row with byte positions, a batch per chunk. @throws LeadsyncError `target.incomplete` when it
+ * ends in a quoted cell, in a character, or in a row with fewer cells than the first; `target.unreadable` with the
+ * line, for bytes that are not UTF-8, NUL bytes, and text after a closing quote (the usual sign of an unclosed one
+ * further up).
  */
 export async function* readCsvRecords(
   chunks: AsyncIterable<Buffer>,
@@ -57,7 +57,7 @@ export async function* readCsvRecords(
       cells.push({ end: format.start + bytes, quoted: quoting });
       return text;
     },
-    // Nothing is passed on through the stream: what one chunk gives is taken from here.
+    // Collected per chunk; nothing passes through the stream.
     on_record: (texts: string[], { bytes }) => {
       collected.push({ texts, cells, end: format.start + bytes });
       cells = [];
@@ -66,7 +66,7 @@ export async function* readCsvRecords(
   });
   parser.on('error', () => undefined);
 
-  /** Bytes of the file from `position` on: those of records that are not complete yet. */
+  /** Bytes of the file from `position` on: incomplete records. */
   let rest: Buffer = Buffer.alloc(0);
   let position = format.start;
   let row = 0;
@@ -78,13 +78,13 @@ export async function* readCsvRecords(
       if (!isUtf8(bytes)) {
         if (isOver && isUtf8(bytes.subarray(0, bytes.length - cutLength(bytes))))
           throw cutAt('ends in the middle of a character');
-        throw faultAt('is neither in UTF-8 nor, as a whole, in another encoding that is known');
+        throw faultAt('is neither in UTF-8 nor entirely in another known encoding');
       }
       const record = toRecord(++row, position, end, texts, found);
       if (row === 1) width = found.length;
       if (record.contentEnd === end && found.length < width && bytes.length > 0)
         throw cutAt(`ends in the middle of a row, after ${found.length} of ${width} cells`);
-      if (record.cells.some(isMisquoted)) throw faultAt('has a quoted cell that does not end with its quote');
+      if (record.cells.some(isMisquoted)) throw faultAt('has text after a closing quote');
       line += lineEnds(bytes);
       rest = rest.subarray(bytes.length);
       position = end;
@@ -111,7 +111,7 @@ export async function* readCsvRecords(
   }
 }
 
-/** Gives one chunk (null: the end) to the parser and waits until it has been worked through. */
+/** Passes one chunk (null: the end) to the parser and waits until it is consumed. */
 async function step(
   parser: Parser,
   chunk: Buffer | null,
@@ -148,14 +148,14 @@ function toRecord(
   return { row, cells, start, contentEnd: next - 1, end };
 }
 
-/** Whether text follows the closing quote: the parser then keeps the quotes in the text instead of counting them. */
+/** Whether text follows the closing quote: the parser then leaves the quotes in the text. */
 function isMisquoted(cell: CsvCell): boolean {
   if (!cell.quoted) return false;
   const quotes = cell.text.split('"').length - 1;
   return cell.end - cell.start !== Buffer.byteLength(cell.text) + quotes + 2;
 }
 
-/** Lines as a text editor counts them: also those inside a quoted cell. */
+/** Lines as a text editor counts them, including those inside quoted cells. */
 function lineEnds(bytes: Buffer): number {
   return bytes.toString('latin1').split(/\r\n|\r|\n/).length - 1;
 }

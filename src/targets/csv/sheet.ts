@@ -10,22 +10,22 @@ import type { PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
 
 export interface CsvMapping extends ColumnMapping {
-  /** IANA zone in which a date without offset is meant. */
+  /** IANA zone of dates without offset. */
   readonly timeZone: string;
 }
 
-/** A CSV file under reading: what its first row tells, and the rows after it. */
+/** An open CSV file: its header, and the rows after it. */
 export interface CsvSheet {
   readonly format: CsvFormat;
   readonly header: CsvRecord;
   readonly columns: Columns;
-  /** All records after the header, blank ones too; to be read once. */
+  /** All records after the header, blank ones included; can be read once. */
   readonly records: AsyncGenerator<readonly CsvRecord[]>;
 }
 
 /**
- * Reads the header of a file and stands ready to read the rest. End `records` (`return`) when not reading to the end.
- * @throws LeadsyncError `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
+ * Reads the header. Call `records.return` when not reading to the end. @throws LeadsyncError `target.unreadable`,
+ * `target.header-missing`, `target.id-column-missing`.
  */
 export async function openCsvSheet(
   file: SourceFile,
@@ -52,7 +52,7 @@ export async function openCsvSheet(
   }
 }
 
-/** A file that ends in its headings is not judged by them. */
+/** A file that ends within its headings is incomplete, not wrong. */
 function columnsOf(header: CsvRecord, mapping: CsvMapping, name: string): Columns {
   const isCut = header.contentEnd === header.end && header.end > 0;
   const cut = (cause?: unknown) => incompleteFile(`${name} ends in the middle of its headings`, cause);
@@ -83,9 +83,8 @@ async function* following(
 }
 
 /**
- * What a record means to the sync; null when it carries neither an id nor anything in a mapped column. A record that ends
- * early does not show the columns after its end; in one with more cells than there are headings, no cell is known to stand
- * in its column.
+ * A record as a row; null when it has neither an id nor anything in a mapped column. A short record does not show the
+ * columns after its end; in one with more cells than headings, no cell is known to be in its column.
  */
 export function readCsvRow(
   record: CsvRecord,

@@ -5,21 +5,21 @@ import { csvCell, guarded } from './text.ts';
 import type { RowDecisions, RowWrite } from '../shared/row-changes.ts';
 import type { Splice } from '../file/splice.ts';
 
-/** How new text is to be written into a file so that it looks like the rest. */
+/** Formatting for new text, as in the rest of the file. */
 export interface CsvStyle {
   readonly delimiter: string;
   readonly lineEnd: string;
-  /** Whether cells are quoted that need not be. */
+  /** Whether all cells are quoted. */
   readonly allQuoted: boolean;
 }
 
 export interface CsvEnd {
-  /** The last record of the table: new rows go behind it, before what people have written below, and blank lines. */
+  /** The last record of the table: new rows go after it, before blank lines and what people wrote below. */
   readonly last: Pick<CsvRecord, 'row' | 'contentEnd' | 'end'>;
   readonly width: number;
 }
 
-/** The changes of bytes that carry out what was decided; empty when there is nothing to write. */
+/** The byte changes; empty when there is nothing to write. */
 export function csvSplices(
   decisions: RowDecisions<CsvRecord>,
   columns: Columns,
@@ -42,13 +42,13 @@ export function csvSplices(
   return [...splices, splice(last.end, last.end, (unended ? style.lineEnd : '') + lines.join(''))];
 }
 
-/** Whether a line has something in a column that is not ours. */
+/** Whether a line has content in a column that is not ours. */
 export function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
   const owned = ownedColumns(columns);
   return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
 }
 
-/** The line of a new file's headings, or of a new row: cells by position, the others empty, with its line end. */
+/** A line of headings or a new row, with its line end: cells by position, the others empty. */
 export function newLine(cells: ReadonlyMap<number, string>, width: number, style: CsvStyle): string {
   const texts = Array.from({ length: width }, (_, index) =>
     csvCell(guarded(cells.get(index) ?? ''), style.delimiter, style.allQuoted),
@@ -56,7 +56,7 @@ export function newLine(cells: ReadonlyMap<number, string>, width: number, style
   return texts.join(style.delimiter) + style.lineEnd;
 }
 
-/** Texts by position of their column. */
+/** Texts by column position. */
 function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): Map<number, string> {
   const cells = new Map<number, string>();
   if (write.remove) return new Map([...ownedColumns(columns)].map((index) => [index, '']));
@@ -77,7 +77,7 @@ function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyl
   return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
 }
 
-/** The content put into a record, which gets `width` cells at least. */
+/** A record with the content, padded to at least `width` cells. */
 export function paddedTo(
   record: CsvRecord,
   width: number,
@@ -98,8 +98,8 @@ export function paddedTo(
 }
 
 /**
- * Why a row that ends early may not be written to, as a sentence: what is added behind its end gives it all the cells
- * between, and cells that it does not show would look as if a person had emptied them.
+ * Why a short row cannot be written to, as a sentence: text beyond its end would add all cells between, which would
+ * look as if a person had emptied them.
  */
 export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
   const { place } = write;
@@ -110,7 +110,7 @@ export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): strin
     ({ index }) => index >= place.cells.length && index < last && !content.has(index),
   );
   if (!unknown) return null;
-  return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other columns that are mapped: fill it up.`;
+  return `Row ${place.row} ends after ${counted(place.cells.length, 'cell')}, before other mapped columns: fill them in.`;
 }
 
 function splice(start: number, end: number, text: string): Splice {

@@ -13,7 +13,7 @@ import { IdSet } from '../../core/lead/id-set.ts';
 import type { SourceFile } from '../file/source-file.ts';
 import type { Splice } from '../file/splice.ts';
 
-/** What is known of a file that was read to its end: enough to add rows to it without reading it again. */
+/** What is known of a file after a full read: enough to append rows without reading it again. */
 export interface KnownCsv {
   readonly columns: Columns;
   readonly style: CsvStyle;
@@ -25,21 +25,20 @@ export interface KnownCsv {
 export interface CsvWriteOptions extends CsvMapping {
   /** For messages. */
   readonly path: string;
-  /** Of the file; what is read here is in UTF-8 already. */
+  /** Of the file on disk; `file` is transcoded to UTF-8 already. */
   readonly encoding: CsvEncoding;
 }
 
 export interface CsvWritePlan {
   readonly outcomes: readonly RowOutcome[];
   readonly splices: readonly Splice[];
-  /** Tells, once, what is known of the file that has the splices in it. Null: that has to be read. */
+  /** What is known of the file after the splices; callable once. Null: unknown. */
   readonly after: (() => KnownCsv) | null;
 }
 
 /**
- * Tells what becomes of each change and which bytes it takes. Reads the whole file once, unless it is `known` and rows
- * are only added. Nothing is written, and of the file only the rows that the changes are about are kept in memory.
- * @throws LeadsyncError as openCsvSheet and readCsvRecords do.
+ * The outcome and the bytes of each change. Reads the whole file once, unless it is `known` and rows are only added.
+ * Writes nothing; keeps only the affected rows in memory. @throws LeadsyncError as openCsvSheet and readCsvRecords do.
  */
 export async function planCsvWrite(
   file: SourceFile,
@@ -127,7 +126,7 @@ export function isAllQuoted(record: CsvRecord): boolean {
   return record.cells.every((cell) => cell.quoted);
 }
 
-/** As after the header; a file of one line without any gets what we write into new files. */
+/** As after the header; for a single line without one, as in new files. */
 async function lineEndOf(file: SourceFile, header: CsvRecord): Promise<string> {
   const head = await file.head(header.end);
   return head.toString('latin1', header.contentEnd, header.end) || '\r\n';

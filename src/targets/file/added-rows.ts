@@ -3,24 +3,24 @@ import { IdSet } from '../../core/lead/id-set.ts';
 import type { RowOutcome } from '../../ports/target.ts';
 import { digestOf, type SourceFile, versionOf } from './source-file.ts';
 
-/** The rows that our writes have added to a file since it was read, with nobody in between, and the file as the last left it. */
+/** Counts the rows that our writes added since the file was read, as long as nobody else changed it. */
 export class AddedRows {
-  /** Of the file as it was read, or as the last write left it; null: not known. */
+  /** As read, or as the last write left it; null: unknown. */
   #version: string | null;
-  /** Of what the last write left; null: none did. */
+  /** As the last write left it; null: no write. */
   #digest: string | null = null;
-  /** Of the changes: one may be written again. */
+  /** Keys of the changes: one may be repeated. */
   readonly #keys = new IdSet();
   #count = 0;
 
-  /** @param version of the file whose rows were read; null: none was, and nothing is ever certain */
+  /** @param version of the file whose rows were read; null: not read, nothing is certain */
   constructor(version: string | null) {
     this.#version = version;
   }
 
   /**
-   * What is to be written in place of a file, and what is to be called with the version of the file that it has become, which calls
-   * `also`. Until then nothing is known of the file.
+   * Wraps new content and its `written` callback, which then records the file's version. Until then nothing is known of
+   * the file.
    */
   see(
     file: SourceFile,
@@ -43,7 +43,7 @@ export class AddedRows {
     return { content: hashed(), written };
   }
 
-  /** Counts what became a row, each once. */
+  /** Counts each change that became a row once. */
   count(outcomes: readonly RowOutcome[]): void {
     for (const outcome of outcomes) {
       if (outcome.status !== 'done' || outcome.row === undefined || this.#keys.mayHave(outcome.key)) continue;
@@ -52,7 +52,7 @@ export class AddedRows {
     }
   }
 
-  /** How many there are, when the file is byte for byte as the last write left it; else 0. */
+  /** The count, if the file is byte for byte as the last write left it; else 0. */
   async stillThere(file: SourceFile, signal: AbortSignal): Promise<number> {
     if (this.#digest === null || this.#count === 0) return 0;
     const isSame = (await digestOf(file, '', signal)) === this.#digest;

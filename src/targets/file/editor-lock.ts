@@ -5,8 +5,8 @@ import { LeadsyncError } from '../../errors.ts';
 import { hasCode, readFault } from './file-fault.ts';
 
 /**
- * Looks for the lock file that a spreadsheet program puts beside a file that a person has open.
- * @throws LeadsyncError `target.busy` (retry later), naming the person when the lock file tells.
+ * Detects the lock file of a spreadsheet program that has the file open. @throws LeadsyncError `target.busy` (retry
+ * later), with the person's name if the lock file has it.
  */
 export async function assertNotOpenInEditor(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
@@ -30,10 +30,10 @@ async function refuse(path: string, lockPath: string, userOf: (content: Buffer) 
   );
 }
 
-/** The first bytes; empty when the file is there but may not be read (Excel keeps it locked on Windows). */
+/** The first bytes; empty when the lock file is unreadable (Excel locks it on Windows). */
 async function contentOf(lockPath: string): Promise<Buffer | null> {
   try {
-    // A pipe by this name would wait for its other end for ever.
+    // A named pipe would block.
     await using handle = await open(lockPath, constants.O_RDONLY | constants.O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(1024), 0, 1024, 0);
     return buffer.subarray(0, bytesRead);
@@ -44,7 +44,7 @@ async function contentOf(lockPath: string): Promise<Buffer | null> {
   }
 }
 
-/** `Full name,login,host,date,profile;` with the first part empty when no name is set in the program. */
+/** `Full name,login,host,date,profile;`, the first part empty when the program has no name. */
 function libreOfficeUser(content: Buffer): string {
   const [fullName = '', login = '', host = ''] = content.toString('utf8').split(',');
   const user = fullName.trim() === '' ? login : fullName;

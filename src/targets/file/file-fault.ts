@@ -4,34 +4,34 @@ const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const noPermission = new Set(['EACCES', 'EPERM', 'EROFS']);
 const noPath = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
-/** Whether this is a fault of the operating system with one of the codes. */
+/** Whether this is an operating system error with one of the codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
   );
 }
 
-/** A file of which the end is missing; `what` names the file and where it ends. */
+/** The error for a truncated file; `what` names the file and where it ends. */
 export function incompleteFile(what: string, cause?: unknown): LeadsyncError {
   return new LeadsyncError(
     'target.incomplete',
-    `${what}: it is still being written, or was cut off. Nothing was read or written.`,
+    `${what}: it is still being written, or truncated. Nothing was read or written.`,
     {
       retry: 'later',
-      help: 'Save it again from the program that wrote it, or take back an older version; then run leadsync sync.',
+      help: 'Save it again from the program that wrote it, or restore an older version; then run leadsync sync.',
       cause,
     },
   );
 }
 
-/** A fault met while a file was written or replaced, in the terms of the target port; what is not of the system stays. */
+/** Translates a system error of writing or replacing a file; other errors pass. */
 export function writeFault(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === null) return error;
   if (noSpace.has(code)) {
     return new LeadsyncError(
       'target.disk-full',
-      `No space to write ${path} (${code}). The file is as it was.`,
+      `No space to write ${path} (${code}). The file is unchanged.`,
       {
         retry: 'later',
         help: 'Free some space on that disk; the next run writes what is left.',
@@ -42,7 +42,7 @@ export function writeFault(error: unknown, path: string): unknown {
   if (noPermission.has(code)) {
     return new LeadsyncError(
       'target.not-writable',
-      `${path} may not be written (${code}). The file is as it was.`,
+      `${path} is not writable (${code}). The file is unchanged.`,
       {
         help: 'Give the user that runs leadsync write permission on the file and on its folder.',
         cause: error,
@@ -62,12 +62,12 @@ export function writeFault(error: unknown, path: string): unknown {
   return otherFault(error, code, path);
 }
 
-/** A fault met while a file was read, in the terms of the target port; what is not of the system stays as it is. */
+/** Translates a system error of reading a file; other errors pass. */
 export function readFault(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === null) return error;
   if (noPermission.has(code)) {
-    return new LeadsyncError('target.unreadable', `${path} may not be read (${code}).`, {
+    return new LeadsyncError('target.unreadable', `${path} is not readable (${code}).`, {
       help: 'Give the user that runs leadsync read permission on the file and on its folder.',
       cause: error,
     });
@@ -79,7 +79,7 @@ function otherFault(error: unknown, code: string, path: string): LeadsyncError {
   if (code === 'EBUSY' || code === 'ETXTBSY') {
     return new LeadsyncError(
       'target.busy',
-      `Another program holds ${path} (${code}). The file is as it was.`,
+      `Another program holds ${path} (${code}). The file is unchanged.`,
       {
         retry: 'later',
         help: 'Close the program that has it open.',
@@ -87,9 +87,9 @@ function otherFault(error: unknown, code: string, path: string): LeadsyncError {
       },
     );
   }
-  return new LeadsyncError('target.io', `The system failed on ${path} (${code}).`, {
+  return new LeadsyncError('target.io', `System error for ${path} (${code}).`, {
     retry: 'later',
-    help: 'Look at the disk or the network share that holds the file.',
+    help: 'Check the disk or network share that holds the file.',
     cause: error,
   });
 }

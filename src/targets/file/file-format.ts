@@ -1,19 +1,19 @@
 import type { RowChange, RowOutcome, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** What one format of file knows; all of it works on one state of the file and writes nothing. */
+/** What one file format knows. All methods work on one state of the file and write nothing. */
 export interface FileFormat {
-  /** What is kept in step within a file, as the configuration names it; empty: the file has but one such thing, or none is named. */
+  /** The configured part of the file that is synced, such as a sheet; empty: none named, or the format has none. */
   readonly part: string;
   /** Whether the file has that part, or another one. */
   hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
-  /** How many changes are written at once into a file of so many bytes, as things stand. */
+  /** The number of changes per write for a file of this size now. */
   batchSize(bytes: number): number;
-  /** Whether the file has nothing in it, so that it counts as missing. */
+  /** Whether the file is empty and so counts as missing. */
   isEmpty(file: SourceFile): Promise<boolean>;
-  /** The content of a new file, with its headings. */
+  /** The content of a new file, with headings. */
   newContent(): AsyncIterable<Buffer>;
-  /** Mapped fields without a column, and the mark. Throws what Target.open throws. */
+  /** Mapped fields without a column, and the mark. Throws as Target.open does. */
   readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
   readRows(file: SourceFile, signal: AbortSignal): AsyncIterable<TargetRow[]>;
   plan(
@@ -22,7 +22,7 @@ export interface FileFormat {
     signal: AbortSignal,
     mark?: string,
   ): Promise<FilePlan>;
-  /** The content with columns for these fields at the end, each where it has none; null: all have one. */
+  /** The content with columns at the end for these fields, where they lack one; null: all have one. */
   planColumns(
     file: SourceFile,
     fields: ReadonlySet<string>,
@@ -30,15 +30,15 @@ export interface FileFormat {
   ): Promise<FilePlan['content']>;
 }
 
-/** What a file tells without its rows. */
+/** What a file shows without its rows. */
 export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark'>;
 
-/** What becomes of changes, and the new content; null when nothing is to be written. */
+/** The outcomes of changes, and the new content; null: nothing to write. */
 export interface FilePlan {
   readonly outcomes: readonly RowOutcome[];
   readonly content: AsyncIterable<Buffer> | null;
-  /** Called when the content has become the file, as it was left: what is known of it spares the next write to look. */
+  /** Called when the content is in place: what is known of it saves reading it before the next write. */
   readonly written?: (version: string) => void;
-  /** Whether the content bears the mark that was asked for. */
+  /** Whether the content has the requested mark. */
   readonly isMarked?: boolean;
 }

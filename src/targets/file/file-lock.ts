@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { hasCode, writeFault } from './file-fault.ts';
 
-/** How often a holder shows that it lives, and after which silence one that we cannot look at counts as dead. */
+/** The interval of a holder's heartbeat, and after which silence a holder that cannot be checked counts as dead. */
 const heartbeatMs = 2_000;
 const silenceMs = 20_000;
 
@@ -15,7 +15,7 @@ const holderSchema = z.object({
   token: z.string(),
   pid: z.number().int().positive(),
   machine: z.string(),
-  /** When the process started, in the kernel's own count; null where it does not tell. */
+  /** Start of the process in kernel ticks; null where unknown. */
   started: z.string().nullable(),
 });
 type Holder = z.infer<typeof holderSchema>;
@@ -24,21 +24,20 @@ type Holder = z.infer<typeof holderSchema>;
 const longestHolder = 4096;
 
 export interface FileLock extends AsyncDisposable {
-  /** @throws LeadsyncError `target.busy` when another process took the lock for abandoned: write nothing any more. */
+  /** @throws LeadsyncError `target.busy` when another process took over the lock: stop writing. */
   assertHeld(): Promise<void>;
 }
 
-/** Where the lock of a file lies: beside it, so that all processes that can write the file see it. */
+/** The lock's path: beside the file, so that every process that can write the file sees it. */
 export function lockPathOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.leadsync-lock`);
 }
 
 /**
- * Takes the lock against a second writer of `path`; released by disposal. A lock whose holder was killed is taken
- * over: at once when it ran on this machine, otherwise 20 s after its last sign of life. Two processes that take
- * over the same one can both believe to hold it for a moment: ask `assertHeld` just before the decisive step.
- * @throws LeadsyncError `target.busy` (retry later) when another writer holds it, `target.not-writable` and
- * `target.disk-full` when it cannot be made.
+ * Locks `path` against other writers; released by disposal. A dead holder's lock is taken over: at once if it ran on
+ * this machine, else 20 s after its last heartbeat. Two processes that take over at the same time can both believe to
+ * hold it briefly: call `assertHeld` just before the decisive step. @throws LeadsyncError `target.busy` (retry later)
+ * when another writer holds it, `target.not-writable` and `target.disk-full` when it cannot be created.
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const lockPath = lockPathOf(path);
@@ -83,9 +82,9 @@ async function create(lockPath: string, self: Holder, path: string): Promise<boo
 
 function heldLock(lockPath: string, token: string, path: string): FileLock {
   const showLife = (): void => {
-    // By the clock that others look at it with, which may be neither this machine's nor the disk's.
+    // The clock by which others judge it; neither the disk's nor necessarily this machine's.
     const seconds = Date.now() / 1_000;
-    // A lock that is gone is noticed by assertHeld, where it matters.
+    // assertHeld notices a missing lock where it matters.
     utimes(lockPath, seconds, seconds).catch(() => undefined);
   };
   showLife();
@@ -105,7 +104,7 @@ function heldLock(lockPath: string, token: string, path: string): FileLock {
 async function isAbandoned(lockPath: string): Promise<boolean> {
   const holder = await readHolder(lockPath);
   if (holder?.machine === machineName()) return !isRunning(holder);
-  // Written by another machine, or not yet written to its end.
+  // Another machine's, or not completely written yet.
   try {
     return Date.now() - (await stat(lockPath)).mtimeMs > silenceMs;
   } catch (error) {
@@ -116,7 +115,7 @@ async function isAbandoned(lockPath: string): Promise<boolean> {
 
 async function readHolder(lockPath: string): Promise<Holder | null> {
   try {
-    // Others may write in this folder: a link to something else, or a pipe, is no lock of ours.
+    // Others may write in this folder: a link or a pipe is not our lock.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using handle = await open(lockPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHolder), 0, longestHolder, 0);
@@ -144,8 +143,8 @@ function isRunning(holder: Holder): boolean {
 }
 
 /**
- * What makes a process one and the same though its number is used again (field 22 of proc_pid_stat(5)); `dead` for
- * one that was killed but not yet reaped; null where there is no such process or no /proc.
+ * Identifies a process even if its number is reused (field 22 of proc_pid_stat(5)); `dead` for a zombie; null without
+ * such a process or /proc.
  */
 function processStart(pid: number): string | null {
   try {
@@ -158,7 +157,7 @@ function processStart(pid: number): string | null {
   }
 }
 
-/** Host and process-number space: containers on one host can share its name but not see each other's processes. */
+/** Host and process namespace: containers can share a host name without seeing each other's processes. */
 function machineName(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;

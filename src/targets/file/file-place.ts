@@ -4,17 +4,17 @@ import { followLinks, openSource } from './source-file.ts';
 
 type Parts = Pick<FileFormat, 'part' | 'hasPart'>;
 
-/** No path has a line end before the part of a file, a sheet for instance. */
+/** Separates the path from the part: paths have no line end. */
 const partMark = '\n';
 
-/** Where a file is: its real path, as macOS and Linux both write it, and the part of it. */
+/** The place of a file: its real path, in one spelling for macOS and Linux, and its part. */
 export async function filePlace(name: string, format: Parts, signal: AbortSignal): Promise<Place> {
   const path = await followLinks(name);
   await using file = await openSource(path);
   return { ...placeAt(path, name, format), isThere: file !== null && (await format.hasPart(file, signal)) };
 }
 
-/** Whether a file, or the part of it, is not there any more; also when the path that was written for it, a link, leads elsewhere now. */
+/** Whether a file or its part is gone, or its configured path, a link, leads elsewhere now. */
 export async function isFileLeft(
   { id, address }: Pick<Place, 'id' | 'address'>,
   name: string,

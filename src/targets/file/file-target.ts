@@ -28,17 +28,17 @@ interface Replacement<T> extends Pick<FilePlan, 'content' | 'written'> {
   readonly result: T;
 }
 
-/** How often a write starts again on the new content when somebody changes the file meanwhile. */
+/** Attempts of a write when somebody changes the file meanwhile. */
 const passes = 3;
 
-/** A target that is one file; it is only ever replaced as a whole, and never on top of somebody else's change. */
+/** A target that is one file; replaced only as a whole, and never over somebody else's change. */
 export class FileTarget implements Target {
   readonly name: string;
   readonly #format: FileFormat;
-  /** As it was seen last. */
+  /** When last seen. */
   #bytes = 0;
   #requests = 0;
-  /** Since the rows were read last. */
+  /** Since the rows were last read. */
   #added = new AddedRows(null);
 
   /** @param path absolute; a symbolic link stays one */
@@ -99,7 +99,7 @@ export class FileTarget implements Target {
     const path = await this.#unopenedPath();
     await using file = await this.#openContent(path);
     if (file === null) return null;
-    // A row without id says why it can get none.
+    // Rows without id say why they can get none, so whether the file is read-only counts.
     const digest = await digestOf(file, (await whyReadOnly(path)) ?? '', signal);
     return (await file.isCurrent()) ? { digest, version: versionOf(file.stat) } : null;
   }
@@ -126,7 +126,7 @@ export class FileTarget implements Target {
     return file === null ? 0 : await this.#added.stillThere(file, signal);
   }
 
-  /** Puts what is planned in the file's place, planned anew when somebody changes the file meanwhile. */
+  /** Writes the planned content; plans again when somebody changed the file meanwhile. */
   async #replace<T>(
     path: string,
     signal: AbortSignal,
@@ -141,7 +141,7 @@ export class FileTarget implements Target {
     throw this.#changed();
   }
 
-  /** Null when the file was changed by somebody else before ours could take its place. */
+  /** Null: somebody else changed the file before ours could replace it. */
   async #replaceOnce<T>(
     path: string,
     lock: FileLock,
@@ -195,7 +195,7 @@ export class FileTarget implements Target {
     if (!(await file.isCurrent()) || !(await seen.isCurrent())) throw this.#changed();
   }
 
-  /** False when another process made the file before us. */
+  /** False: another process created the file first. */
   async #createFile(path: string): Promise<boolean> {
     await using lock = await lockFile(path);
     await removeLeftovers(path);
@@ -214,21 +214,21 @@ export class FileTarget implements Target {
     return replaced;
   }
 
-  /** A file that was filled once is neither made anew nor filled again: a share may not be mounted, a program may have failed. */
+  /** An empty file that had rows is never filled again: a share may not be mounted, a program may have crashed. */
   async #refuseEmptied(path: string): Promise<void> {
     await using file = await openSource(path);
     if (file === null) throw goneFault(this.name);
     throw new LeadsyncError(
       'target.emptied',
-      `${this.name} is empty, though it was in step before. Nothing was written.`,
+      `${this.name} is empty, but had rows before. Nothing was written.`,
       {
         retry: 'later',
-        help: 'Put the file back as it was. To have it filled anew, delete it and sync with --allow target-gone.',
+        help: 'Restore the file. To fill it again, delete it and sync with --allow target-gone.',
       },
     );
   }
 
-  /** Null when the file is missing or has nothing in it. */
+  /** Null when the file is missing or empty. */
   async #openContent(path: string): Promise<SourceFile | null> {
     const file = await openSource(path);
     this.#requests++;

@@ -1,14 +1,14 @@
 import { type ColumnMapping, folded } from '../shared/columns.ts';
 
-/** A column that a field gets; positions are 0-based. */
+/** Positions are 0-based. */
 export interface NewColumn {
   readonly heading: string;
   readonly index: number;
 }
 
 /**
- * Where the columns of fields go that have none: behind the last heading, in columns in which no cell is filled. A person
- * may have written beside the table without a heading.
+ * Places new columns after the last heading, in columns without any content: people write beside tables without
+ * headings.
  */
 export function placeNewColumns(
   headings: readonly string[],

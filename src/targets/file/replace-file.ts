@@ -8,29 +8,28 @@ import { sameContent } from './source-file.ts';
 export interface Replacement {
   /** Without symbolic links. */
   readonly path: string;
-  /** The file that is replaced, whose mode and owner are kept; null when there is none. */
+  /** The replaced file, whose mode and owner are kept; null: a new file. */
   readonly original: BigIntStats | null;
   readonly content: AsyncIterable<Buffer>;
-  /** Asked when all is written and only the renaming is left; false leaves the old file in place. */
+  /** Asked just before the rename; false keeps the old file. */
   readonly mayReplace: () => Promise<boolean>;
 }
 
-/** What became of a replacement. `left`: the new file as it stands there; null when somebody has been at it since. */
+/** `left`: the new file in place; null when somebody has changed it since. */
 export type Replaced =
   | { readonly replaced: false }
   | { readonly replaced: true; readonly left: BigIntStats | null };
 
 /**
- * Puts new content in a file's place at one stroke: a temporary file beside it, synced, renamed, the folder synced.
- * Whatever fails before leaves the old file as it was. Nothing is replaced when `mayReplace` said no.
- * The owner is kept when the system allows it; extended attributes and hard links are not.
- * @throws LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
+ * Replaces a file atomically: temporary file beside it, sync, rename, sync of the folder. Any earlier failure keeps the
+ * old file, as does `mayReplace`. Keeps the owner where allowed, but not extended attributes and hard links. @throws
+ * LeadsyncError `target.disk-full`, `target.not-writable`, `target.busy`.
  */
 export async function replaceFile(replacement: Replacement): Promise<Replaced> {
   const { path, original, content, mayReplace } = replacement;
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
   try {
-    // A file that its owner made read-only could still be replaced in a folder that is not.
+    // A rename would replace even a file that its owner made read-only.
     if (original !== null) await access(path, constants.W_OK);
     const filled = await fill(temporary, original, content);
     if (!(await mayReplace())) {
@@ -38,7 +37,7 @@ export async function replaceFile(replacement: Replacement): Promise<Replaced> {
       return { replaced: false };
     }
     await rename(temporary, path);
-    // Its change time is that of the renaming, on most systems.
+    // On most systems the rename sets the change time.
     const left = await stat(path, { bigint: true }).catch(() => null);
     await syncFolder(dirname(path));
     return { replaced: true, left: left !== null && sameContent(filled, left) ? left : null };
@@ -48,7 +47,7 @@ export async function replaceFile(replacement: Replacement): Promise<Replaced> {
   }
 }
 
-/** Why a file could not be replaced now, as a sentence; null when it could. */
+/** Why a file cannot be replaced now, as a sentence; null when it can. */
 export async function whyReadOnly(path: string): Promise<string | null> {
   try {
     await access(path, constants.W_OK);
@@ -60,7 +59,7 @@ export async function whyReadOnly(path: string): Promise<string | null> {
   }
 }
 
-/** Removes temporary files that a killed run left beside the file. Only for the holder of the file's lock. */
+/** Removes temporary files of killed runs. Only for the holder of the file's lock. */
 export async function removeLeftovers(path: string): Promise<void> {
   const folder = dirname(path);
   try {
@@ -81,7 +80,7 @@ async function fill(
   original: BigIntStats | null,
   content: AsyncIterable<Buffer>,
 ): Promise<BigIntStats> {
-  // Until it has the mode of the original nobody else may read it.
+  // Private until it has the original's mode.
   await using handle = await open(temporary, 'wx', original === null ? 0o666 : 0o600);
   for await (const chunk of content) await writeAll(handle, chunk);
   if (original !== null) {

@@ -9,36 +9,36 @@ import type { RandomAccess } from '../xlsx/zip-directory.ts';
 
 const chunkBytes = 64 * 1024;
 
-/** An existing file as it was at one moment; reads go on from the same file even when its name is given to another. */
+/** An open file; reads continue in the same file even after its name moves to another. */
 export interface SourceFile extends AsyncDisposable {
-  /** Size in bytes, mode, owner and times when it was opened. */
+  /** As it was opened. */
   readonly stat: BigIntStats;
-  /** Its number among the open files of this process, for threads of it. Valid until the file is disposed. */
+  /** The file descriptor, for threads. Valid until disposal. */
   readonly fd: number;
-  /** The first bytes, at most `length` of them. */
+  /** At most `length` bytes. */
   head(length: number): Promise<Buffer>;
-  /** Bytes from any place; fewer at the end of the file. */
+  /** Bytes from any position; fewer at the end. */
   read(position: number, length: number): Promise<Buffer>;
-  /** All bytes, in chunks small enough to leave the event loop free. */
+  /** All bytes, in chunks small enough to keep the event loop free. */
   chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
-  /** Whether the name still stands for this file and nobody has written to it since it was opened. */
+  /** Whether the name still leads to this file, unchanged since it was opened. */
   isCurrent(): Promise<boolean>;
 }
 
 /**
- * Opens a file for reading; null when there is none.
- * @throws LeadsyncError `target.unreadable` when it is no regular file or may not be read.
+ * Opens a file for reading; null when missing. @throws LeadsyncError `target.unreadable` when it is no regular file or
+ * not readable.
  */
 export async function openSource(path: string): Promise<SourceFile | null> {
   try {
-    // Without NONBLOCK a named pipe would wait for its other end for ever.
+    // Without NONBLOCK a named pipe would block.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const opened = await handle.stat({ bigint: true });
     if (opened.isFile()) return sourceFile(path, handle, opened);
     await handle.close();
     throw new LeadsyncError(
       'target.unreadable',
-      `${path} is not a file${opened.isDirectory() ? ' but a folder' : ''}.`,
+      `${path} is ${opened.isDirectory() ? 'a folder' : 'not a regular file'}.`,
       {
         help: 'Correct the path of the target.',
       },
@@ -82,7 +82,7 @@ function sourceFile(path: string, handle: FileHandle, opened: BigIntStats): Sour
   };
 }
 
-/** The file for random reads; each of them asks the signal first. */
+/** Random reads; each checks the signal first. */
 export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAccess {
   return {
     size: Number(file.stat.size),
@@ -93,20 +93,17 @@ export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAcce
   };
 }
 
-/** What tells a file, and its content, apart from others. The change time also moves when a tool sets the modification time back. */
+/** Identifies a file and its content. The change time moves even when a tool resets the modification time. */
 export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-/** Whether a file was not written to, as far as its size and modification time tell; it may have another name. */
+/** Whether a file is unwritten by its size and modification time; it may have been renamed. */
 export function sameContent(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 
-/**
- * The path with all symbolic links followed, also when the file at the end does not exist yet, so that a link stays
- * a link when its target is replaced.
- */
+/** Resolves symbolic links, even to a missing file: replacing the target must keep the link. */
 export async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -127,14 +124,14 @@ export async function followLinks(path: string): Promise<string> {
   }
 }
 
-/** The SHA-256 of a file and of `more`, in hex. */
+/** SHA-256 of a file and of `more`, in hex. */
 export async function digestOf(file: SourceFile, more: string, signal: AbortSignal): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of file.chunks(signal)) digest.update(chunk);
   return digest.update(more).digest('hex');
 }
 
-/** Whether a file was found to be broken only because somebody wrote to it while it was read. */
+/** Whether a file seemed broken only because somebody wrote to it meanwhile. */
 export async function isOfHalfWritten(error: unknown, file: SourceFile): Promise<boolean> {
   return error instanceof LeadsyncError && error.code !== 'target.busy' && !(await file.isCurrent());
 }

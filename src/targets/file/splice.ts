@@ -1,4 +1,4 @@
-/** Replaces the bytes from `start` (included) to `end` (not included) of a file. */
+/** Replaces bytes; `start` inclusive, `end` exclusive. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -6,8 +6,8 @@ export interface Splice {
 }
 
 /**
- * The bytes of a file with some of them replaced; all others pass through as they are. Splices may come in any
- * order, must not overlap, and keep their order where they start at the same byte.
+ * A file's bytes with the splices applied. Splices may come in any order but must not overlap; those at the same byte
+ * keep their order.
  */
 export async function* spliced(
   chunks: AsyncIterable<Buffer>,
@@ -16,7 +16,7 @@ export async function* spliced(
   const ordered = splices.toSorted((a, b) => a.start - b.start);
   let next = 0;
   let chunkStart = 0;
-  /** First byte of the file that is neither passed on nor replaced. */
+  /** First byte that is neither passed on nor replaced. */
   let position = 0;
   for await (const chunk of chunks) {
     const chunkEnd = chunkStart + chunk.length;

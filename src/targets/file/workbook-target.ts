@@ -1,7 +1,7 @@
 import type { Target } from '../../ports/target.ts';
 import type { XlsxTargetOptions } from '../xlsx/xlsx-target.ts';
 
-/** The target for a file, by its ending: an Excel workbook (.xlsx, .xlsm), or CSV. Only the one that is needed is loaded. */
+/** The target for a file by its ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only the one needed. */
 export async function createWorkbookTarget(options: XlsxTargetOptions): Promise<Target> {
   if (/\.xls[xm]$/i.test(options.path)) {
     const { createXlsxTarget } = await import('../xlsx/xlsx-target.ts');

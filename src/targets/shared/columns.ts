@@ -9,22 +9,21 @@ export interface ColumnMapping {
   readonly statusColumn?: string;
 }
 
-/** Where each mapped column stands; positions are 0-based. */
+/** Positions are 0-based. */
 export interface Columns {
   readonly id: number;
-  /** Null when there is no status column, or two of them. */
+  /** Null: no status column, or two. */
   readonly status: number | null;
-  /** By lead field, only those whose column was found once. */
+  /** By lead field; only columns found exactly once. */
   readonly fields: ReadonlyMap<string, { readonly index: number; readonly type: FieldType }>;
   readonly missing: readonly MissingColumn[];
 }
 
 /**
- * Finds the mapped columns by heading, in any order: NFC and trimmed, exactly first, then without regard to case.
- * A field whose column is missing or there twice is listed in `missing` and left alone. `where` begins the message
- * when no heading is known.
- * @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing` when the id
- * column is missing or there twice.
+ * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then ignoring case. A field
+ * whose column is missing or duplicated is listed in `missing` and left alone. `where` begins the message when no
+ * heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
+ * when the id column is missing or duplicated.
  */
 export function locateColumns(
   headings: readonly string[],
@@ -57,24 +56,24 @@ export function locateColumns(
   return { id, status: status.length === 1 ? (status[0] ?? null) : null, fields, missing };
 }
 
-/** The positions that are ours: the id's, the status's and those of the mapped fields. */
+/** The positions of the id, the status and the mapped fields. */
 export function ownedColumns({ id, status, fields }: Columns): ReadonlySet<number> {
   const indexes = [...fields.values()].map(({ index }) => index);
   return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
 }
 
-/** A row's `TargetRow.status`: empty text for an empty cell, null without a single status column. */
+/** `TargetRow.status`: empty text for an empty cell, null without a single status column. */
 export function shownStatus(columns: Columns, status: Value): string | null {
   return columns.status === null ? null : (status ?? '');
 }
 
-/** The headings of a new target, in the order of the mapping. */
+/** Headings of a new target, in mapping order. */
 export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): string[] {
   const last = statusColumn === undefined ? [] : [statusColumn];
   return [idColumn, ...fields.map((field) => field.column), ...last];
 }
 
-/** How well a row serves as heading: 2 with the id column, 1 with another heading of the mapping, 0 with none. */
+/** How well a row serves as headings: 2 with the id column, 1 with another mapped heading, else 0. */
 export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0 | 1 | 2 {
   const shown = new Set(texts.map(folded));
   const has = (heading: string) => shown.has(folded(heading));
@@ -82,7 +81,7 @@ export function headingRank(texts: readonly string[], mapping: ColumnMapping): 0
   return mapping.fields.some((field) => has(field.column)) ? 1 : 0;
 }
 
-/** All positions of each wanted heading. A column that one heading fits exactly is not given to another. */
+/** All positions of each heading. An exact match is not given to another heading. */
 function findAll(headings: readonly string[], wanted: readonly string[]): Map<string, readonly number[]> {
   const shown = headings.map(normalized);
   const taken = new Set<number>();
@@ -111,19 +110,19 @@ function normalized(heading: string): string {
   return heading.normalize('NFC').trim();
 }
 
-/** Headings with the same are one. */
+/** The comparison key of a heading. */
 export function folded(heading: string): string {
   return normalized(heading).toLowerCase();
 }
 
-/** What the first row shows is not told: it may be a person's. */
+/** Does not repeat the first row's content: it may be personal data. */
 function headerMissing(headings: readonly string[], mapping: ColumnMapping, where: string): LeadsyncError {
   const filled = headings.filter((heading) => normalized(heading) !== '').length;
   if (filled === 0) return missingHeader(`${where} is empty.`, mapping);
   return missingHeader(
     filled === 1
-      ? `${where} has 1 filled cell, which is none of the headings that are mapped.`
-      : `${where} has ${filled} filled cells, none of them a heading that is mapped.`,
+      ? `${where} has 1 filled cell, which is not a mapped heading.`
+      : `${where} has ${filled} filled cells, none of them a mapped heading.`,
     mapping,
   );
 }

@@ -1,9 +1,9 @@
 import { LeadsyncError } from '../../errors.ts';
 
-/** Of a target that is missing, though rows of it are known. */
+/** The error for a missing target that had rows. */
 export function goneFault(name: string): LeadsyncError {
-  const message = `${name} is not there any more, though its rows were in step before. Nothing was made or written.`;
+  const message = `${name} is missing, but had rows before. Nothing was created or written.`;
   return new LeadsyncError('target.gone', message, {
-    help: 'Is a share not mounted, or was it moved or renamed? Put it back, or set the target to where it is now.',
+    help: 'Check whether a share is not mounted, or it was moved or renamed. Put it back, or set the target to its new place.',
   });
 }

@@ -1,7 +1,7 @@
 import type { RowDecisions } from './row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 
-/** The outcomes of changes, with where each new row stands: `rowOf` tells it by the row's place among those that are added. */
+/** Adds the position of each new row to its outcome; `rowOf` maps the index among the added rows to it. */
 export function withPlaces(
   { outcomes, appends }: Pick<RowDecisions<unknown>, 'outcomes' | 'appends'>,
   changes: readonly RowChange[],

@@ -2,7 +2,7 @@ import type { TargetRow } from '../../ports/target.ts';
 
 const rowsAtOnce = 1_000;
 
-/** Rows that were read at once, as a snapshot gives them. */
+/** Batches of rows that are already in memory. */
 export async function* rowBatches(rows: Iterable<TargetRow>): AsyncGenerator<readonly TargetRow[]> {
   let batch: TargetRow[] = [];
   for (const row of rows) {

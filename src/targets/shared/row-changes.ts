@@ -14,23 +14,23 @@ import { WantedRows } from './wanted-rows.ts';
 
 export type { Verdict };
 
-/** A row as it stands now, with whatever its file format needs to write to it. */
+/** A current row, with what its format needs to write to it. */
 export interface PresentRow<Place> {
   readonly leadId: string | null;
-  /** As in TargetRow: no id can be written into such a row. */
+  /** As in TargetRow. */
   readonly unreadableId?: string;
   readonly cells: Cells;
   readonly status: Value;
   readonly place: Place;
 }
 
-/** What is to be written to one row that is there; only what differs from what it shows. */
+/** The content to write to an existing row; only what differs. */
 export interface RowWrite<Place> {
   readonly place: Place;
   readonly leadId: string | null;
   readonly values: Values;
   readonly status: string | null;
-  /** The id is emptied; `again`: for a new lead. */
+  /** Empties the id; `again`: for a new lead. */
   readonly unlink: 'alone' | 'again' | null;
   readonly remove: boolean;
 }
@@ -52,19 +52,19 @@ export interface RowRules<Place> {
   /** Lead fields that have a column now. */
   readonly fields: ReadonlySet<string>;
   readonly hasStatus: boolean;
-  /** Whether a person has filled a cell in a column that is neither mapped nor the id's nor the status's. */
+  /** Whether a cell in an unmapped column has content. */
   readonly hasOwnCells: (place: Place) => boolean;
-  /** Why a text cannot be kept in a cell of this format, or of this field, as a sentence; null when it can. */
+  /** Why a cell of this format or field cannot hold a text, as a sentence; null when it can. */
   readonly notStorable: (text: string, field: string) => string | null;
-  /** Why something cannot be written to the row it is meant for, as a sentence; null (or absent) when it can. */
+  /** Why the row cannot be written to, as a sentence; null or absent when it can. */
   readonly notWritable?: (write: RowWrite<Place>) => string | null;
   readonly words?: TargetWords;
 }
 
 /**
- * Decides what becomes of a batch of changes, in any format of file: show it all present rows with `see`, in their
- * order, then ask `decide` once. Holds only the rows that the changes are about. Rules: docs/architecture.md 5 and 6,
- * RowChange and RowOutcome in target.ts. Of two rows with one id only the first is written.
+ * Decides a batch of changes, for any format: pass all present rows to `see` in order, then call `decide` once. Keeps
+ * only the affected rows. Rules: docs/architecture.md 5 and 6, RowChange and RowOutcome in target.ts. Of two rows with
+ * one id only the first is written.
  */
 export class RowChanges<Place> {
   readonly #changes: readonly RowChange[];
@@ -72,9 +72,9 @@ export class RowChanges<Place> {
   readonly #words: TargetWords;
   readonly #verdicts: ReturnType<typeof verdicts>;
   readonly #byId = new Map<string, KnownRow<Place>>();
-  /** Rows without id, by their content. */
+  /** Rows without id, by content. */
   readonly #byContent = new WantedRows<PresentRow<Place>>();
-  /** Rows without id, by their content and what the status column shows. */
+  /** Rows without id, by content and status. */
   readonly #byStatus = new WantedRows<PresentRow<Place>>();
   readonly #writes = new Map<Place, RowWrite<Place>>();
   readonly #added = new Map<string, Values>();
@@ -132,7 +132,7 @@ export class RowChanges<Place> {
           this.#notWritable(change.values) ?? this.#ifExpected(row, change.expect, { values: change.values })
         );
       case 'link':
-        // An id alone came there by mistake, when people moved rows.
+        // A lone id in an otherwise empty row got there by mistake, when people moved rows.
         if ((row !== null && !isBlank(row.cells)) || this.#added.has(idKey(change.leadId))) return 'done';
         return this.#notWritable(change.values) ?? this.#link(change);
       case 'mark':
@@ -142,7 +142,7 @@ export class RowChanges<Place> {
         return this.#ifExpected(row, change.expect, { status: change.text });
       case 'remove':
         if (row === null) return 'done';
-        // Removing one and leaving its copy would let a repeated call remove the copy too.
+        // After removing one of two, a repeated call would remove the copy too.
         if (count > 1) return this.#verdicts.duplicated;
         if (change.bare === true && this.#rules.hasOwnCells(row.place)) return this.#verdicts.ownCells;
         return this.#ifExpected(row, change.expect, { remove: true });
@@ -179,7 +179,7 @@ export class RowChanges<Place> {
   #giveId(row: PresentRow<Place>, { leadId, values, status }: ChangeOf<'append' | 'link'>): Verdict | 'done' {
     const differs = status !== undefined && this.#rules.hasStatus && !sameCell(row.status, status);
     const both = differs ? this.#write(row, { leadId, values, status }) : null;
-    // The id matters more: a status cell that holds a formula does not stand in its way.
+    // The id matters more: a formula in the status cell must not prevent it.
     const verdict = both === 'done' ? both : this.#write(row, { leadId, values });
     if (verdict === 'done') this.#added.set(idKey(leadId), values);
     return verdict;
@@ -217,14 +217,14 @@ export class RowChanges<Place> {
     };
     const reason = this.#rules.notWritable?.(whole) ?? null;
     if (reason !== null) {
-      const message = `${reason} The ${this.#words.row} was left as it is.`;
+      const message = `${reason} The ${this.#words.row} was not changed.`;
       return { status: 'held', code: 'target.cell-not-writable', message };
     }
     this.#writes.set(row.place, whole);
     return 'done';
   }
 
-  /** A cell that is not shown shows no empty value either. What has no column never is. */
+  /** A missing cell is not empty. Fields without a column never match. */
   #hasAll(cells: Cells, values: Values): boolean {
     return Object.keys(values).every((field) => field in cells || !this.#rules.fields.has(field));
   }
@@ -240,7 +240,7 @@ export class RowChanges<Place> {
     for (const [field, value] of Object.entries(values)) {
       if (value === null || value === '') continue;
       if (!this.#rules.fields.has(field)) {
-        const message = `The ${this.#words.column} of the field ${field} is missing or there twice. Nothing was written.`;
+        const message = `The ${this.#words.column} of the field ${field} is missing or duplicated. Nothing was written.`;
         return { status: 'put-off', code: 'target.column-missing', message };
       }
       const reason = this.#rules.notStorable(value, field);
@@ -248,14 +248,14 @@ export class RowChanges<Place> {
         return {
           status: 'held',
           code: 'target.value-not-storable',
-          message: `${field}: ${reason} The ${this.#words.row} was left as it is.`,
+          message: `${field}: ${reason} The ${this.#words.row} was not changed.`,
         };
       }
     }
     return null;
   }
 
-  /** Equal for two sets of cells that mean the same in every column that is there. */
+  /** Equal for cells that mean the same in every present column. */
   #contentKey(cells: Cells): string {
     return contentKey(cells, this.#rules.fields);
   }
@@ -265,12 +265,12 @@ export class RowChanges<Place> {
   }
 }
 
-/** Whether a change may give its id to a row that has none. */
+/** Whether a change may give its id to a row without one. */
 export function isForLoose(change: RowChange): change is ChangeOf<'append' | 'link'> {
   return change.kind === 'link' || (change.kind === 'append' && change.isRepeated === true);
 }
 
-/** Equal for two sets of cells that mean the same in these fields. */
+/** Equal for cells that mean the same in these fields. */
 export function contentKey(cells: Cells, fields: Iterable<string>): string {
   return JSON.stringify(
     [...fields].map((field) => {
@@ -282,7 +282,7 @@ export function contentKey(cells: Cells, fields: Iterable<string>): string {
 
 type ChangeOf<Kind extends RowChange['kind']> = Extract<RowChange, { kind: Kind }>;
 
-/** `copies`: the rows after the first with this id; null when no change is about them. */
+/** `copies`: further rows with this id; null when no change concerns them. */
 interface KnownRow<Place> {
   row: PresentRow<Place> | null;
   count: number;

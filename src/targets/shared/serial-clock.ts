@@ -1,21 +1,21 @@
 import { Temporal } from 'temporal-polyfill';
 
 const dayMs = 86_400_000;
-/** 1899-12-30 UTC in epoch days: day 0 of the 1900 system for all days after its 29th of February that never was. */
+/** 1899-12-30 UTC in epoch days: day 0 of the 1900 system after its non-existent 29 February. */
 const epoch1900 = -25_569;
 /** 1904-01-01. */
 const epoch1904 = -24_107;
-/** 9999-12-31 in the 1900 system: the last day a cell can show. */
+/** 9999-12-31 in the 1900 system: the last date a cell can show. */
 const lastDay = 2_958_465;
 const quarterMs = 15 * 60_000;
 
-/** Changes between the day numbers of a workbook, which are local time, and moments. One for each time zone. */
+/** Converts between a workbook's day numbers, which are local time, and moments. One per time zone. */
 export class SerialClock {
   readonly timeZone: string;
   readonly #date1904: boolean;
-  /** Offset (ms) of quarters of an hour of local time in which it does not change. */
+  /** UTC offset (ms) of local quarter hours in which it does not change. */
   readonly #offsets = new Map<number, number | null>();
-  /** The same of days (UTC). Of one in which it changes and changes back, what `fromInstant` finds does not read back. */
+  /** The same for days (UTC). On a day with two changes, a result of `fromInstant` does not read back. */
   readonly #daysOffsets = new Map<number, number | null>();
 
   constructor(timeZone: string, date1904: boolean) {
@@ -24,16 +24,15 @@ export class SerialClock {
   }
 
   /**
-   * The moment as canonical ISO text, to the millisecond; null for a number that is no date: before day 1, the 29th
-   * of February 1900, or after the year 9999. A local time that comes twice is the earlier, one that is skipped is
-   * moved on by the gap, as in lead/instant.ts.
+   * The moment as canonical ISO text, to the millisecond; null for a number that is no date: before day 1, 29 February
+   * 1900, or after the year 9999. Ambiguous and skipped local times as in lead/instant.ts.
    */
   toInstant(serial: number): string | null {
     const local = this.#localMs(serial);
     return local === null ? null : new Date(this.#toEpoch(local)).toISOString();
   }
 
-  /** The date as a person reads it in the cell: `2026-11-21`, `2026-11-21 09:30`, with seconds when there are some. */
+  /** The date as the cell shows it: `2026-11-21`, `2026-11-21 09:30`, with seconds if any. */
   toLocalText(serial: number): string | null {
     const local = this.#localMs(serial);
     if (local === null) return null;
@@ -42,7 +41,7 @@ export class SerialClock {
     return `${date} ${time.replace(/(:00)?\.000Z$|Z$/, '')}`;
   }
 
-  /** The number that `toInstant` reads as exactly this moment; null when there is none. */
+  /** The number that `toInstant` reads as exactly this moment; null: none. */
   fromInstant(instant: string): number | null {
     const epoch = Date.parse(instant);
     const local = this.#toLocal(epoch);

@@ -7,7 +7,7 @@ import type { SharedStrings } from './strings.ts';
 import type { DateStyles } from './styles.ts';
 import { unescapeCellText, xmlText } from './xml-text.ts';
 
-/** Tells what cells mean. Methods throw XmlFault for content that no program writes. */
+/** Methods throw XmlFault for content that no program writes. */
 export class CellReader {
   readonly #strings: SharedStrings;
   readonly #dates: DateStyles;
@@ -19,7 +19,7 @@ export class CellReader {
     this.#clock = clock;
   }
 
-  /** What a cell of a mapped column holds. Formulas and errors are unreadable: nothing is written over them. */
+  /** The cell of a mapped column. Formulas and errors are unreadable: nothing is written over them. */
   cell(cell: SheetCell | undefined, type: FieldType): Cell {
     if (cell === undefined) return null;
     if (type === 'instant' && cell.type === 'n' && cell.formula === null && this.#isDate(cell)) {
@@ -31,16 +31,13 @@ export class CellReader {
     if (text === '') return null;
     if (cell.type === 'e') return { unreadable: text, why: 'error' };
     if (type === 'text') return text;
-    // A number that is no date, and a truth: a guess would be a lost edit.
+    // A boolean, or a number that is no date: a guess could lose an edit.
     if (cell.type === 'n' || cell.type === 'b') return { unreadable: text };
     if (text.trim() === '') return null;
     return readInstant(text, this.#clock.timeZone) ?? { unreadable: text };
   }
 
-  /**
-   * What the id cell shows: an id, also that of a formula; or what no id can be read from and nobody may write over, an
-   * error or a formula without a value.
-   */
+  /** An id, which may come from a formula; or an error or a formula without a value, which must not be overwritten. */
   id(cell: SheetCell | undefined): { readonly id: string } | { readonly unreadable: string } {
     const text = this.text(cell).trim();
     if (cell === undefined || (cell.type !== 'e' && (cell.formula === null || text !== '')))
@@ -48,7 +45,7 @@ export class CellReader {
     return { unreadable: cell.formula === null ? text : showFormula(cell.formula, text) };
   }
 
-  /** As a person reads it, a formula by its value; dates in one form, numbers as the format "General" shows them. */
+  /** As displayed: a formula by its value, dates in one form, numbers in the format "General". */
   text(cell: SheetCell | undefined): string {
     if (cell === undefined) return '';
     switch (cell.type) {

@@ -1,9 +1,9 @@
-/** Limits of the format: 1,048,576 rows, 16,384 columns, 32,767 characters in a cell. */
+/** Limits of the format. */
 export const mostRows = 1_048_576;
 export const mostColumns = 16_384;
 export const longestCellText = 32_767;
 
-/** Rows as in the file (1-based), columns 0-based; ends included. */
+/** Rows 1-based as in the file, columns 0-based; ends inclusive. */
 export interface CellRange {
   readonly left: number;
   readonly top: number;
@@ -17,7 +17,7 @@ export function columnName(column: number): string {
   return column < 26 ? last : columnName(Math.floor(column / 26) - 1) + last;
 }
 
-/** 0 for `A`. Takes capital letters only. */
+/** 0 for `A`. Capital letters only. */
 export function columnIndex(letters: string): number {
   let index = 0;
   for (let at = 0; at < letters.length; at++) index = index * 26 + letters.charCodeAt(at) - 64;

@@ -7,7 +7,7 @@ import type { DateStyles } from './styles.ts';
 import { attribute } from './xml-scanner.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 
-/** Writes the XML of cells, in the terms of one workbook. */
+/** Writes the XML of cells in one workbook. */
 export class CellWriter {
   readonly #prefix: string;
   readonly #dates: DateStyles;
@@ -20,7 +20,7 @@ export class CellWriter {
     this.#clock = clock;
   }
 
-  /** A cell in the place of another, whose format it keeps; one that never had any takes `style`. */
+  /** Replaces a cell and keeps its format; one without a format takes `style`. */
   replaced(cell: SheetCell, style: number | null, value: Value, type: FieldType): string {
     const kept = cell.attributes.replaceAll(/\s+(?:t|cm|vm)\s*=\s*(?:"[^"]*"|'[^']*')/g, '');
     const attributes = Buffer.from(kept, 'latin1').toString('utf8');
@@ -29,7 +29,7 @@ export class CellWriter {
     return this.#cell(isNamed ? attributes : `${attributes} s="${format}"`, format, value, type, cell);
   }
 
-  /** A cell where there was none. */
+  /** A cell in an empty place. */
   added(row: number, column: number, style: number | null, value: Value, type: FieldType): string {
     const attributes = ` r="${columnName(column)}${row}"${style === null ? '' : ` s="${style}"`}`;
     return this.#cell(attributes, style, value, type, null);
@@ -50,25 +50,26 @@ export class CellWriter {
     return `<${p}c${attributes} t="inlineStr"><${p}is><${p}t xml:space="preserve">${text}</${p}t></${p}is></${p}c>`;
   }
 
-  /** The day number, where the cell shows it as a date and it reads back as the same moment. */
+  /** The day number, if the cell shows dates and it reads back as the same moment. */
   #serial(instant: string, style: number | null): string | null {
     if (!this.#dates.has(style ?? 0)) return null;
     const serial = this.#clock.fromInstant(instant);
     return serial === null ? null : String(serial);
   }
 
-  /** What was a number stays one, so that formulas go on counting it, when it reads back as the same text. */
+  /** Numbers stay numbers, for formulas, if they read back as the same text. */
   #number(text: string, style: number | null, old: SheetCell | null): string | null {
     if (old === null || old.type !== 'n' || old.raw === '' || this.#dates.has(style ?? 0)) return null;
     return /^-?\d/.test(text) && generalNumber(Number(text)) === text ? text : null;
   }
 }
 
-/** Why a text cannot be kept in a cell and read back the same, as a sentence; null when it can. */
+/** Why a cell cannot hold a text and give it back unchanged, as a sentence; null when it can. */
 export function notStorableInXlsx(text: string): string | null {
-  if (text.includes('\0')) return 'The text contains a NUL character, which no spreadsheet program reads.';
+  if (text.includes('\0'))
+    return 'The text contains a NUL character, which spreadsheet programs cannot read.';
   if (!text.isWellFormed())
-    return 'The text contains half of a character (a lone surrogate), which no file can hold.';
+    return 'The text contains half a character (a lone surrogate), which no file can hold.';
   if (text.length > longestCellText) {
     return `The text has ${text.length} characters; a cell holds at most ${longestCellText}.`;
   }

@@ -1,13 +1,13 @@
 import { mostRows } from './cell-reference.ts';
 import type { SheetRow } from './rows.ts';
 
-/** Where a new row goes: into one that is there but empty, or as a new element before the byte `at`. */
+/** Where a new row goes: into an empty existing one, or as a new element before byte `at`. */
 export type FreeRow = { readonly row: number } & (
   | { readonly place: SheetRow }
   | { readonly place: null; readonly at: number }
 );
 
-/** Keeps what is known of the rows below the last one with data, of the empty ones no more than are needed. */
+/** Collects the free rows below the last one with data, no more than needed. */
 export class FreeRows {
   readonly #wanted: number;
   #last = 0;
@@ -15,12 +15,12 @@ export class FreeRows {
   #starts: number[] = [];
   #empty = new Map<number, SheetRow>();
 
-  /** @param wanted how many will be asked for at most */
+  /** @param wanted maximum */
   constructor(wanted: number) {
     this.#wanted = wanted;
   }
 
-  /** A row with data: only what is below it counts. */
+  /** A row with data: free rows above it do not count. */
   restart(row: number): void {
     this.#last = row;
     if (this.#rows.length === 0) return;
@@ -36,9 +36,8 @@ export class FreeRows {
   }
 
   /**
-   * The first rows below the data that nobody uses.
-   * @param isBlocked whether a row may not be used though its cells are empty
-   * @param end the byte at which rows end
+   * The first free rows below the data. @param isBlocked whether an empty row may not be used @param end byte at which
+   * rows end
    */
   *take(isBlocked: (row: number) => boolean, end: number): Generator<FreeRow> {
     let next = 0;

@@ -5,8 +5,8 @@ import type { PlacedRange, SheetLayout } from './rows.ts';
 import type { SheetTable } from './tables.ts';
 
 /**
- * What has to grow with new rows: the used range of the sheet, and the filter and the table that have our headings,
- * when the rows follow them without a gap.
+ * Extends the used range of the sheet, and the filter and table that contain our headings, if the new rows follow
+ * without a gap.
  */
 export function grownRanges(
   rows: readonly number[],

@@ -6,7 +6,7 @@ import { xmlText } from './xml-text.ts';
 import { localName } from './xml-scanner.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
-/** Who saved a workbook last, as its core properties say (ECMA-376 part 2, 11); null: they do not. */
+/** Who last saved a workbook, by its core properties (ECMA-376 part 2, 11); null: unknown. */
 export async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Author | null> {
   const pack = await openPackage(file, fault);
   const relations = [...(await pack.relationships('')).values()];

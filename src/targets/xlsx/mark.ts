@@ -5,13 +5,13 @@ import { attribute, localName } from './xml-scanner.ts';
 import { escapeXml, xmlText } from './xml-text.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
-/** A part that a workbook does not have yet. */
+/** A new part of a workbook. */
 export interface NewPart {
   readonly name: string;
   readonly text: string;
 }
 
-/** What it takes to mark a workbook: changes of parts, and a part that is missing. */
+/** The edits that mark a workbook: changes of parts, and a new part. */
 export interface MarkEdits {
   readonly edits: readonly { readonly part: string; readonly splices: readonly Splice[] }[];
   readonly added: readonly NewPart[];
@@ -22,36 +22,36 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const valueTypes = `${office}/docPropsVTypes`;
 const contentType = 'application/vnd.openxmlformats-officedocument.custom-properties+xml';
 
-/** Of all properties that people and programs add (ECMA-376 part 1, 22.3.2.2: FMTID_UserDefinedProperties). */
+/** The set of user-defined properties (ECMA-376 part 1, 22.3.2.2: FMTID_UserDefinedProperties). */
 const formatId = '{D5CDD505-2E9C-101B-9397-08002B2CF9AE}';
 
-/** Each sheet has its own: several of a workbook may be kept. */
+/** One per sheet: several sheets of a workbook may be synced. */
 const propertyName = (sheet: string): string => `leadsync ${sheet}`;
 
-/** Where the properties are, and ours among them. */
+/** The custom properties, and ours among them. */
 interface CustomProperties {
   readonly entry: ZipEntry;
   readonly own: { readonly text: string; readonly start: number; readonly end: number } | null;
-  /** Where one more goes, and what has to stand around it. */
+  /** Where one more goes, with what surrounds it. */
   readonly place: (property: string) => Splice;
-  /** The prefix of the elements, with its colon. */
+  /** The elements' prefix, with colon. */
   readonly prefix: string;
-  /** That of the types of values, as the root declares it; null: it does not. */
+  /** The value types' prefix, as the root declares it; null: undeclared. */
   readonly typePrefix: string | null;
-  /** The highest number of a property; the first one is 2. */
+  /** Highest property number; numbering starts at 2. */
   readonly lastId: number;
 }
 
-/** The text of the custom document property that marks the sheet; null: it has none. */
+/** The custom document property that marks the sheet; null: none. */
 export async function readXlsxMark(pack: XlsxPackage, sheet: string): Promise<string | null> {
   return (await readProperties(pack, sheet))?.own?.text ?? null;
 }
 
-/** Sets the property, and leaves all other properties, content types and relationships as they are. */
+/** Sets the property; other properties, content types and relationships stay. */
 export async function planXlsxMark(pack: XlsxPackage, sheet: string, text: string): Promise<MarkEdits> {
   const found = await readProperties(pack, sheet);
   const typePrefix = found?.typePrefix ?? null;
-  // Gnumeric overlooks a namespace that is declared further in than at the root.
+  // Gnumeric ignores namespaces declared below the root.
   const [type, declared] = typePrefix === null ? ['vt:', ` xmlns:vt="${valueTypes}"`] : [typePrefix, ''];
   const valueIn = (declaration: string): string =>
     `<${type}lpwstr${declaration}>${escapeXml(text)}</${type}lpwstr>`;
@@ -67,7 +67,7 @@ export async function planXlsxMark(pack: XlsxPackage, sheet: string, text: strin
   return { edits: [{ part: entry.name, splices: [change] }], added: [] };
 }
 
-/** Null when the workbook has no such part. */
+/** Null: no such part. */
 async function readProperties(pack: XlsxPackage, sheet: string): Promise<CustomProperties | null> {
   const relations = [...(await pack.relationships('')).values()];
   const relation = relations.find(({ type }) => type.endsWith('/custom-properties'));
@@ -111,7 +111,7 @@ async function readProperties(pack: XlsxPackage, sheet: string): Promise<CustomP
 async function newPart(pack: XlsxPackage, property: string): Promise<MarkEdits> {
   const taken = ['docProps/custom.xml', 'docProps/leadsync.xml'];
   const name = taken.find((each) => pack.find(each) === null);
-  // Nobody has such a file; it goes without a mark.
+  // Not seen in practice; left unmarked.
   if (name === undefined) return { edits: [], added: [] };
   const types = pack.get('[Content_Types].xml');
   const relations = pack.get('_rels/.rels');
@@ -142,7 +142,7 @@ async function newPart(pack: XlsxPackage, property: string): Promise<MarkEdits> 
   return { edits: lists.filter(({ splices }) => splices.length > 0), added: [{ name, text }] };
 }
 
-/** Puts one more element at the end of a list, unless it is there. */
+/** Appends an element to a list, unless it is there. */
 async function lastChild(
   pack: XlsxPackage,
   entry: ZipEntry,

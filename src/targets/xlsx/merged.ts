@@ -2,12 +2,12 @@ import { type CellRange, readRange } from './cell-reference.ts';
 import type { XlsxWorkbook } from './workbook.ts';
 
 const dataEnd = /<\/(?:[^\s<>:]+:)?sheetData\s*>/;
-/** Longer than the closing tag may be, which two chunks may share. */
+/** More than a closing tag, which two chunks may split. */
 const overlap = 200;
 
 /**
- * The merged cells of a sheet. They stand behind its rows, whose meaning depends on them: so the part is unpacked once
- * more, without reading its rows.
+ * The merged cells of a sheet. They come after the rows that depend on them, so the part is unpacked a second time,
+ * without parsing its rows.
  */
 export async function readMerged({ pack, sheet }: XlsxWorkbook): Promise<readonly CellRange[]> {
   let text = '';

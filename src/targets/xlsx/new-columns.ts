@@ -10,8 +10,8 @@ import { escapeCellText, escapeXml } from './xml-text.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /**
- * The headings of new columns, in the format of the one beside them. A table grows with them as far as they follow it.
- * @throws LeadsyncError as openXlsxSheet does.
+ * Adds headings of new columns in their neighbour's format. A table that they adjoin grows with them. @throws
+ * LeadsyncError as openXlsxSheet does.
  */
 export async function planXlsxColumns(
   file: RandomAccess,

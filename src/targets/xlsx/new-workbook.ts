@@ -8,12 +8,12 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const contentTypes = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** Formats of cells, by their index in the styles part below. */
+/** Indexes into the styles part below. */
 const headingStyle = 1;
 const instantStyle = 2;
 const textStyle = 3;
 
-/** A new workbook with one sheet: headings that stay in view, and a table with filters that grows with its rows. */
+/** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
 export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerator<Buffer> {
   const columns = [
     { heading: mapping.idColumn, style: textStyle, width: 38 },
@@ -88,7 +88,7 @@ interface NewColumn {
   readonly heading: string;
   readonly style: number;
   readonly width: number;
-  /** Offered as a list; a warning, not a refusal, for anything else. */
+  /** Offered as a list; other values give a warning only. */
   readonly values?: readonly string[] | undefined;
 }
 
@@ -105,7 +105,7 @@ function sheet(columns: readonly NewColumn[]): string {
   return `<worksheet xmlns="${main}" xmlns:r="${relationships}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><dimension ref="A1:${last}1"/><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row></sheetData>${lists(columns)}<pageSetup orientation="landscape" fitToHeight="0"/><tableParts count="1"><tablePart r:id="rId1"/></tableParts></worksheet>`;
 }
 
-/** Data validation for every row that a sheet can have (ECMA-376 part 1, 18.3.1.33). */
+/** Data validation for every row of the sheet (ECMA-376 part 1, 18.3.1.33). */
 function lists(columns: readonly NewColumn[]): string {
   const rules = columns.flatMap(({ values }, at) => {
     if (values === undefined) return [];
@@ -120,7 +120,7 @@ function lists(columns: readonly NewColumn[]): string {
     : `<dataValidations count="${rules.length}">${rules.join('')}</dataValidations>`;
 }
 
-/** A table needs one row below its headings, even an empty one. */
+/** A table needs one row below its headings, even if empty. */
 function table(headings: readonly string[]): string {
   const range = `A1:${columnName(headings.length - 1)}2`;
   const columns = headings.map(

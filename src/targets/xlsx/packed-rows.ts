@@ -6,23 +6,23 @@ import type { RandomAccess } from './zip-directory.ts';
 import { joined, once, pack, type Packed } from './zip-pack.ts';
 import { copied, type NewContent } from './zip-rewrite.ts';
 
-/** Where a sheet's part, as it is to be, is cut: behind the headings, and before its last row. */
+/** Where a sheet's new part is cut: after the headings, and before its last row. */
 export type Cuts = readonly [from: number, to: number];
 
-/** A sheet to which rows were added at its end: enough to add more without unpacking those. */
+/** A sheet to whose end rows were added: enough to add more without unpacking those. */
 export interface KnownSheet {
-  /** Its part without the rows between the headings and the last one, and where they belong. */
+  /** The part without the rows between the headings and the last one, and where they belong. */
   readonly around: Buffer;
   readonly at: number;
-  /** Those rows, as they are packed in the file, and where. */
+  /** Those rows as packed in the file, and where. */
   readonly rows: Omit<Packed, 'chunks'> & { readonly start: number };
   /** Of all its rows. */
   readonly ids: IdSet;
-  /** Formats by column, of cells further up than the last row. */
+  /** Cell formats by column, from above the last row. */
   readonly styles: ReadonlyMap<number, number | null>;
 }
 
-/** Whether all of these changes add rows, of leads that have none in the sheet, so that the rows that are there need not be read. */
+/** Whether all changes add rows for leads that have none, so that existing rows need not be read. */
 export function addsOnly(changes: readonly RowChange[], { ids }: KnownSheet): boolean {
   return changes.every(
     (change) => change.kind === 'append' && change.isRepeated !== true && !ids.mayHave(idKey(change.leadId)),
@@ -30,8 +30,8 @@ export function addsOnly(changes: readonly RowChange[], { ids }: KnownSheet): bo
 }
 
 /**
- * Packs a sheet's part so that its rows can stay packed when more are added: in three pieces, of which the one in the middle
- * begins with those of `known`, copied from `file`. `left` is told what stands there then.
+ * Packs a sheet's part in three pieces so that its rows can stay packed when more are added; the middle piece begins
+ * with those of `known`, copied from `file`. `left` receives the new state.
  */
 export function packRows(
   content: AsyncIterable<Buffer>,
@@ -60,7 +60,7 @@ async function packedRows(file: RandomAccess, { rows }: KnownSheet): Promise<Pac
   return { ...rows, chunks: [await buffer(copied(file, rows.start, rows.start + rows.compressedSize))] };
 }
 
-/** Gives the next so many bytes of a content, each time that it is asked; one piece has to be read before the next. */
+/** The next bytes of a content per call; each piece must be read before the next. */
 function pieces(content: AsyncIterable<Buffer>): (length: number) => AsyncGenerator<Buffer> {
   const source = content[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);

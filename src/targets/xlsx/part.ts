@@ -6,12 +6,12 @@ import { once } from './zip-pack.ts';
 import { type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 import { inflated } from './zip-inflate.ts';
 
-/** Bytes of a sheet, and of any other part, that are unpacked at most; a sheet is never kept in memory. */
+/** Maximum unpacked bytes of a sheet, and of any other part; sheets are never kept in memory. */
 const largestSheet = 4 * 1024 * 1024 * 1024;
 const largestStrings = 512 * 1024 * 1024;
 const largestPart = 64 * 1024 * 1024;
 
-/** The parts of a workbook's zip, by name. */
+/** The parts of a workbook, by name. */
 export class XlsxPackage {
   readonly file: RandomAccess;
   readonly directory: ZipDirectory;
@@ -26,37 +26,37 @@ export class XlsxPackage {
     this.#byName = new Map(directory.entries.map((entry) => [partKey(entry.name), entry]));
   }
 
-  /** Part names do not regard case, and blanks in them are `%20` (ECMA-376 part 2, 6.2.2). */
+  /** Part names ignore case, and blanks in them are `%20` (ECMA-376 part 2, 6.2.2). */
   find(name: string): ZipEntry | null {
     return this.#byName.get(partKey(name)) ?? null;
   }
 
   get(name: string): ZipEntry {
     const entry = this.find(name);
-    if (entry === null) throw this.fault(`is no whole workbook: its part ${JSON.stringify(name)} is missing`);
+    if (entry === null)
+      throw this.fault(`is an incomplete workbook: its part ${JSON.stringify(name)} is missing`);
     return entry;
   }
 
-  /** From now on a part that may be large is read as this, and not from the file. */
+  /** Replaces a possibly large part for later reads. */
   readInstead(entry: ZipEntry, content: Buffer): void {
     this.#instead.set(entry, content);
   }
 
-  /** The content of a part that may be large, in chunks. */
+  /** A possibly large part, in chunks. */
   chunks(entry: ZipEntry): AsyncGenerator<Buffer> {
     const instead = this.#instead.get(entry);
     if (instead !== undefined) return once(instead);
     return inUtf8(inflated(this.file, entry, largestSheet, this.fault));
   }
 
-  /** The whole content of a part that is small in any workbook. */
+  /** A part that is small in any workbook. */
   async content(entry: ZipEntry): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for await (const chunk of inUtf8(inflated(this.file, entry, largestPart, this.fault))) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 
-  /** Reads a small part's XML. */
   async scan(entry: ZipEntry, handler: XmlHandler): Promise<void> {
     const content = await this.content(entry);
     this.guarded(entry, () => scanWhole(content, handler));
@@ -70,7 +70,7 @@ export class XlsxPackage {
     this.guarded(entry, () => scanner.end());
   }
 
-  /** Names the part in which something is wrong. */
+  /** Adds the part's name to faults. */
   guarded<T>(entry: ZipEntry, read: () => T): T {
     try {
       return read();
@@ -84,7 +84,7 @@ export class XlsxPackage {
     }
   }
 
-  /** What a part points at, by relationship id; external targets are left out. */
+  /** A part's targets by relationship id, without external ones. */
   async relationships(part: string): Promise<ReadonlyMap<string, Relationship>> {
     const slash = part.lastIndexOf('/') + 1;
     const entry = this.find(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
@@ -106,11 +106,11 @@ export class XlsxPackage {
 
 export interface Relationship {
   readonly type: string;
-  /** Name of the part, from the root of the package. */
+  /** From the root of the package. */
   readonly part: string;
 }
 
-/** A target is relative to the folder of the part that names it (ECMA-376 part 2, 6.5.3). */
+/** Relative to the folder of the naming part (ECMA-376 part 2, 6.5.3). */
 function resolvePart(source: string, target: string): string {
   const url = `zip://x/${source}`;
   const plain = target.replaceAll('\\', '/');
@@ -143,6 +143,6 @@ export async function openPackage(file: RandomAccess, fault: XlsxFault): Promise
       'Save it as "Excel workbook (.xlsx)" without a password.',
     );
   }
-  if (!head.subarray(0, 2).equals(Buffer.from('PK'))) throw fault('is no Excel workbook: it is not a zip');
+  if (!head.subarray(0, 2).equals(Buffer.from('PK'))) throw fault('is not an Excel workbook (not a zip)');
   return new XlsxPackage(file, await readZipDirectory(file, fault), fault);
 }

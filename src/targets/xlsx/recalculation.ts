@@ -3,12 +3,12 @@ import { splice } from './row-splices.ts';
 import type { XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace, localName } from './xml-scanner.ts';
 
-/** Elements of a workbook after which `calcPr` may stand (ECMA-376 part 1, 18.2.27). */
+/** Elements after which `calcPr` may come (ECMA-376 part 1, 18.2.27). */
 const before = new Set(['sheets', 'functionGroups', 'externalReferences', 'definedNames']);
 
 /**
- * The change of the workbook's part that makes spreadsheet programs count all formulas again when they open it: the
- * values they keep were counted before we wrote. Empty when it says so already, or when no sheet has a formula.
+ * Makes spreadsheet programs recalculate all formulas on opening: their stored values predate our write. Empty when
+ * already set, or without formulas.
  */
 export async function recalculation(
   book: XlsxWorkbook,

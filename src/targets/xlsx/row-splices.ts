@@ -4,20 +4,20 @@ import type { CellWriter } from './cell-writer.ts';
 import type { SheetLayout, SheetRow } from './rows.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
 
-/** What is to stand in one row, by position of the column. */
+/** Content of one row, by column position. */
 export type RowContent = ReadonlyMap<number, { readonly value: Value; readonly type: FieldType }>;
 
-/** What new cells look like. */
+/** The look of new cells. */
 export interface RowModel {
-  /** The last row with data, whose formats a new row takes; null when there is none. */
+  /** The last row with data, whose formats new rows take; null: none. */
   readonly row: SheetRow | null;
-  /** Formats of cells further up, for columns of ours that have no cell in that row. */
+  /** Formats from further up, for columns without a cell in that row. */
   readonly styles: ReadonlyMap<number, number | null>;
-  /** The format of another column of dates, for dates in cells that have none; null: there is none. */
+  /** The format of another date column, for dates without one; null: none. */
   readonly dateStyle: number | null;
 }
 
-/** Writes rows of one sheet so that they look like the row above. */
+/** Writes rows of a sheet in the format of the row above. */
 export class RowWriter {
   readonly #layout: SheetLayout;
   readonly #cells: CellWriter;
@@ -29,7 +29,7 @@ export class RowWriter {
     this.#model = model;
   }
 
-  /** The changes of bytes that put the content into a row that is there; its other cells stay. */
+  /** The splices that put the content into an existing row; its other cells stay. */
   existing(row: SheetRow, content: RowContent): Splice[] {
     const splices: Splice[] = [];
     const added: number[] = [];
@@ -51,12 +51,12 @@ export class RowWriter {
       }
     }
     if (row.contentEnd < row.end) return [...this.#widened(row, added), ...splices];
-    // `<row/>`: all splices stand at its end.
+    // `<row/>`: all splices are at its end.
     const cells = splices.map(({ bytes }) => bytes.toString()).join('');
     return cells === '' ? [] : [splice(row.start, row.end, this.#row(utf8(row.attributes), cells, added))];
   }
 
-  /** The XML of a row that is not there yet, with the formats of the model for all of its columns. */
+  /** The XML of a new row, with the model's formats in all its columns. */
   fresh(row: number, content: RowContent): string {
     const wanted = new Map(content);
     for (const cell of this.#model.row?.cells ?? []) {
@@ -79,7 +79,7 @@ export class RowWriter {
     return `<${p}row${added.length === 0 ? attributes : widenSpans(attributes, added)}>${cells}</${p}row>`;
   }
 
-  /** `spans` tells the columns in which a row has cells; it must not tell too few. */
+  /** `spans` lists a row's columns; it must not be too narrow. */
   #widened(row: SheetRow, added: readonly number[]): Splice[] {
     const attributes = utf8(row.attributes);
     const widened = widenSpans(attributes, added);

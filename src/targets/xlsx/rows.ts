@@ -4,28 +4,28 @@ import { TextRuns } from './strings.ts';
 import { attribute, attributePlace, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
-/** A cell as it stands in the sheet's part. */
+/** A cell in the sheet's part. */
 export interface SheetCell {
   readonly column: number;
   /** Bytes of the whole element. */
   readonly start: number;
   readonly end: number;
   readonly attributes: string;
-  /** Index of its format, or of that of its row or its column, which some programs do not repeat; null: none named. */
+  /** Its format's index, else its row's or column's (some programs do not repeat it); null: none. */
   readonly style: number | null;
   /** `n` number, `s` shared text, `inlineStr`, `str` text of a formula, `b`, `e`, `d` (ECMA-376 part 1, 18.18.11). */
   readonly type: string;
-  /** Content, raw: of `v`, or the text of `is`. Empty: the cell only has a format. */
+  /** Raw content: `v`, or the text of `is`. Empty: the cell only has a format. */
   readonly raw: string;
-  /** Raw text of its formula (a shared one has it in the first cell only); null when it has none. */
+  /** Raw formula (a shared one is in the first cell only); null: none. */
   readonly formula: string | null;
 }
 
-/** A row as it stands in the sheet's part; a row that only has a height is one without cells. */
+/** A row in the sheet's part; possibly without cells. */
 export interface SheetRow {
   readonly row: number;
   readonly start: number;
-  /** Where its opening tag ends, where its closing tag starts (the same for `<row/>`), where it ends. */
+  /** End of its opening tag, start of its closing tag (the same for `<row/>`), and end. */
   readonly contentStart: number;
   readonly contentEnd: number;
   readonly end: number;
@@ -33,30 +33,30 @@ export interface SheetRow {
   readonly cells: readonly SheetCell[];
 }
 
-/** What a sheet's part says besides its rows; known as a whole only when all rows have been read. */
+/** The sheet's part besides its rows; complete only after all rows were read. */
 export interface SheetLayout {
-  /** Prefix of its elements with the colon, or empty. */
+  /** Its elements' prefix with colon, or empty. */
   readonly prefix: string;
   /** Where `</sheetData>` starts. */
   readonly dataEnd: number;
   readonly dimension: PlacedRange | null;
   readonly autoFilter: PlacedRange | null;
   readonly merged: readonly CellRange[];
-  /** Ranges that one formula fills: arrays and data tables. */
+  /** Ranges filled by one formula: arrays and data tables. */
   readonly filled: readonly CellRange[];
   readonly hasFormulas: boolean;
   /** Formats of whole columns. */
   readonly columnStyles: readonly { readonly from: number; readonly to: number; readonly style: number }[];
 }
 
-/** A range, and where its text stands in the part. */
+/** A range, and the position of its text in the part. */
 export interface PlacedRange {
   readonly range: CellRange;
   readonly start: number;
   readonly end: number;
 }
 
-/** Reads the rows of the sheet, some for each chunk, and its layout on the way. */
+/** Reads a sheet's rows chunk by chunk, and its layout on the way. */
 export class SheetReader implements XmlHandler {
   readonly #book: XlsxWorkbook;
   readonly #layout = {
@@ -110,7 +110,7 @@ export class SheetReader implements XmlHandler {
     if (depth === 0) return this.#openRoot(name, attributes);
     const local = this.#local(name);
     if (this.#cell !== null) return this.#openInCell(local, attributes, depth);
-    // Extensions may hold elements of the same names further down.
+    // Extensions may contain elements of the same names.
     if (depth === 1 && local === 'sheetData') this.#inData = true;
     else if (!this.#inData && depth <= 2) this.#openAround(local, attributes, start + 1 + name.length, depth);
     else if (this.#inData && depth === 2 && local === 'row') this.#openRow(attributes, start, end);
@@ -140,7 +140,7 @@ export class SheetReader implements XmlHandler {
     else if (this.#cell !== null) this.#runs.text(raw);
   }
 
-  /** Name without the prefix of the workbook's own elements; those of extensions keep theirs. */
+  /** The name without the workbook's own prefix; extensions keep theirs. */
   #local(name: string): string {
     const { prefix } = this.#layout;
     if (prefix === '') return name;
@@ -149,7 +149,7 @@ export class SheetReader implements XmlHandler {
 
   #openRoot(name: string, attributes: string): void {
     assertTransitional(attributes, this.#book.pack.fault);
-    if (localName(name) !== 'worksheet') throw new XmlFault('is no worksheet');
+    if (localName(name) !== 'worksheet') throw new XmlFault('is not a worksheet');
     this.#layout.prefix = name.slice(0, name.length - 'worksheet'.length);
   }
 
@@ -196,7 +196,7 @@ export class SheetReader implements XmlHandler {
     const misplaced = reference === null ? named !== null : Number(reference[2]) !== row.row;
     if (misplaced || column <= last || column >= mostColumns) {
       throw new XmlFault(
-        `has a cell ${named || (reference?.[0] ?? '')} that is out of place in row ${row.row}`,
+        `has a cell ${named || (reference?.[0] ?? '')} in the wrong place in row ${row.row}`,
       );
     }
     const own = usual === null ? attribute(attributes, 's') : (usual[3] ?? null);
@@ -207,7 +207,7 @@ export class SheetReader implements XmlHandler {
     this.#formula = null;
   }
 
-  /** The format of the row, else that of the column. */
+  /** The row's format, else the column's. */
   #styleAround(rowStyle: number | null, column: number): number | null {
     if (rowStyle !== null) return rowStyle;
     return this.#layout.columnStyles.find(({ from, to }) => column >= from && column <= to)?.style ?? null;

@@ -14,13 +14,13 @@ import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 export interface XlsxMapping extends ColumnMapping {
-  /** IANA zone in which the dates of the workbook are meant: a cell has none. */
+  /** IANA zone of the workbook's dates: cells have none. */
   readonly timeZone: string;
-  /** Name of the sheet; without it the first that is not hidden. */
+  /** Sheet name; default: the first that is not hidden. */
   readonly sheet?: string;
 }
 
-/** A sheet under reading: what its heading row tells, and the rows after it. */
+/** An open sheet: its headings, and the rows after them. */
 export interface XlsxSheet {
   readonly book: XlsxWorkbook;
   readonly header: SheetRow;
@@ -29,21 +29,21 @@ export interface XlsxSheet {
   readonly clock: SerialClock;
   readonly dates: DateStyles;
   readonly tables: readonly SheetTable[];
-  /** Known when the first of `rows` come. */
+  /** Known with the first of `rows`. */
   readonly merged: readonly CellRange[];
-  /** All rows after the heading row that the file knows of; to be read once. */
+  /** All stored rows after the headings; can be read once. */
   readonly rows: AsyncGenerator<readonly SheetRow[]>;
-  /** Complete when all rows have been read. */
+  /** Complete after all rows were read. */
   readonly layout: SheetLayout;
 }
 
-/** Titles and notes may stand above the headings, in the first rows. */
+/** Rows searched for headings: titles and notes may come first. */
 const headingRows = 20;
 
 /**
- * Opens a workbook, finds the headings and stands ready to read on. End `rows` (`return`) when not reading to the end.
- * `known`: the sheet's part without rows that need not be read.
- * @throws LeadsyncError `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
+ * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. `known`: the sheet's part
+ * without rows that need not be read. @throws LeadsyncError `target.unreadable`, `target.header-missing`,
+ * `target.id-column-missing`.
  */
 export async function openXlsxSheet(
   file: RandomAccess,
@@ -72,7 +72,7 @@ export async function openXlsxSheet(
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
     const columns = locateColumns(best?.texts ?? [], mapping, name, where);
     const header = best?.row;
-    if (header === undefined) throw new Error('headings were found in no row');
+    if (header === undefined) throw new Error('no row has headings');
     const after = first.filter(({ row }) => row > header.row);
     const sheet = {
       book,
@@ -95,10 +95,10 @@ export async function openXlsxSheet(
   }
 }
 
-/** What a row means to the sync; null when it carries neither an id nor anything in a mapped column. */
+/** Null when the row has neither an id nor anything in a mapped column. */
 export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRow> | null {
   const { columns, cells: reader, book } = sheet;
-  // "Total" in the last row of a table is no lead.
+  // "Total" in a table's last row is not a lead.
   if (sheet.tables.some((table) => isTotalsRow(table, row.row, sheet))) return null;
   return book.pack.guarded(book.sheet, () => {
     const shown = reader.id(cellAt(row, columns.id));
@@ -128,7 +128,7 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
   });
 }
 
-/** The cell that shows what a merge has instead of a cell that it covers; null: the cell is shown itself. */
+/** The cell that a merge shows in place of a covered one; null: not covered. */
 function coveringCell({ merged }: XlsxSheet, row: number, column: number): string | null {
   const range = merged.find((candidate) => contains(candidate, row, column));
   if (range === undefined || (range.top === row && range.left === column)) return null;
@@ -140,7 +140,7 @@ function isTotalsRow({ whole, hasTotals }: SheetTable, row: number, { header, co
 }
 
 function cellAt(row: SheetRow, column: number): SheetCell | undefined {
-  // Most rows have all their cells.
+  // Fast path: most rows have all their cells.
   const usual = row.cells[column];
   return usual?.column === column ? usual : row.cells.find((cell) => cell.column === column);
 }
@@ -155,7 +155,7 @@ async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): Promise<
   return rows;
 }
 
-/** What its cells show, by column. */
+/** Displayed texts by column. */
 export function textsOf(row: SheetRow, reader: CellReader): string[] {
   const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
   for (const cell of row.cells) texts[cell.column] = reader.text(cell);

@@ -2,7 +2,7 @@ import type { XlsxPackage } from './part.ts';
 import { localName } from './xml-scanner.ts';
 import { unescapeCellText, XmlFault, xmlText } from './xml-text.ts';
 
-/** The texts that cells name by number; kept as packed bytes, because there can be a million of them. */
+/** The shared texts that cells refer to by number; packed as bytes: there can be a million. */
 export class SharedStrings {
   #bytes = Buffer.alloc(64 * 1024);
   #ends = new Uint32Array(1024);
@@ -26,7 +26,7 @@ export class SharedStrings {
   /** @throws XmlFault when there is no such text */
   get(index: number): string {
     if (!Number.isInteger(index) || index < 0 || index >= this.#count) {
-      throw new XmlFault('names a text that is not in the list of texts');
+      throw new XmlFault('refers to a missing shared text');
     }
     return unescapeCellText(
       xmlText(this.#bytes.toString('latin1', this.#endOf(index - 1), this.#endOf(index))),
@@ -38,7 +38,7 @@ export class SharedStrings {
   }
 }
 
-/** @param part name of the part with the texts; null: the workbook has none */
+/** @param part name of the shared strings part; null: none */
 export async function readSharedStrings(pack: XlsxPackage, part: string | null): Promise<SharedStrings> {
   const strings = new SharedStrings();
   const entry = part === null ? null : pack.find(part);
@@ -56,7 +56,7 @@ export async function readSharedStrings(pack: XlsxPackage, part: string | null):
   return strings;
 }
 
-/** Puts the runs of a rich text together; how it is pronounced (`rPh`) is not part of it. */
+/** Joins the runs of a rich text, without its phonetic reading (`rPh`). */
 export class TextRuns {
   #inText = false;
   #inPhonetic = false;

@@ -1,10 +1,10 @@
 import type { XlsxPackage } from './part.ts';
 import { attribute, localName } from './xml-scanner.ts';
 
-/** Which cell styles (the `s` of a cell) show their number as a date or a time. */
+/** Cell styles (the `s` of a cell) that show a date or time. */
 export type DateStyles = ReadonlySet<number>;
 
-/** @param part name of the styles part; null: the workbook has none */
+/** @param part name of the styles part; null: none */
 export async function readDateStyles(pack: XlsxPackage, part: string | null): Promise<DateStyles> {
   const entry = part === null ? null : pack.find(part);
   const dates = new Set<number>();
@@ -34,7 +34,7 @@ export async function readDateStyles(pack: XlsxPackage, part: string | null): Pr
   return dates;
 }
 
-/** ECMA-376 part 1, 18.8.30: also those that East Asian versions of Excel use. */
+/** ECMA-376 part 1, 18.8.30, with the East Asian formats. */
 function isBuiltInDate(id: number): boolean {
   return (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
 }

@@ -4,7 +4,7 @@ import type { XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace, localName } from './xml-scanner.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
-/** A table of the sheet ("format as table"): its headings, rows and perhaps a row of totals. */
+/** A table of the sheet ("format as table"): its headings, rows and totals row. */
 export interface SheetTable {
   readonly part: ZipEntry;
   readonly whole: PlacedRange;
@@ -13,12 +13,12 @@ export interface SheetTable {
   readonly columns: TableColumns;
 }
 
-/** The list of a table's columns: where the text of its count and its end stand in the part, and the highest id. */
+/** A table's column list: the positions of its count and its end in the part, and the highest id. */
 interface TableColumns {
   readonly count: { readonly start: number; readonly end: number } | null;
   readonly end: number;
   readonly lastId: number;
-  /** Of its elements, with the colon, or empty. */
+  /** Its elements' prefix with colon, or empty. */
   readonly prefix: string;
 }
 

@@ -7,7 +7,7 @@ import type { KnownSheet } from './packed-rows.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
-/** What there is to read in a workbook, as plain data, so that another thread can do it. */
+/** A read of a workbook as plain data, so that a thread can do it. */
 export interface XlsxJob {
   readonly task:
     | { readonly kind: 'head' }
@@ -16,7 +16,7 @@ export interface XlsxJob {
         readonly kind: 'plan';
         readonly changes: readonly RowChange[];
         readonly mark: string | undefined;
-        /** As `planXlsxWrite` takes it; never given to another thread. */
+        /** For `planXlsxWrite`; never passed to a thread. */
         readonly known: KnownSheet | null;
       }
     | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
@@ -31,7 +31,7 @@ export type XlsxResult =
   | { readonly kind: 'plan'; readonly plan: XlsxWritePlan }
   | { readonly kind: 'columns'; readonly edits: readonly PartEdit[] };
 
-/** One result, or for `rows` any number of batches. @throws LeadsyncError as openXlsxSheet and planXlsxWrite do. */
+/** One result, or batches for `rows`. @throws LeadsyncError as openXlsxSheet and planXlsxWrite do. */
 export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
   const { task, mapping, name } = job;
   if (task.kind === 'plan') {

@@ -5,12 +5,12 @@ import { watchedAccess, type SourceFile } from '../file/source-file.ts';
 import { xlsxFaults } from './fault.ts';
 import { doXlsxJob, type XlsxJob, type XlsxResult } from './task.ts';
 
-/** From this size on (bytes, packed) reading takes long enough to be worth a thread of its own. */
+/** From this packed size on (bytes) a thread is worth its start. */
 const threadBytes = 256 * 1024;
-/** What a thread may take for objects; texts and packed bytes come on top. A sheet of any length needs far less. */
+/** A thread's heap limit; texts and packed bytes are not in it. Sheets of any length need far less. */
 const threadMegabytes = 512;
 
-/** What the thread is given, and what it answers to each `next`. */
+/** The thread's input, and its answer to each `next`. */
 export interface ThreadJob {
   readonly fd: number;
   readonly size: number;
@@ -27,7 +27,7 @@ export type ThreadAnswer =
       readonly retry: Retry;
     };
 
-/** Does the job without holding up the event loop: a large file is read in a thread, a small or known one here, bit by bit. */
+/** Runs the job without blocking the event loop: large files in a thread, small or known ones here in steps. */
 export function runXlsxJob(file: SourceFile, job: XlsxJob, signal: AbortSignal): AsyncGenerator<XlsxResult> {
   const isKnown = job.task.kind === 'plan' && job.task.known !== null;
   return file.stat.size < threadBytes || isKnown
@@ -54,13 +54,13 @@ async function* inThread(workerData: ThreadJob, signal: AbortSignal): AsyncGener
     if (!isOutOfMemory(error)) throw error;
     throw xlsxFaults(workerData.job.name)('needs more memory than a workbook may', undefined, error);
   } finally {
-    // Before the caller closes the file: the thread reads from it.
+    // The thread must not read from a closed file.
     await worker.terminate();
   }
 }
 
 async function answerOf(worker: Worker, signal: AbortSignal): Promise<ThreadAnswer> {
-  // `once` also fails when the thread does.
+  // `once` also rejects when the thread fails.
   const [answer] = (await once(worker, 'message', { signal })) as [ThreadAnswer];
   return answer;
 }

@@ -4,15 +4,15 @@ import type { XlsxFault } from './fault.ts';
 import { attribute, localName } from './xml-scanner.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
-/** A workbook and the one sheet in it that is kept in step. */
+/** A workbook and its synced sheet. */
 export interface XlsxWorkbook {
   readonly pack: XlsxPackage;
   readonly workbook: ZipEntry;
   readonly sheet: ZipEntry;
   readonly sheetName: string;
-  /** Whether day 0 is 1904-01-01, as older Excel for Mac wrote. */
+  /** Day 0 is 1904-01-01, as in older Excel for Mac. */
   readonly date1904: boolean;
-  /** Names of parts; null where the workbook has none. */
+  /** Names of parts; null: none. */
   readonly styles: string | null;
   readonly strings: string | null;
   readonly sheetParts: readonly string[];
@@ -25,9 +25,8 @@ interface SheetEntry {
 }
 
 /**
- * Finds the sheet: the one of that name (without regard to case when no other fits exactly), or without a name the
- * first that is not hidden.
- * @throws what `fault` makes, for anything that is no workbook in the usual (transitional) form.
+ * Finds the sheet by name (ignoring case if no other matches exactly), or the first that is not hidden. @throws what
+ * `fault` makes, for anything but a workbook in the usual (transitional) form.
  */
 export async function openWorkbook(
   file: RandomAccess,
@@ -36,7 +35,7 @@ export async function openWorkbook(
 ): Promise<XlsxWorkbook> {
   const pack = await openPackage(file, fault);
   const root = ofType(await pack.relationships(''), 'officeDocument');
-  if (root === null) throw fault('is a zip, but no Excel workbook');
+  if (root === null) throw fault('is a zip, but not an Excel workbook');
   if (!root.part.toLowerCase().endsWith('.xml')) {
     throw fault('is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".');
   }
@@ -58,7 +57,7 @@ export async function openWorkbook(
   };
 }
 
-/** Whether there is a sheet of that name; also where the workbook cannot be read, which its readers tell. */
+/** Whether there is a sheet of that name; true for unreadable workbooks, which their readers report. */
 export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFault): Promise<boolean> {
   try {
     const pack = await openPackage(file, fault);
@@ -95,13 +94,13 @@ async function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
   return { sheets, date1904 };
 }
 
-/** ISO 29500 Strict has other namespaces and writes dates in another way. */
+/** ISO 29500 Strict uses other namespaces and another date format. */
 export function assertTransitional(rootAttributes: string, fault: XlsxFault): void {
   if (!rootAttributes.includes('http://purl.oclc.org/ooxml/')) return;
   throw fault('is a "Strict Open XML" workbook', 'Save it as "Excel workbook (.xlsx)", without "Strict".');
 }
 
-/** The prefix is free; the usual one is `r`. */
+/** The prefix is free; usually `r`. */
 function relationshipId(attributes: string): string {
   const named = /[\s]([^\s:=]+):id\s*=/.exec(attributes)?.[1] ?? 'r';
   return attribute(attributes, `${named}:id`) ?? '';
@@ -132,7 +131,7 @@ function chooseSheet(
   if (wanted === undefined) {
     const first = sheets.find(({ hidden }) => !hidden);
     if (first === undefined)
-      throw fault('has no sheet that is shown', 'Unhide a sheet, or name one in the configuration (sheet).');
+      throw fault('has only hidden sheets', 'Unhide a sheet, or name one in the configuration (sheet).');
     return first;
   }
   const found = findSheet(sheets, wanted);

@@ -5,10 +5,10 @@ import { LeadsyncError } from '../../errors.ts';
 import { doXlsxJob } from './task.ts';
 import type { ThreadAnswer, ThreadJob } from './thread.ts';
 
-/** A thread that reads one workbook: each message asks for the next result, so that none pile up. */
+/** Reads one workbook in a thread: each message requests the next result, so that none pile up. */
 const { fd, size, job } = workerData as ThreadJob;
 const port = parentPort;
-if (port === null) throw new Error('xlsx-worker.ts is started as a worker thread');
+if (port === null) throw new Error('xlsx-worker.ts must run as a worker thread');
 
 const readAt = promisify(read);
 const results = doXlsxJob(

@@ -19,7 +19,7 @@ import type { SheetCell, SheetLayout, SheetRow } from './rows.ts';
 import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
-/** What a write does to the parts of a workbook; parts that are not named stay as they are. */
+/** What a write does to a workbook's parts; others stay. */
 export interface XlsxWritePlan {
   readonly outcomes: readonly RowOutcome[];
   readonly edits: readonly PartEdit[];
@@ -27,25 +27,25 @@ export interface XlsxWritePlan {
 }
 
 export interface PartEdit {
-  /** Name of the part in the zip. */
+  /** Name in the zip. */
   readonly part: string;
   readonly splices: readonly Splice[];
-  /** Of a sheet at whose end rows are added, and no other change is made. */
+  /** Set when rows are only added at the end. */
   readonly end?: SheetEnd;
 }
 
 /** What is known of a sheet besides its bytes, as plain data. */
 export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
   readonly cuts: Cuts;
-  /** Those of an `IdSet`, of the rows that are there so far. */
+  /** The `IdSet` slots of the existing rows. */
   readonly ids: Float64Array<ArrayBuffer>;
 }
 
 /**
- * Reads the sheet once and tells what becomes of each change and which bytes of which parts it takes. Nothing is
- * written, and of the sheet only the rows that the changes are about are kept in memory. `mark` goes along with rows.
- * `known`: of a sheet to which these changes only add rows; then the splices are those of its part without its rows.
- * @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet has no row left.
+ * Reads the sheet once and plans the outcome and the bytes of each change. Writes nothing; keeps only the affected rows
+ * in memory. `mark` is written with rows. `known`: a sheet to which these changes only add rows; the splices then apply
+ * to its part without its rows. @throws LeadsyncError as openXlsxSheet does; `target.not-writable` when the sheet is
+ * full.
  */
 export async function planXlsxWrite(
   file: RandomAccess,
@@ -85,7 +85,7 @@ export async function planXlsxWrite(
         notes.clear();
       } else {
         free.see(row, false);
-        // New rows beside it would make it one of the table.
+        // A new row beside a table would become part of it.
         for (const beside of [row.row - 1, row.row + 1]) notes.add(beside);
       }
       if (present.leadId !== null) {
@@ -143,7 +143,7 @@ function sum<T>(all: readonly T[], of: (one: T) => number): number {
   return all.reduce((total, one) => total + of(one), 0);
 }
 
-/** Formulas that a person has filled down a column of their own wait for a row; anything else is in use. */
+/** Free even with formulas that a person filled down in advance; anything else is in use. */
 function isFree(row: SheetRow, mapped: ReadonlySet<number>): boolean {
   return row.cells.every((cell) => !isTyped(cell) && (cell.formula === null || !mapped.has(cell.column)));
 }
@@ -152,7 +152,7 @@ function isTyped(cell: SheetCell): boolean {
   return cell.raw !== '' && cell.formula === null;
 }
 
-/** What stands in the way of a write, as a sentence. */
+/** Why a write is not possible, as a sentence. */
 function untouchable(write: RowWrite<SheetRow>, columns: Columns, layout: SheetLayout): string | null {
   const { place: row } = write;
   for (const [column, { value }] of contentOf(write, columns)) {
@@ -171,7 +171,7 @@ function isWithin(ranges: readonly CellRange[], row: number, column: number): bo
   return ranges.some((range) => contains(range, row, column));
 }
 
-/** A removed row is emptied where the columns are ours; the cells of others, and all rows below, stay. */
+/** A removed row is emptied in our columns only; other cells, and the rows below, stay. */
 function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): RowContent {
   const content = new Map<number, { value: string | null; type: 'text' | 'instant' }>();
   if (write.remove) {
@@ -201,7 +201,7 @@ function appendedRows(
 ): {
   readonly rows: readonly number[];
   readonly splices: readonly Splice[];
-  /** Those splices, when they are all that changes in rows, stand at the end of the sheet, and the place below them is free. */
+  /** The splices, if they all are at the end of the sheet and the space below is free. */
   readonly end: readonly Splice[] | null;
 } {
   const blocked = [
@@ -218,14 +218,14 @@ function appendedRows(
   const places = free.take(isBlocked, layout.dataEnd);
   const rows: number[] = [];
   const filled: Splice[] = [];
-  /** New rows by the byte before which they go: one piece for all at one place. */
+  /** New rows by the byte before which they go: one piece per position. */
   const fresh = new Map<number, string[]>();
   for (const newRow of appends) {
     const next = places.next();
     if (next.done === true) {
       throw new LeadsyncError(
         'target.not-writable',
-        `The sheet of ${name} has no row left. Nothing was written.`,
+        `The sheet of ${name} has no rows left. Nothing was written.`,
         { help: 'Move old rows to another sheet.' },
       );
     }
@@ -240,7 +240,7 @@ function appendedRows(
     texts.push(writer.fresh(row, content));
     fresh.set(next.value.at, texts);
   }
-  // A new row goes before a row that is filled and starts at the same byte. The last one is apart: more may follow it.
+  // A new row goes before a filled row that starts at the same byte. The last one is separate: more may follow it.
   const added = [...fresh].flatMap(([at, texts]) =>
     [texts.slice(0, -1), texts.slice(-1)].map((some) => splice(at, at, some.join(''))),
   );

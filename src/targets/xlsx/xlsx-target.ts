@@ -27,18 +27,18 @@ export interface XlsxTargetOptions extends XlsxMapping {
 }
 
 /**
- * A target that is one sheet of an Excel workbook. Of the workbook only the cells that must change are written; every
- * other byte of the sheet, and every other part, stays as it is.
+ * A target that is one sheet of an Excel workbook. Only changed cells are written; all other bytes of the sheet and all
+ * other parts stay.
  */
 export function createXlsxTarget(options: XlsxTargetOptions): Target {
   return new XlsxTarget(options.path, new XlsxFormat(options));
 }
 
-/** Of a usual row, packed. */
+/** Of an average row, packed. */
 const bytesOfRow = 40;
 
 class XlsxTarget extends FileTarget {
-  /** A workbook knows of no cell who changed it, only who saved the whole. */
+  /** A workbook does not record who changed a cell, only who last saved it. */
   async authors(cells: readonly unknown[], signal: AbortSignal): Promise<(Author | null)[]> {
     await using file = await openSource(await followLinks(this.name));
     const access = file === null ? null : watchedAccess(file, signal);
@@ -49,7 +49,7 @@ class XlsxTarget extends FileTarget {
 
 class XlsxFormat implements FileFormat {
   readonly #options: XlsxTargetOptions;
-  /** The file as the last write left it, when that is known. */
+  /** The file as the last write left it, if known. */
   #left: { readonly version: string; readonly known: KnownSheet } | null = null;
 
   constructor(options: XlsxTargetOptions) {
@@ -66,7 +66,7 @@ class XlsxFormat implements FileFormat {
   }
 
   batchSize(bytes: number): number {
-    // Those of a file that is known are only copied.
+    // The rows of a known file are only copied.
     if (this.#left !== null) return 10_000;
     return Math.min(Math.max(Math.round(bytes / bytesOfRow), 5_000), 20_000);
   }

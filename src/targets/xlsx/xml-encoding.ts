@@ -1,8 +1,8 @@
 import { TextDecoder } from 'node:util';
 
 /**
- * The bytes of an XML part in UTF-8: those of a part in UTF-16 are changed, with its declaration; any other part passes
- * through. XML has no third encoding that every reader must know (XML 1.0, 4.3.3).
+ * An XML part in UTF-8: UTF-16 is converted, with its declaration; anything else passes. XML readers need no third
+ * encoding (XML 1.0, 4.3.3).
  */
 export async function* inUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | null | undefined;

@@ -1,11 +1,11 @@
 import { XmlFault, xmlText } from './xml-text.ts';
 
-/** What a scanner meets, in order. Places are bytes from the start of the part; `end` is the byte after. */
+/** Called in document order. Positions are bytes from the start of the part; `end` is exclusive. */
 export interface XmlHandler {
-  /** `name` with its prefix; `attributes` as it stands there. For `<a/>` `close` follows with the same places. */
+  /** `name` has its prefix; `attributes` is raw. `<a/>` also calls `close`, with the same positions. */
   open(name: string, attributes: string, start: number, end: number, empty: boolean): void;
   close(name: string, start: number, end: number): void;
-  /** Raw, in latin1: give it to `xmlText` when it matters. */
+  /** Raw, in latin1: decode with `xmlText`. */
   text(raw: string): void;
 }
 
@@ -15,15 +15,15 @@ const longestToken = 4 * 1024 * 1024;
 const deepest = 200;
 
 /**
- * Reads XML chunk by chunk with the place of each tag, in little memory. Namespaces are the handler's business; a
- * document type (external entities, "billion laughs") and any encoding but UTF-8 are refused.
- * @throws XmlFault, also from `end` when elements are left open.
+ * Reads XML chunk by chunk with the position of each tag, in little memory. Leaves namespaces to the handler; refuses
+ * document types (external entities, "billion laughs") and encodings other than UTF-8. @throws XmlFault, also from
+ * `end` when elements are unclosed.
  */
 export class XmlScanner {
   readonly #handler: XmlHandler;
   readonly #open: string[] = [];
   #rest = '';
-  /** Byte of the part at which `#rest` starts. */
+  /** Position of `#rest` in the part. */
   #position = 0;
   #rootSeen = false;
   #begun = false;
@@ -33,13 +33,13 @@ export class XmlScanner {
   }
 
   write(chunk: Buffer): void {
-    // One byte is one character, so places in the string are places in the part.
+    // In latin1 one character is one byte, so positions agree.
     this.#rest += chunk.toString('latin1');
     if (!this.#begun && this.#rest.length >= 4) this.#begin();
     const used = this.#scan();
     this.#rest = this.#rest.slice(used);
     this.#position += used;
-    if (this.#rest.length > longestToken) throw new XmlFault('has a text or a tag that does not end');
+    if (this.#rest.length > longestToken) throw new XmlFault('has a text or tag that does not end');
   }
 
   end(): void {
@@ -56,7 +56,7 @@ export class XmlScanner {
     }
   }
 
-  /** Handles all that is complete; gives how much of the rest that was. */
+  /** Handles complete tokens; returns how many bytes it consumed. */
   #scan(): number {
     const rest = this.#rest;
     let at = 0;
@@ -74,10 +74,10 @@ export class XmlScanner {
 
   #text(raw: string): void {
     if (this.#open.length > 0) this.#handler.text(raw);
-    else if (raw.trim() !== '') throw new XmlFault('has text outside of its elements');
+    else if (raw.trim() !== '') throw new XmlFault('has text outside its elements');
   }
 
-  /** Where the tag that starts here ends; -1 when it is not complete yet. */
+  /** The end of the tag that starts here; -1: incomplete. */
   #tag(start: number): number {
     const rest = this.#rest;
     tag.lastIndex = start;
@@ -91,11 +91,11 @@ export class XmlScanner {
     const to = from + whole.length;
     if (closing !== '') {
       if (attributes !== '' || empty !== '' || this.#open.pop() !== name) {
-        throw new XmlFault(`closes <${name}> that is not open`);
+        throw new XmlFault(`closes <${name}> that was not open`);
       }
       this.#handler.close(name, from, to);
     } else {
-      if (this.#open.length === 0 && this.#rootSeen) throw new XmlFault('goes on after its end');
+      if (this.#open.length === 0 && this.#rootSeen) throw new XmlFault('continues after its end');
       this.#rootSeen = true;
       this.#handler.open(name, attributes, from, to, empty !== '');
       if (empty !== '') this.#handler.close(name, from, to);
@@ -129,13 +129,13 @@ export class XmlScanner {
   }
 }
 
-/** The value of one attribute, decoded; null when it is not there. */
+/** One attribute's decoded value; null: absent. */
 export function attribute(attributes: string, name: string): string | null {
   const place = attributePlace(attributes, name);
   return place === null ? null : xmlText(attributes.slice(place.start, place.end));
 }
 
-/** Where the value of one attribute stands in `attributes`, without its quotes. */
+/** The position of one attribute's value in `attributes`, without quotes. */
 export function attributePlace(attributes: string, name: string): { start: number; end: number } | null {
   const each = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
   for (let match = each.exec(attributes); match !== null; match = each.exec(attributes)) {
@@ -150,7 +150,7 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** Reads a whole small part. */
+/** Reads a small part at once. */
 export function scanWhole(content: Buffer, handler: XmlHandler): void {
   const scanner = new XmlScanner(handler);
   scanner.write(content);

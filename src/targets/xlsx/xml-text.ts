@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Thrown for XML that is not well-formed or uses what workbooks never do; the caller says in which part. */
+/** For XML that is malformed or uses what workbooks never do; the caller adds the part. */
 export class XmlFault extends Error {}
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** The text that raw bytes of XML (as latin1) mean: UTF-8, references, line ends (XML 1.0, 2.11 and 4.6). */
+/** Decodes raw XML text (as latin1): UTF-8, references, line ends (XML 1.0, 2.11 and 4.6). */
 export function xmlText(raw: string): string {
   let text = raw;
   // oxlint-disable-next-line no-control-regex -- everything outside ASCII
@@ -30,7 +30,10 @@ function reference(whole: string, name: string): string {
   return String.fromCodePoint(code);
 }
 
-/** Text as it stands between tags; in double quotes too. Two characters are line ends to readers of XML 1.1. */
+/**
+ * Escapes text for element content and double-quoted attributes. Includes two characters that XML 1.1 treats as line
+ * ends.
+ */
 export function escapeXml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -41,7 +44,7 @@ export function escapeXml(text: string): string {
     .replaceAll('\u2028', '&#x2028;');
 }
 
-/** What `_x000D_` and the like in a cell's text stand for (ECMA-376 part 1, 22.9.2.19, ST_Xstring). */
+/** Decodes `_x000D_` and the like in a cell's text (ECMA-376 part 1, 22.9.2.19, ST_Xstring). */
 export function unescapeCellText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replaceAll(/_x([0-9a-fA-F]{4})_/g, (_, code: string) =>
@@ -49,7 +52,10 @@ export function unescapeCellText(text: string): string {
   );
 }
 
-/** Undone by `unescapeCellText`: what XML cannot hold or would change, and text that looks like such an escape. */
+/**
+ * The inverse of `unescapeCellText`: escapes what XML cannot hold or would change, and text that looks like such an
+ * escape.
+ */
 export function escapeCellText(text: string): string {
   return (
     text

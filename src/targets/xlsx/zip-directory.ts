@@ -8,30 +8,30 @@ import {
   saturated,
 } from './zip-format.ts';
 
-/** Bytes of a file, from any place. A read that goes past the end gives fewer. */
+/** Bytes from any position; a read past the end gives fewer. */
 export interface RandomAccess {
   readonly size: number;
   read(position: number, length: number): Promise<Buffer>;
 }
 
-/** One file in a zip, as the central directory tells of it. */
+/** One file in a zip, from the central directory. */
 export interface ZipEntry {
   readonly name: string;
-  /** Stored (0) or deflated (8); anything else cannot be read, only copied. */
+  /** Stored (0) or deflated (8); others can only be copied. */
   readonly method: number;
   readonly encrypted: boolean;
   readonly crc: number;
   readonly compressedSize: number;
   readonly size: number;
-  /** Where its local header starts, and where whatever comes next does. */
+  /** Start of its local header, and of whatever comes next. */
   readonly start: number;
   readonly next: number;
-  /** Its header in the central directory, never in the zip64 form. */
+  /** Its central directory header, never in zip64 form. */
   readonly central: Buffer;
 }
 
 export interface ZipDirectory {
-  /** In the order of the central directory. */
+  /** In central directory order. */
   readonly entries: readonly ZipEntry[];
   readonly comment: Buffer;
 }
@@ -39,14 +39,11 @@ export interface ZipDirectory {
 const mostEntries = 20_000;
 const longestDirectory = 16 * 1024 * 1024;
 
-/**
- * Reads the list of files of a zip; also of one in the zip64 form.
- * @throws what `fault` makes, when this is no zip or a broken one.
- */
+/** Reads a zip's directory, zip64 included. @throws what `fault` makes, for a broken zip or no zip. */
 export async function readZipDirectory(file: RandomAccess, fault: XlsxFault): Promise<ZipDirectory> {
   const { start, length, count, comment } = await readEnd(file, fault);
   if (count > mostEntries || length > longestDirectory)
-    throw fault('is a zip of too many files to be a workbook');
+    throw fault('is a zip with too many files for a workbook');
   if (start + length > file.size) throw damaged(fault);
   const directory = await file.read(start, length);
   const found: Omit<ZipEntry, 'next'>[] = [];
@@ -83,7 +80,7 @@ async function readEnd(file: RandomAccess, fault: XlsxFault) {
     if (end.start !== saturated && end.length !== saturated && end.count !== 0xffff) return end;
     return { ...(await readEnd64(file, file.size - tailLength + at, fault)), comment };
   }
-  throw fault.incomplete('has no list of its parts, which stands at the end of a workbook');
+  throw fault.incomplete('lacks the list of parts at its end');
 }
 
 /** APPNOTE 4.3.14 and 4.3.15. */
@@ -117,8 +114,8 @@ function readEntry(header: Buffer, fault: XlsxFault): Omit<ZipEntry, 'next'> {
 }
 
 /**
- * The header with its numbers in their usual places: some programs write the large form for small files too.
- * APPNOTE 4.5.3: the extra field holds, in this order, only those numbers that are not in their place.
+ * The header with zip64 numbers moved to their usual fields: some programs use zip64 for small files. APPNOTE 4.5.3:
+ * the extra field holds, in this order, only the numbers that are missing there.
  */
 function withoutZip64(header: Buffer, fault: XlsxFault): Buffer {
   const moved = [24, 20, 42].filter((place) => header.readUInt32LE(place) === saturated);
@@ -147,7 +144,7 @@ function withNext(found: readonly Omit<ZipEntry, 'next'>[], end: number, fault: 
   const names = new Set<string>();
   return found.map((entry) => {
     const until = next.get(entry.start) ?? end;
-    // Files that lie on top of each other are how a small zip unpacks to petabytes.
+    // Overlapping files are how a small zip unpacks to petabytes.
     if (entry.start + localLength + entry.compressedSize > until) throw damaged(fault);
     const key = entry.name.toLowerCase();
     if (names.has(key)) throw fault(`is damaged: it has two parts named ${JSON.stringify(entry.name)}`);

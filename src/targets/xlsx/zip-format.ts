@@ -6,14 +6,14 @@ export const centralLength = 46;
 export const endSignature = 0x06054b50;
 export const endLength = 22;
 
-/** A 32-bit field with this value stands in a zip64 extra field instead (4.5.3). */
+/** A 32-bit field with this value is in a zip64 extra field instead (4.5.3). */
 export const saturated = 0xffffffff;
 
 export interface EntryFields {
   readonly name: Buffer;
   readonly utf8: boolean;
   readonly method: number;
-  /** MS-DOS time and date, as they stand in the file. */
+  /** MS-DOS time and date. */
   readonly time: number;
   readonly crc: number;
   readonly compressedSize: number;

@@ -6,14 +6,13 @@ import { localLength, localSignature } from './zip-format.ts';
 
 const chunkBytes = 64 * 1024;
 
-/** A part that small may be packed as tightly as it likes; above it, more than 400:1 is no sheet but a bomb. */
+/** Up to here any ratio is harmless; above, more than 400:1 is a zip bomb. */
 const harmlessBytes = 32 * 1024 * 1024;
 const mostRatio = 400;
 
 /**
- * The content of one file of a zip, in chunks; checked against the length and the checksum that the zip gives.
- * @param most bytes that it may have unpacked
- * @throws what `fault` makes, for anything that cannot be unpacked whole.
+ * A file's content in chunks, checked against its length and checksum. @param most maximum unpacked bytes @throws what
+ * `fault` makes, for anything that cannot be unpacked completely.
  */
 export async function* inflated(
   file: RandomAccess,
@@ -61,7 +60,7 @@ async function* chunksOf(file: RandomAccess, start: number, end: number): AsyncG
 }
 
 async function* inflate(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // What goes wrong in either reaches the loop as well.
+  // Errors of both ends also reach the loop.
   const unpacking = pipeline(packed, createInflateRaw({ chunkSize: 2 * chunkBytes }), () => undefined);
   for await (const chunk of unpacking as AsyncIterable<Buffer>) yield chunk;
 }

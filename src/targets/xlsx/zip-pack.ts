@@ -9,12 +9,12 @@ export interface Packed {
   readonly size: number;
 }
 
-/** 1980-01-01 00:00 in MS-DOS form: the earliest a zip can tell. */
+/** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
 export const noTime = 0x00210000;
 
 /**
- * Packs a content: deflated (8), or as it is (0). Only the packed bytes are kept in memory. `goesOn`: it is not the last
- * piece of what is packed (`joined`).
+ * Packs a content: deflated (8) or stored (0). Keeps only packed bytes in memory. `goesOn`: another piece follows
+ * (`joined`).
  */
 export async function pack(content: AsyncIterable<Buffer>, method: number, goesOn = false): Promise<Packed> {
   let crc = 0;
@@ -33,10 +33,10 @@ export async function pack(content: AsyncIterable<Buffer>, method: number, goesO
   return { chunks, crc, size, compressedSize: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
 }
 
-/** A piece that ends with a whole byte and without the mark of the end can be followed by another (RFC 1951, 3.2.3 and 3.2.4). */
+/** A piece that ends on a byte boundary without the end mark can be continued (RFC 1951, 3.2.3 and 3.2.4). */
 const ending = (goesOn: boolean) => ({ finishFlush: goesOn ? constants.Z_SYNC_FLUSH : constants.Z_FINISH });
 
-/** Pieces of one content, each packed by itself, in their order. */
+/** Separately packed pieces as one content. */
 export function joined(pieces: readonly Packed[]): Packed {
   return {
     chunks: pieces.flatMap(({ chunks }) => chunks),
@@ -48,7 +48,7 @@ export function joined(pieces: readonly Packed[]): Packed {
 
 const zeros = Buffer.alloc(256 * 1024);
 
-/** The checksum of a content and one that follows it. A checksum is linear: what the first adds to it is what it adds to as many zeros. */
+/** The CRC of two contents in a row. CRCs are linear: the first adds what it would add to as many zeros. */
 function crcOfBoth(first: number, { crc, size }: Packed): number {
   let [moved, plain] = [first, 0];
   for (let left = size; left > 0; left -= zeros.length) {
@@ -58,7 +58,7 @@ function crcOfBoth(first: number, { crc, size }: Packed): number {
   return (moved ^ plain ^ crc) >>> 0;
 }
 
-/** A new zip of these files, all deflated; always the same bytes for the same files. */
+/** A new, fully deflated zip; deterministic. */
 export async function* newZip(
   files: readonly { readonly name: string; readonly text: string }[],
 ): AsyncGenerator<Buffer> {
@@ -78,7 +78,7 @@ export async function* newZip(
   yield endRecord(files.length, position, list.length, Buffer.alloc(0));
 }
 
-/** A content in one piece. */
+/** A content as one chunk. */
 export async function* once(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }

@@ -5,12 +5,12 @@ import { noTime, once, pack, type Packed } from './zip-pack.ts';
 
 const chunkBytes = 256 * 1024;
 
-/** The new content of a file in a zip. `at`: told where its packed bytes start. */
+/** New content of a file in a zip. `at` receives the position of its packed bytes. */
 export type NewContent = () => Promise<Packed & { readonly at?: (start: number) => void }>;
 
 /**
- * The bytes of a zip with the content of some files replaced, and others added at the end. All others are copied as they lie there, packed bytes
- * included; order, names and packing methods stay: what is new is packed by the method of its entry.
+ * A zip with some files replaced and others appended. All else is copied as it is, packed bytes included; order, names
+ * and packing methods stay.
  */
 export async function* rewrittenZip(
   file: RandomAccess,
@@ -70,7 +70,7 @@ function namedAs({ central }: ZipEntry) {
   };
 }
 
-/** The bytes from `start` (included) to `end` (not included). */
+/** `start` inclusive, `end` exclusive. */
 export async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
   for (let position = start; position < end; ) {
     const chunk = await file.read(position, Math.min(chunkBytes, end - position));
