@@ -14,7 +14,7 @@ import type { ReminderRules } from '../src/config/reminder-rules.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { moveBase } from '../src/store/pairs.ts';
+import { advanceBaselines } from '../src/store/pairs.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const rules: ReminderRules = {
@@ -66,7 +66,7 @@ try {
   const plan = (given: ReminderRules) => () => planReminders(pool, connection(given));
   await measure('first planning', plan(rules));
   await measure('unchanged', plan(rules));
-  await moveBase(pool, 'bench', [
+  await advanceBaselines(pool, 'bench', [
     { leadId: 'lead-000000255', values: { nextFollowUpAt: '2040-12-24T10:00:00.000Z' } },
   ]);
   await measure('one lead moved', plan(rules));

@@ -114,7 +114,7 @@ export async function countTries(db: Queryable, actionIds: readonly number[]): P
 }
 
 /** Records what became of actions. */
-export async function settleActions(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
+export async function recordOutcomes(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   const isPlain = ({ state, code, message, isShown = false }: ActionOutcome): boolean =>
     state === 'done' && code === undefined && message === undefined && !isShown;
   await settleAsDone(

@@ -132,7 +132,7 @@ export async function noteRows(
  * Moves the baseline of one field or more of a pair: only for what both sides were seen to show. `row`: where its row
  * stands that was just written, of which what scans before did not see says nothing any more.
  */
-export async function moveBase(
+export async function advanceBaselines(
   db: Queryable,
   connection: string,
   moves: readonly { readonly leadId: string; readonly values: Values; readonly row?: number | undefined }[],
@@ -210,7 +210,7 @@ export async function restoreBase(
 }
 
 /** Forgets the baselines of some leads: they are leads that never had a row, or rows that never had a lead. */
-export async function neverInStep(
+export async function clearBaselines(
   db: Queryable,
   connection: string,
   leadIds: readonly string[],

@@ -56,7 +56,7 @@ export interface StepContext extends SyncContext {
  * A transaction of the process that holds the lease: whoever lost it claims and stores nothing more. Throws
  * `run.lease-lost` there, and rolls back when `fn` throws.
  */
-export function holding<T>(
+export function inLeasedTransaction<T>(
   { pool, lease }: StepContext,
   fn: (db: pg.PoolClient) => Promise<T>,
   durability?: Durability,

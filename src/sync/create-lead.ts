@@ -11,7 +11,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
-import { type Action, insertActions, settleActions } from '../store/actions.ts';
+import { type Action, insertActions, recordOutcomes } from '../store/actions.ts';
 import { hold, type NewHeld, releaseRow } from '../store/held.ts';
 import { recordHistory } from '../store/history.ts';
 import {
@@ -22,9 +22,9 @@ import {
   intentCreated,
   intentOfAction,
 } from '../store/intents.ts';
-import { moveBase } from '../store/pairs.ts';
+import { advanceBaselines } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { putOff } from './update-lead.ts';
 
@@ -44,7 +44,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   const content = sentValues(action);
   const intent: { id: number | null } = { id: null };
   const begin = (): Promise<void> =>
-    holding(context, async (db) => {
+    inLeasedTransaction(context, async (db) => {
       if (intent.id !== null) await abandonIntents(db, [intent.id]);
       const { id: actionId, rowKey, expect: row } = action;
       intent.id = await beginIntent(db, { connection: run.connection, actionId, rowKey, row, content });
@@ -97,9 +97,9 @@ async function failed(
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
-  await holding(context, async (db) => {
+  await inLeasedTransaction(context, async (db) => {
     await abandonIntents(db, [intentId]);
-    await settleActions(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
+    await recordOutcomes(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
     const message = `no lead was made of row ${action.row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
     const { rowKey, row } = action;
     await hold(db, run, [{ leadId: null, rowKey, row, code: 'lead.create-refused', message }]);
@@ -148,10 +148,10 @@ function commit(
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
   }
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     await intentCreated(db, intentId, leadId);
-    await settleActions(db, [{ actionId: action.id, state: 'done' }]);
-    await moveBase(db, run.connection, [{ leadId, values: agreed }]);
+    await recordOutcomes(db, [{ actionId: action.id, state: 'done' }]);
+    await advanceBaselines(db, run.connection, [{ leadId, values: agreed }]);
     await releaseRow(db, run, action.rowKey, action.row);
     await hold(db, run, held);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes: asStored(action.changes, stored) }]);

@@ -1,12 +1,12 @@
 import { leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/unmapped-hash.ts';
 import { sameCell } from '../core/lead/value.ts';
-import { type Action, settleActions } from '../store/actions.ts';
+import { type Action, recordOutcomes } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { abandonIntentsOf, othersOf } from '../store/intents.ts';
-import { neverInStep } from '../store/pairs.ts';
+import { clearBaselines } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { putOff } from './update-lead.ts';
 
 /**
@@ -37,12 +37,12 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   const changes = Object.fromEntries(
     Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
   );
-  await holding(context, async (db) => {
-    await settleActions(db, [{ actionId: action.id, state: 'done' }]);
+  await inLeasedTransaction(context, async (db) => {
+    await recordOutcomes(db, [{ actionId: action.id, state: 'done' }]);
     await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
     if (run.undoOf !== null) {
       // The row is no deleted lead's: it is not marked or removed, also when it cannot be given back now.
-      await neverInStep(db, run.connection, [leadId]);
+      await clearBaselines(db, run.connection, [leadId]);
       await abandonIntentsOf(db, run.connection, [leadId]);
     }
   });
@@ -74,5 +74,5 @@ export async function proveLeadGone(context: StepContext, action: Action): Promi
         : 'two scans missed the lead, but it is still there; nothing was deleted',
     );
   }
-  await holding(context, (db) => settleActions(db, [{ actionId: action.id, state: 'proven' }]));
+  await inLeasedTransaction(context, (db) => recordOutcomes(db, [{ actionId: action.id, state: 'proven' }]));
 }

@@ -1,6 +1,6 @@
 import { explain, type LeadsyncError } from '../errors.ts';
 import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import type { Forecast } from './forecast.ts';
 import { buildReport, type SyncReport } from './report.ts';
 
@@ -23,13 +23,13 @@ export async function endRun(
   const { pool, clock } = context;
   await resumeRun(pool, run.id);
   const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
-    const ended = await holding(context, (db) => finishRun(db, run.id, status, report));
+    const ended = await inLeasedTransaction(context, (db) => finishRun(db, run.id, status, report));
     context.onRun?.(context.log, ended);
     return ended;
   };
   if (fault !== null && needsPerson.has(fault.code)) {
     const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
-    const stopped = await holding(context, (db) => updateRun(db, run.id, { refusals }));
+    const stopped = await inLeasedTransaction(context, (db) => updateRun(db, run.id, { refusals }));
     const report = await buildReport(pool, stopped, null, clock.now());
     return end('stopped', report);
   }

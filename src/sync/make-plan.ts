@@ -28,7 +28,7 @@ import { storeMatches } from '../store/matches.ts';
 import { UndoneRecords } from '../store/undone.ts';
 import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
 import { leaveUndecided } from '../store/lost-rows.ts';
-import { holding, policyOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, policyOf, type StepContext } from './context.ts';
 import { countPlan } from './count-plan.ts';
 import { doubtOfImport } from './doubt-of-import.ts';
 import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
@@ -54,9 +54,9 @@ export async function makePlan(context: StepContext, staged: Run): Promise<Run> 
   const { name, leads } = context.connection;
   // What an undo has to look up is of the place that it is in.
   if (run.undoOf !== null && run.mode === 'sync')
-    run = await holding(context, (db) => enterPlace(db, judged, leads.baseUrl));
+    run = await inLeasedTransaction(context, (db) => enterPlace(db, judged, leads.baseUrl));
   const imported = run.undoOf === null ? await doubtOfImport(context, run, readablePolicy(context, run)) : {};
-  const planned = await holding(context, async (db) => {
+  const planned = await inLeasedTransaction(context, async (db) => {
     await clearActions(db, run);
     const plan = new PlanWriter(db, run, await openReview(db, run));
     const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;

@@ -2,7 +2,7 @@ import { LeadsyncError } from '../errors.ts';
 import type { Author } from '../core/lead/author.ts';
 import type { Run } from '../store/runs.ts';
 import { forgetAuthors, storeAuthors, unaskedCells } from '../store/value-authors.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** Cells of which a run asks who changed them: the others are asked for by the next one, if they are still held. */
 const mostAsked = 500;
@@ -25,7 +25,7 @@ export async function noteAuthors(context: StepContext, run: Run): Promise<void>
     log.info({ run: run.id, code: error.code }, 'the target did not tell who changed what is in conflict');
   }
   const known = authors;
-  await holding(context, (db) =>
+  await inLeasedTransaction(context, (db) =>
     known === null ? forgetAuthors(db, run, cells) : storeAuthors(db, run, cells, known),
   );
 }

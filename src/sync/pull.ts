@@ -9,7 +9,7 @@ import { breakSeals, dropSeals } from '../store/seals.ts';
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
 import { stageLeads } from '../store/staging.ts';
-import { holding, policyOf, scopeOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, policyOf, scopeOf, type StepContext } from './context.ts';
 import type { IdSet } from '../core/lead/id-set.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { PulledLead } from './pulled-lead.ts';
@@ -36,7 +36,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
     context.stop.throwIfAborted();
     const met = await loadMet(context.pool, run.id, 'lead');
     const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
-    await holding(context, (db) => breakSeals(db, run.connection, 'lead'), 'repeatable');
+    await inLeasedTransaction(context, (db) => breakSeals(db, run.connection, 'lead'), 'repeatable');
     const isWhole = current.cursor === null;
     try {
       for await (const pages of readAhead(pagesOf(context, current), leadsTogether, weightOf)) {
@@ -44,7 +44,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
       }
       // One that was taken up does not know which it came upon before.
       if (isWhole && run.mode === 'sync')
-        await holding(context, (db) => dropSeals(db, run.connection, 'lead', met), 'repeatable');
+        await inLeasedTransaction(context, (db) => dropSeals(db, run.connection, 'lead', met), 'repeatable');
     } catch (error) {
       current = await goOnOtherwise(context, current, error);
     }
@@ -139,7 +139,7 @@ async function goOnOtherwise(context: StepContext, run: Run, error: unknown): Pr
     ? 'the service rejects the cursor of the next page; the scan begins again'
     : 'the service rejects `limit`; fewer leads are asked for on a page, or as many as it likes (0)';
   context.log.info({ run: run.id, code: 'leads.rejected', pageSize: instead.pageSize }, message);
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     if (instead.scanRestarted) await clearScannedLeads(db, run.id);
     return updateRun(db, run.id, instead);
   });
@@ -211,7 +211,7 @@ function storePages(
       }),
     });
   };
-  return holding(context, store, 'repeatable');
+  return inLeasedTransaction(context, store, 'repeatable');
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import { type Action, settleActions } from '../store/actions.ts';
+import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordLeadWrites } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { beginTries, holdRemaining, putOffInARow, putOffRemaining, takeBackTries } from '../store/tries.ts';
-import { holding, scopeOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';
 import { inLanes } from './in-lanes.ts';
@@ -42,11 +42,11 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   };
   for (;;) {
     context.stop.throwIfAborted();
-    const batch = await holding(context, (db) => begin(db, run));
+    const batch = await inLeasedTransaction(context, (db) => begin(db, run));
     if (batch.length === 0) break;
     await pushBatch(context, run, batch, pushing);
   }
-  return holding(context, (db) => updateRun(db, run.id, { phase: 'push-rows', tries: 0 }));
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'push-rows', tries: 0 }));
 }
 
 /**
@@ -99,7 +99,7 @@ async function pushBatch(
     () => null,
     (error: unknown) => ({ error }),
   );
-  await holding(context, async (db) => {
+  await inLeasedTransaction(context, async (db) => {
     if (open.size < batch.length) await updateRun(db, run.id, { tries: 0 });
     if (ended !== null) await freeOpen(db, run, [...open.values()], faults, pushing);
     for (const fault of faults) await settleFault(context, db, run, fault);
@@ -159,7 +159,7 @@ async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fa
     return;
   }
   const kinds = kindsOf(run);
-  await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+  await recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]);
   if ((await putOffInARow(db, run, kinds, faultCodes)) < faultsThatTell) return;
   await putOffRemaining(db, run, kinds, {
     code,

@@ -4,7 +4,7 @@ import { inStep } from '../core/merge/row-status.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
 import { copyPairs, knowLeads, knownOf } from '../store/new-pairs.ts';
-import { moveBase } from '../store/pairs.ts';
+import { advanceBaselines } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import {
   type PageLine,
@@ -16,7 +16,7 @@ import {
 } from '../store/scan-pages.ts';
 import { analyzePairs, isMany } from '../store/statistics.ts';
 import type { RowChange, RowOutcome } from '../ports/target.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { writeBatches } from './write-batches.ts';
 
 /** Lines of a page, from one place to another, that are written together. */
@@ -113,13 +113,13 @@ async function commit(
 ): Promise<void> {
   let own: ReadonlySet<string>;
   try {
-    own = await holding(context, (db) => settle(db, run, batch, lines, new Set()));
+    own = await inLeasedTransaction(context, (db) => settle(db, run, batch, lines, new Set()));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error;
     // The service gave a create of this run the id of a lead that was there already: that is a pair by now.
     const leadIds = lines.map(({ line }) => line[0]);
     const known = await knownOf(context.pool, run.connection, leadIds);
-    own = await holding(context, (db) => settle(db, run, batch, lines, known));
+    own = await inLeasedTransaction(context, (db) => settle(db, run, batch, lines, known));
   }
   if (own.size === 0) return;
   for (const { page } of batch)
@@ -174,7 +174,7 @@ async function settleOthers(db: pg.PoolClient, run: Run, others: readonly Writte
   const done = others.flatMap(({ line: [leadId, values], outcome }) =>
     outcome.status === 'done' ? [{ leadId, values, row: outcome.row }] : [],
   );
-  await moveBase(db, run.connection, done);
+  await advanceBaselines(db, run.connection, done);
   const leadIds = others.flatMap(({ line, outcome }) => (outcome.status === 'done' ? [] : [line[0]]));
   await knowLeads(db, run, leadIds, run.targetRows > 0);
   await hold(

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
 import { deletedText } from '../core/merge/row-status.ts';
-import { type Action, countTries, pendingActions, settleActions, writtenCells } from '../store/actions.ts';
+import { type Action, countTries, pendingActions, recordOutcomes, writtenCells } from '../store/actions.ts';
 import { hold } from '../store/held.ts';
 import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
 import { intentsLinked } from '../store/intents.ts';
-import { forgetPairs, markLeadDeleted, moveBase, placesOf, rowsThere } from '../store/pairs.ts';
+import { forgetPairs, markLeadDeleted, advanceBaselines, placesOf, rowsThere } from '../store/pairs.ts';
 import { heldOfLeads } from '../store/row-facts.ts';
 import { forgetMatches } from '../store/matches.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { RowOutcome } from '../ports/target.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { basesOfMatched, isMatched } from './matched-rows.ts';
 import { pushNewRows } from './push-new-rows.ts';
 import { readable, rowChange } from './row-change.ts';
@@ -39,7 +39,7 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   });
   await pushNewRows(context, run);
   await showStatus(context, run);
-  return holding(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
 }
 
 /** Each batch is asked for while the one before is written. */
@@ -120,9 +120,9 @@ function commit(
     action.kind === 'link' && action.intentId !== null ? [action.intentId] : [],
   );
 
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     const bases = await basesOfMatched(db, run, done.filter(isMatched));
-    await settleActions(
+    await recordOutcomes(
       db,
       ended.map(({ action, ...fate }) => ({ actionId: action.id, ...fate })),
     );
@@ -151,7 +151,7 @@ function commit(
     );
     if (run.undoOf === null) {
       const moves = shown.map((move) => ({ ...move, values: { ...move.values, ...bases.get(move.leadId) } }));
-      await moveBase(db, run.connection, moves);
+      await advanceBaselines(db, run.connection, moves);
       await forgetMatches(db, run.connection, [...bases.keys()]);
       await markLeadDeleted(
         db,

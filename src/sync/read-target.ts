@@ -13,7 +13,7 @@ import { flagDuplicateRows, insertStaged, type ScannedRow, stageRows } from '../
 import { analyzeStaged, countStaged, isMany } from '../store/statistics.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
 import { ApartRows } from './apart-rows.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, rowStaging, stageAsBefore } from './table-memory.ts';
 import { noteMade } from './which-place.ts';
 import { readAhead } from './read-ahead.ts';
@@ -42,7 +42,7 @@ export async function readTarget(context: StepContext, run: Run): Promise<Run> {
 /** Reads the whole target and stages what moved in it. Throws what the target throws, and `target.endless`. */
 export async function stageTable(context: StepContext, run: Run, create: boolean): Promise<StagedTable> {
   const { target, connection, scanBounds = usualScanBounds } = context;
-  await holding(
+  await inLeasedTransaction(
     context,
     async (db) => {
       await clearStagedRows(db, run.id);
@@ -72,7 +72,11 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
     const loose = others.map((row) => ({ ...storableRow(row), status: null, apart: true }));
     const from = places;
     const rows = [...table.map(storableRow), ...loose].map((row, nth) => ({ ...row, ordinal: from + nth }));
-    const staged = await holding(context, (db) => stageRows(db, run, rows, staging, met), 'repeatable');
+    const staged = await inLeasedTransaction(
+      context,
+      (db) => stageRows(db, run, rows, staging, met),
+      'repeatable',
+    );
     bytes += staged.bytes;
     if (left.length <= mostLeft) left.push(...staged.left);
     count += table.length;
@@ -136,7 +140,7 @@ const isOfColumn = ({ code }: Problem): boolean => code.startsWith('target.colum
 
 /** Ends a scan both sides of which are staged. */
 export async function finishReading(context: StepContext, run: Run, table: StagedTable): Promise<Run> {
-  await holding(
+  await inLeasedTransaction(
     context,
     async (db) => {
       await respellRows(db, run);
@@ -153,7 +157,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
   );
   if (isMany(await countStaged(context.pool, run.id))) await analyzeStaged(context.pool);
   const others = run.problems.filter((problem) => !isOfColumn(problem) && problem.code !== 'row.apart');
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     await flagDuplicateRows(db, run.id);
     return updateRun(db, run.id, {
       phase: 'plan',

@@ -23,7 +23,7 @@ import {
 import { type Run, updateRun } from '../store/runs.ts';
 import { newRowsOf, newRowsSeen, newRowsToRead, takeLines } from '../store/scan-pages.ts';
 import type { TargetRow } from '../ports/target.ts';
-import { holding, scopeOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { inLanes } from './in-lanes.ts';
 import { ownAction } from './push-new-rows.ts';
 import { readAhead } from './read-ahead.ts';
@@ -44,7 +44,7 @@ const timesRead = 3;
  */
 export async function takeReceipt(context: StepContext, run: Run): Promise<Run> {
   await readLeadsAgain(context, run);
-  const areTrue = await holding(context, async (db) => {
+  const areTrue = await inLeasedTransaction(context, async (db) => {
     const isTrue = await acceptReplies(db, run);
     if (!isTrue) await doubtReplies(db, scopeOf(context.connection));
     return isTrue;
@@ -62,7 +62,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
       },
     );
   }
-  return holding(context, (db) => updateRun(db, run.id, { phase: 'finish', tries: 0 }));
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'finish', tries: 0 }));
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
@@ -111,7 +111,7 @@ async function readCreatesAgain(context: StepContext, run: Run): Promise<void> {
     const lead = await readAgain(context, leadId);
     if (lead) {
       const others = unmappedHash(lead, connection.fields);
-      await holding(context, (db) => storeOthers(db, run, leadId, others));
+      await inLeasedTransaction(context, (db) => storeOthers(db, run, leadId, others));
     }
   }
 }
@@ -131,7 +131,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   const version = await target.version?.();
   if ((await target.addedRows?.(context.stop)) === written) {
     if (newRows !== null) await recordNewRows(context, run, null);
-    await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { rowsReadEqual: toMeet.count }));
     const { statusColumn } = context.connection.target;
     if (run.targetRows === 0 && statusColumn === undefined)
       await rememberWritten(context, run, written, version);
@@ -194,12 +194,12 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   }
   if (met === toMeet.count && isExplained) {
     const rowsReadEqual = equal.reduce((count, isEqual) => count + isEqual, 0);
-    await holding(context, (db) => updateRun(db, run.id, { rowsReadEqual }));
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { rowsReadEqual }));
     if (isUsual && rowsReadEqual + metNew - changedNew.size === rowsRead)
       await rememberWritten(context, run, rowsRead, version);
     return;
   }
-  await holding(context, async (db) => {
+  await inLeasedTransaction(context, async (db) => {
     await storeEqual(
       db,
       [...equal.keys()].filter((index) => equal[index] === 1).map((index) => toMeet.first + index),
@@ -214,7 +214,7 @@ async function recordNewRows(
   run: Run,
   receiptOf: ((leadId: string) => Receipt) | null,
 ): Promise<void> {
-  await holding(context, async (db) => {
+  await inLeasedTransaction(context, async (db) => {
     if (receiptOf !== null) {
       const others = await takeLines(db, run, (leadId) => receiptOf(leadId) !== 'equal');
       const own = others.map((line) =>
@@ -270,7 +270,7 @@ async function record(
   looks: readonly Look[],
   places: Parameters<typeof noteRows>[2] = [],
 ): Promise<void> {
-  await holding(
+  await inLeasedTransaction(
     context,
     async (db) => {
       await storeReceipts(db, looks);

@@ -23,7 +23,13 @@ import {
   runOfBatch,
   updateRun,
 } from '../store/runs.ts';
-import { holding, scopeOf, settingsHashes, type StepContext, type SyncContext } from './context.ts';
+import {
+  inLeasedTransaction,
+  scopeOf,
+  settingsHashes,
+  type StepContext,
+  type SyncContext,
+} from './context.ts';
 import { makePlan } from './make-plan.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';
@@ -131,7 +137,7 @@ async function advance(step: StepContext, request: RunRequest, stop: AbortSignal
         await pauseRun(pool, run.id);
         return { kind: 'again', afterMs: settleIn, why: 'settling' };
       }
-      await holding(step, (db) => nextRound(db, run.id));
+      await inLeasedTransaction(step, (db) => nextRound(db, run.id));
       return { kind: 'again', afterMs: 0, why: 'settling' };
     }
     const worked = step.clock.now() - begun.at - (step.leads.pacedMs - begun.pacedMs);
@@ -192,7 +198,7 @@ async function startOrResume(context: StepContext, request: RunRequest): Promise
     baseUrl: connection.leads.baseUrl,
     pageSize: await learnedPageSize(pool, scopeOf(connection), connection.leads.pageSize),
   };
-  const run = await holding(context, (db) => insertRun(db, wanted));
+  const run = await inLeasedTransaction(context, (db) => insertRun(db, wanted));
   context.onRun?.(context.log, run);
   return run;
 }
@@ -244,7 +250,7 @@ async function interrupted(
   }
   const current = (await getRun(pool, run.id)) ?? run;
   if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
-    await holding(context, (db) => updateRun(db, run.id, { tries: current.tries + 1 }));
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { tries: current.tries + 1 }));
     const afterMs = fault.retryAfterMs ?? backoff(current.tries, clock);
     log.debug({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };

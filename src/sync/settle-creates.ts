@@ -23,7 +23,7 @@ import {
   openIntents,
   rowsSeen,
 } from '../store/intents.ts';
-import { basesOf, moveBase } from '../store/pairs.ts';
+import { basesOf, advanceBaselines } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './in-turns.ts';
 import {
@@ -209,7 +209,7 @@ export async function storeSettlements(db: pg.PoolClient, run: Run, settled: Set
     made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
   );
   const unpaired = settled.found.filter(({ isPair }) => !isPair);
-  await moveBase(
+  await advanceBaselines(
     db,
     run.connection,
     unpaired.map(({ leadId, base }) => ({ leadId, values: base })),

@@ -7,7 +7,7 @@ import { type Action, writtenCells } from '../store/actions.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
-import { forgetPairs, neverInStep, restoreBase } from '../store/pairs.ts';
+import { forgetPairs, clearBaselines, restoreBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { keepUndone } from '../store/undone.ts';
 import type { StepContext } from './context.ts';
@@ -40,7 +40,7 @@ export async function settleUndoneRows(
     connection,
     taken.map(({ leadId, rowKey, cells }) => ({ leadId: leadId ?? '', rowKey, cells })),
   );
-  await neverInStep(db, connection, leadIds('remove-row'));
+  await clearBaselines(db, connection, leadIds('remove-row'));
   await forgetPairs(db, connection, leadIds('unlink'));
   await abandonIntentsOf(db, connection, leadIds('unlink'));
 }

@@ -6,7 +6,7 @@ import { acceptMark, confirmMark, intendMark, keeperOf, knownMarks } from '../st
 import { countKnownPairs, forgetAllPairs } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';
 import type { MarkToWrite } from '../ports/target.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import type { Doubts } from './find-older-copy.ts';
 
 /** The mark of a run, and what is to be called after each write that had it. */
@@ -20,7 +20,7 @@ interface RunMark extends MarkToWrite {
  */
 export async function markOf(context: StepContext, run: Run): Promise<RunMark | undefined> {
   if (run.mark === null || context.connection.target.marker === false) return undefined;
-  const { nonce, keeper } = await holding(context, async (db) => ({
+  const { nonce, keeper } = await inLeasedTransaction(context, async (db) => ({
     nonce: await intendMark(db, run),
     keeper: await keeperOf(db),
   }));
@@ -31,7 +31,7 @@ export async function markOf(context: StepContext, run: Run): Promise<RunMark | 
     arrived: () => (isThere = true),
     settle: async () => {
       if (!isThere || isKnown) return;
-      await holding(context, (db) => confirmMark(db, connection, nonce));
+      await inLeasedTransaction(context, (db) => confirmMark(db, connection, nonce));
       isKnown = true;
     },
   };
@@ -59,7 +59,7 @@ export async function judgeTable(
   run: Run,
 ): Promise<{ readonly verdict: MarkVerdict; readonly run: Run; readonly again: boolean }> {
   const mark = readMark(run.mark);
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     const known = await knownMarks(db, run.connection, mark && nonceOf(mark));
     const verdict = judgeMark(mark, run.connection, known);
     if (verdict.kind === 'earlier') return { verdict, run, again: false };

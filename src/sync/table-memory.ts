@@ -6,7 +6,7 @@ import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
 import { keepTableRead, repeatTableRead, type TableRead } from '../store/table-reads.ts';
 import { version } from '../version.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** The most rows of which no seal speaks that are remembered of a table. */
 export const mostLeft = 1_000;
@@ -41,7 +41,7 @@ export function stageAsBefore(
   { digest }: KnownTable,
 ): Promise<Omit<TableRead, 'left'> | null> {
   const met = new MetPairs();
-  return holding(
+  return inLeasedTransaction(
     context,
     async (db) => {
       const read = await repeatTableRead(db, run, digest, met);
@@ -62,7 +62,7 @@ export async function rememberTable(
 ): Promise<void> {
   const isKept = before !== null && read.left.length <= mostLeft;
   const isSame = isKept && before.version === (await context.target.version?.());
-  await holding(
+  await inLeasedTransaction(
     context,
     async (db) => {
       await dropSeals(db, run.connection, 'row', met);
@@ -87,7 +87,7 @@ export async function rememberWritten(
   const { mark, missing } = await context.target.open({ create: false, wasFilled: true }, context.stop);
   if (missing.length > 0 || version !== (await context.target.version?.())) return;
   const fields = context.connection.fields.map(({ field }) => field);
-  await holding(context, async (db) => {
+  await inLeasedTransaction(context, async (db) => {
     const met = new MetPairs();
     if (!(await sealAllRows(db, run.connection, before.digest, fields, rows, met))) return;
     const read = { rows, problems: [], mark: mark === undefined ? null : (mark ?? ''), left: [] };

@@ -12,12 +12,12 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes, PlannedAction } from '../core/merge/action.ts';
 import { reopenedBases } from '../core/merge/put-back.ts';
-import { type Action, type ActionOutcome, insertActions, settleActions } from '../store/actions.ts';
+import { type Action, type ActionOutcome, insertActions, recordOutcomes } from '../store/actions.ts';
 import { hold, type NewHeld } from '../store/held.ts';
 import { confirmLeadWrite, forgetWrites, recordLeadWrites } from '../store/history.ts';
-import { moveBase, restoreBase } from '../store/pairs.ts';
+import { advanceBaselines, restoreBase } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
 /** PATCHes of a run that are read again though their replies are as good as receipts: they tell whether the others are. */
@@ -86,9 +86,9 @@ function putOffUnwritten(
   code: string,
   message: string,
 ): Promise<void> {
-  return holding(context, async (db) => {
+  return inLeasedTransaction(context, async (db) => {
     if (action.tries === 0) await forgetWrites(db, run, [action.id]);
-    await settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+    await recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]);
   });
 }
 
@@ -220,8 +220,8 @@ function commit(
       ? { actionId: action.id, state: 'held', code: 'lead.field-refused' }
       : { actionId: action.id, state: 'done', isShown };
   const leadId = action.leadId ?? '';
-  return holding(context, async (db) => {
-    await settleActions(db, [outcome]);
+  return inLeasedTransaction(context, async (db) => {
+    await recordOutcomes(db, [outcome]);
     await hold(db, run, held);
     if (isDeepStrictEqual(written, action.changes)) await confirmLeadWrite(db, run, action);
     else await recordLeadWrites(db, run, [{ ...action, changes: written }]);
@@ -229,7 +229,7 @@ function commit(
     if (run.undoOf === null) {
       // With a row to be linked in this round it moves when that is done.
       if (Object.keys(base).length > 0 && action.rowKey === '')
-        await moveBase(db, run.connection, [{ leadId, values: base }]);
+        await advanceBaselines(db, run.connection, [{ leadId, values: base }]);
       if (Object.keys(backToRow).length > 0)
         await insertActions(db, run, [storedOtherwise(action, backToRow)]);
     } else {
@@ -273,7 +273,7 @@ export async function putOff(
   code: string,
   message: string,
 ): Promise<void> {
-  await holding(context, (db) =>
-    settleActions(db, [{ actionId: action.id, state: 'put-off', code, message }]),
+  await inLeasedTransaction(context, (db) =>
+    recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]),
   );
 }

@@ -15,7 +15,7 @@ import {
   sharedWith,
 } from '../store/places.ts';
 import { getRun, nextRound, type Run, updateRun } from '../store/runs.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** A run that was away for so long (ms) looks again where it is: a link may lead elsewhere by now. */
 const lookAgainAfter = 60_000;
@@ -39,9 +39,9 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
   if (run.place !== null && run.idleMs < lookAgainAfter) return run;
   const found = (await target.place?.(cut)) ?? null;
   if (found === null) return run;
-  const seen = await holding(context, (db) => seePlace(db, connection.name, found));
+  const seen = await inLeasedTransaction(context, (db) => seePlace(db, connection.name, found));
   if (seen.id === run.place) return run;
-  const placed = await holding(context, async (db) => {
+  const placed = await inLeasedTransaction(context, async (db) => {
     const begun = run.place === null ? run : await nextRound(db, run.id);
     const baseline = await baselineOf(context, seen, found.isThere, run);
     return updateRun(db, begun.id, { place: seen.id, baseline });
@@ -92,7 +92,7 @@ export async function noteMade(context: StepContext, run: Run): Promise<void> {
   const made = run.place === null ? null : await context.target.place?.(context.cut);
   if (made?.isThere !== true || run.place === null) return;
   const { place } = run;
-  await holding(context, (db) => renamePlace(db, place, made));
+  await inLeasedTransaction(context, (db) => renamePlace(db, place, made));
 }
 
 /** How the place of a run stands to the one that was kept so far. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Run } from '../store/runs.ts';
 import type { RowChange, RowOutcome } from '../ports/target.ts';
-import { holding, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 import { markOf } from './table-mark.ts';
 
 /** A kind of batches, and what is done with each. */
@@ -27,7 +27,7 @@ export async function writeBatches<Batch>(
     // What is known to be written is stored before the run stops: its transaction may not have begun yet.
     if (context.stop.aborted) await storing;
     context.stop.throwIfAborted();
-    await holding(context, (db) => begin(db, batch));
+    await inLeasedTransaction(context, (db) => begin(db, batch));
     const toWrite = await changes(batch);
     mark ??= await markOf(context, run);
     // A write that has begun may end, so that it is also looked where it arrived.

@@ -136,7 +136,7 @@ function die(): never {
 }
 
 /**
- * The product's files that led here and the function of the store, as `push-leads > update-lead: settleActions: `;
+ * The product's files that led here and the function of the store, as `push-leads > update-lead: recordOutcomes: `;
  * files that everything passes through are left out.
  */
 function callers(): string {

@@ -23,8 +23,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
-    to: `  await holding(context, (db) =>
-    moveBase(db, run.connection, [
+    to: `  await inLeasedTransaction(context, (db) =>
+    advanceBaselines(db, run.connection, [
       { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
     ]),
   );
@@ -36,7 +36,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: `    begin: (db, actions) => recordBegun(db, run, actions),`,
     to: `    async begin(db, actions) {
       await recordBegun(db, run, actions);
-      await moveBase(
+      await advanceBaselines(
         db,
         run.connection,
         actions

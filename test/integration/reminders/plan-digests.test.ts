@@ -5,7 +5,7 @@ import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules, Weekday } from '../../../src/config/reminder-rules.ts';
 import { type Digest, getDigest } from '../../../src/store/digests.ts';
-import { moveBase } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/pairs.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import { type Scene, useScenes } from '../store/store-scene.ts';
 
@@ -36,7 +36,7 @@ async function agree(
       region: lead.split(' ')[0] ?? '',
     },
   }));
-  await moveBase(pool, connection, moves);
+  await advanceBaselines(pool, connection, moves);
 }
 
 async function plan({ pool, connection }: Scene, rules: Partial<ReminderRules>): Promise<readonly Digest[]> {

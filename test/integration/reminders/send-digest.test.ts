@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/digest-time.ts';
 import { sendDigest } from '../../../src/reminders/send/send-digest.ts';
 import { usualWaits } from '../../../src/reminders/send/deliver.ts';
-import { moveBase } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/pairs.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer, startRawServer } from '../../support/mail-server.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';
@@ -76,7 +76,7 @@ test('1,200 are overdue: those of today are shown all the same, and each count i
     leadId: `old${n}`,
     values: { companyName: `Old ${n} AG`, nextFollowUpAt: fromNow(-2 * day - n * 60_000) },
   }));
-  await moveBase(scene.pool, connectionName, old);
+  await advanceBaselines(scene.pool, connectionName, old);
   // As if a run had done it.
   await scene.pool.query('delete from planned');
   await scene.plan();

@@ -7,7 +7,7 @@ import {
   countChangedFields,
   insertActions,
   pendingActions,
-  settleActions,
+  recordOutcomes,
   troubledActions,
   visibleActions,
   writtenCells,
@@ -114,7 +114,7 @@ describe('what is still to be done', () => {
     const outcomes = all
       .slice(0, 4)
       .map(({ id }, index) => ({ actionId: id, state: states[index] ?? 'done' }));
-    await settleActions(here.pool, outcomes);
+    await recordOutcomes(here.pool, outcomes);
     const left = await pendingActions(here.pool, run, kinds, 100);
     // A deletion that was proven is still to be carried out.
     expect(left.map(({ leadId, state }) => [leadId, state])).toEqual([
@@ -136,7 +136,7 @@ describe('what is still to be done', () => {
     expect(await begin(5)).toEqual([{ ...first, tries: 1 }, expect.objectContaining({ tries: 0 })]);
     await takeBackTries(here.pool, [first?.id ?? 0]);
     expect(await begin(1)).toEqual([{ ...first, tries: 1 }]);
-    await settleActions(here.pool, [{ actionId: first?.id ?? 0, state: 'put-off' }]);
+    await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'put-off' }]);
     expect(await begin(5)).toEqual([expect.objectContaining({ tries: 1 })]);
   });
 });
@@ -152,7 +152,7 @@ describe('what became of a plan', () => {
     ]);
     await insertActions(here.pool, { ...run, round: 2 }, [action('update-row')]);
     const [first] = await pendingActions(here.pool, run, ['update-row'], 1);
-    await settleActions(here.pool, [{ actionId: first?.id ?? 0, state: 'done' }]);
+    await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'done' }]);
     const one = { kind: 'update-row', reason: 'why', round: 1, count: 1 };
     const counts = await countActions(here.pool, run.id);
     expect(counts).toHaveLength(4);
@@ -178,7 +178,7 @@ describe('what became of a plan', () => {
     ]);
     const all = await visibleActions(here.pool, run);
     const [lead, row, done] = all.map(({ id }) => id);
-    await settleActions(here.pool, [
+    await recordOutcomes(here.pool, [
       { actionId: lead ?? 0, state: 'put-off', code: 'lead.changed', message: 'changed since' },
       { actionId: row ?? 0, state: 'put-off' },
       { actionId: done ?? 0, state: 'done', code: 'x', message: 'y' },

@@ -5,7 +5,7 @@ import type { Cells, Values } from '../../../src/core/lead/value.ts';
 import { countRecords } from '../../../src/store/count-records.ts';
 import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
 import { loadMet, type MetPairs } from '../../../src/store/met-pairs.ts';
-import { adoptScan, markLeadDeleted, moveBase } from '../../../src/store/pairs.ts';
+import { adoptScan, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
 import { lawRuns } from '../../support/law-runs.ts';
@@ -183,7 +183,7 @@ test('no edit is lost: after any nights, the differences are those that anybody 
         }
         expect(await pairsOf(here)).toEqual(pairs);
         // What a run's writes do to pairs.
-        await moveBase(here.pool, here.connection, agreed);
+        await advanceBaselines(here.pool, here.connection, agreed);
         for (const { leadId } of agreed) pairs.set(leadId, pairs.get(leadId) ?? fresh);
         await markLeadDeleted(here.pool, here.connection, deleted);
         for (const leadId of deleted) {

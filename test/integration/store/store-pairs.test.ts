@@ -7,7 +7,7 @@ import {
   forgetPairs,
   listDeleted,
   markLeadDeleted,
-  moveBase,
+  advanceBaselines,
 } from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
 import { proof, type Scene, useScenes } from './store-scene.ts';
@@ -44,7 +44,7 @@ describe('what a scan proves by itself', () => {
   test('a baseline moves with two sides that were edited alike, and stays when only one was', async () => {
     const here = scene();
     const bases = ['both', 'lead', 'row'].map((leadId) => ({ leadId, values: acme }));
-    await moveBase(here.pool, here.connection, bases);
+    await advanceBaselines(here.pool, here.connection, bases);
     const run = await here.scan({ both: won, lead: won, row: acme }, [
       ['both', won],
       ['lead', acme],
@@ -66,7 +66,7 @@ describe('what a scan proves by itself', () => {
 
   test('a field whose column is missing keeps its baseline, also when the lead is empty there', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({ a: { companyName: 'Acme', stage: null } }, [
       ['a', { companyName: 'Acme' }],
     ]);
@@ -76,7 +76,7 @@ describe('what a scan proves by itself', () => {
 
   test('the same scan taken over twice changes nothing', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({ same: acme, alone: acme }, [['same', acme]]);
     await adoptScan(here.pool, run, proof, []);
     const once = await pairsOf(here);
@@ -105,7 +105,7 @@ describe('what a scan proves by itself', () => {
 
   test('other connections stay as they are', async () => {
     const [here, other] = [scene(), scene()];
-    await moveBase(other.pool, other.connection, [{ leadId: 'a', values: acme }]);
+    await advanceBaselines(other.pool, other.connection, [{ leadId: 'a', values: acme }]);
     await adoptScan(here.pool, await here.scan({ a: won }, [['a', won]]), proof, []);
     expect(await pairsOf(other)).toEqual({ a: [acme, 0, 0] });
   });
@@ -119,7 +119,7 @@ describe('absences', () => {
 
   test('are counted once for each run, one after the other', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     for (const times of [1, 2, 3]) {
       const run = await here.scan({ other: acme }, [['other', acme]]);
       expect(seen((await here.differences(run))[0])).toEqual([times, times]);
@@ -141,7 +141,7 @@ describe('absences', () => {
     ['neither', { leads: false, rows: false }, [0, 0]],
   ])('count where the scan is proof: %s', async (_, isProof, expected) => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({}, []);
     expect(seen((await here.differences(run, isProof))[0])).toEqual(expected);
     await adoptScan(here.pool, run, isProof, []);
@@ -150,7 +150,7 @@ describe('absences', () => {
 
   test('begin anew when the id was seen again', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     await adoptScan(here.pool, await here.scan({}, []), proof, []);
     await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
     expect(await pairsOf(here)).toEqual({ a: [acme, 0, 2] });
@@ -160,7 +160,7 @@ describe('absences', () => {
 
   test('begin anew as well when it was seen again in a later round of the same run', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
     await adoptScan(here.pool, run, proof, []);
     const again = await nextRound(here.pool, run.id);
@@ -171,7 +171,7 @@ describe('absences', () => {
 
   test('a later round whose scan is proof counts where the earlier one was none', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: acme }]);
     const run = await here.scan({}, []);
     await adoptScan(here.pool, run, { leads: false, rows: false }, []);
     const again = await nextRound(here.pool, run.id);
@@ -184,11 +184,11 @@ describe('absences', () => {
 describe('the baseline', () => {
   test('moves field by field, several moves of one lead together, the last one last', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [
+    await advanceBaselines(here.pool, here.connection, [
       { leadId: 'a', values: { companyName: 'Acme', stage: 'new' } },
       { leadId: 'b', values: { stage: 'x' } },
     ]);
-    await moveBase(here.pool, here.connection, [
+    await advanceBaselines(here.pool, here.connection, [
       { leadId: 'a', values: { stage: 'won' } },
       { leadId: 'a', values: { city: 'Bonn', stage: null } },
     ]);
@@ -204,7 +204,7 @@ describe('the baseline', () => {
     const here = scene();
     const run = await here.scan({ a: acme, b: acme }, []);
     await adoptScan(here.pool, run, proof, []);
-    await moveBase(here.pool, here.connection, [
+    await advanceBaselines(here.pool, here.connection, [
       { leadId: 'a', values: { stage: 'new' }, row: 7 },
       { leadId: 'a', values: { companyName: 'Acme' } },
       { leadId: 'b', values: acme },
@@ -221,13 +221,13 @@ describe('the baseline', () => {
     const here = scene();
     await adoptScan(here.pool, await here.scan({ a: acme }, []), proof, []);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map());
-    await moveBase(here.pool, here.connection, [{ leadId: 'a', values: { stage: 'new' } }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     expect(await basesOf(here.pool, here.connection, ['a'])).toEqual(new Map([['a', { stage: 'new' }]]));
   });
 
   test('no moves are no change', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, []);
+    await advanceBaselines(here.pool, here.connection, []);
     expect(await pairsOf(here)).toEqual({});
   });
 });
@@ -236,7 +236,7 @@ describe('deleted leads', () => {
   test('are remembered, are no known pairs any more, and are known again when they come back', async () => {
     const here = scene();
     const values = acme;
-    await moveBase(here.pool, here.connection, [
+    await advanceBaselines(here.pool, here.connection, [
       { leadId: 'a', values },
       { leadId: 'b', values },
     ]);
@@ -266,7 +266,7 @@ describe('deleted leads', () => {
   test('are forgotten one by one', async () => {
     const [here, other] = [scene(), scene()];
     for (const { pool, connection } of [here, other]) {
-      await moveBase(pool, connection, [
+      await advanceBaselines(pool, connection, [
         { leadId: 'a', values: acme },
         { leadId: 'b', values: acme },
       ]);

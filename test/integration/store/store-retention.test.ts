@@ -5,7 +5,7 @@ import { approve, countApproved } from '../../../src/store/approvals.ts';
 import { hold } from '../../../src/store/held.ts';
 import { recordHistory } from '../../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../../src/store/intents.ts';
-import { forgetPairs, markLeadDeleted, moveBase } from '../../../src/store/pairs.ts';
+import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { scheduleDigests } from '../../../src/store/digests.ts';
 import { setMailState } from '../../support/mail-state.ts';
@@ -231,7 +231,7 @@ describe('pruning by age', () => {
     const here = scene();
     const { pool, connection } = here;
     const run = await here.run();
-    await moveBase(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
+    await advanceBaselines(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     await markLeadDeleted(pool, connection, ['a']);
     await hold(pool, run, [
       { leadId: 'a', rowKey: '', field: 'stage', row: 2, code: 'c', message: 'm', lead: 'x', rowValue: 'y' },
@@ -283,7 +283,7 @@ describe('pruning by age', () => {
     const { pool, connection } = here;
     const day = 24 * 3_600_000;
     const follow = async (values: Readonly<Record<string, Value>>): Promise<void> => {
-      await moveBase(
+      await advanceBaselines(
         pool,
         connection,
         Object.entries(values).map(([leadId, at]) => ({ leadId, values: { [field]: at } })),
@@ -334,7 +334,7 @@ describe('pruning by age', () => {
     const { pool, connection } = here;
     const instant = new Date(Date.now() - 3_600_000).toISOString();
     const follow = async (value: Value): Promise<void> => {
-      await moveBase(pool, connection, [{ leadId: 'a', values: { [field]: value } }]);
+      await advanceBaselines(pool, connection, [{ leadId: 'a', values: { [field]: value } }]);
       await planReminders(pool, reminderConnection(connection));
     };
     await follow(instant);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hold } from '../../../src/store/held.ts';
-import { adoptScan, moveBase } from '../../../src/store/pairs.ts';
+import { adoptScan, advanceBaselines } from '../../../src/store/pairs.ts';
 import {
   looseRows,
   looseStagedRows,
@@ -70,7 +70,7 @@ describe('differences', () => {
 
   test('a pair that is known and missed by both sides is one', async () => {
     const here = scene();
-    await moveBase(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
+    await advanceBaselines(here.pool, here.connection, [{ leadId: 'gone', values: acme }]);
     const run = await here.scan({ other: acme }, [['other', acme]]);
     expect(await here.differences(run)).toMatchObject([
       { leadId: 'gone', base: acme, lead: null, row: null },
@@ -130,7 +130,7 @@ describe('differences', () => {
     const [here, other] = [scene(), scene()];
     const mine = await here.scan({ a: acme }, []);
     await other.scan({ b: acme }, [['c', acme]]);
-    await moveBase(other.pool, other.connection, [{ leadId: 'd', values: acme }]);
+    await advanceBaselines(other.pool, other.connection, [{ leadId: 'd', values: acme }]);
     expect((await here.differences(mine)).map(({ leadId }) => leadId)).toEqual(['a']);
   });
 });

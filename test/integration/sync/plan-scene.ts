@@ -1,7 +1,7 @@
 import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
-import { moveBase } from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../../src/store/pairs.ts';
 import { type ListedReminder, listReminders } from '../../../src/store/reminders.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import type { Scene } from '../store/store-scene.ts';
@@ -18,7 +18,7 @@ export const agree = (
   leadId: string,
   nextFollowUpAt: Value,
   more: Readonly<Record<string, Value>> = {},
-) => moveBase(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
+) => advanceBaselines(pool, connection, [{ leadId, values: { nextFollowUpAt, ...more } }]);
 
 export const plan = ({ pool, connection }: Scene, rules: Partial<ReminderRules> = {}) =>
   planReminders(pool, reminderConnection(connection, rules));
