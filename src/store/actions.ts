@@ -40,6 +40,7 @@ export async function insertActions(
   run: RoundRef,
   actions: readonly NewAction[],
 ): Promise<void> {
+  if (actions.length === 0) return;
   const rows = actions.map((action) => ({
     ...action,
     changes: JSON.stringify(action.changes),

@@ -215,6 +215,7 @@ export async function clearBaselines(
   connection: string,
   leadIds: readonly string[],
 ): Promise<void> {
+  if (leadIds.length === 0) return;
   await db.query(`update pairs set base = null where connection = $1 and lead_id = any($2)`, [
     connection,
     leadIds,
@@ -240,6 +241,7 @@ export async function forgetPairs(
   connection: string,
   leadIds: readonly string[],
 ): Promise<void> {
+  if (leadIds.length === 0) return;
   await db.query(`delete from pairs where connection = $1 and lead_id = any($2)`, [connection, leadIds]);
 }
 

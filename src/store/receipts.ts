@@ -125,6 +125,18 @@ export async function rowsWritten(
   });
 }
 
+/** What a look at one record that was written showed. */
+export interface Look {
+  readonly actionId: number;
+  readonly kind: ActionKind;
+  readonly leadId: string;
+  readonly receipt: Receipt;
+  /** The fields that show what was there before, with their baseline of then. */
+  readonly lost: Readonly<Record<string, Value | undefined>>;
+  /** Of a lead: see `unmappedHash`. */
+  readonly others?: string;
+}
+
 /** Records what reading again showed. */
 export async function storeReceipts(
   db: Queryable,

@@ -1,5 +1,6 @@
 import { IdSet } from '../core/lead/id-set.ts';
 import type { Values } from '../core/lead/value.ts';
+import type { NewAction } from './actions.ts';
 import type { Queryable } from './database.ts';
 
 interface RunRef {
@@ -22,6 +23,23 @@ export interface ScanPage {
   readonly settled: number;
   readonly begun: number;
   readonly taken: number;
+}
+
+/** The action of a line that has one of its own. */
+export function ownAction([leadId, values]: PageLine, rest: Pick<NewAction, 'state' | 'outcome'>): NewAction {
+  const changes = Object.fromEntries(
+    Object.entries(values).map(([field, to]) => [field, { from: null, to }]),
+  );
+  return {
+    kind: 'create-row',
+    leadId,
+    row: null,
+    rowKey: '',
+    changes,
+    expect: {},
+    reason: 'new-lead',
+    ...rest,
+  };
 }
 
 /** Stores new leads together. Returns the bytes of it. */

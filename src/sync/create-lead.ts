@@ -11,9 +11,8 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
-import { type Action, insertActions, recordOutcomes } from '../store/actions.ts';
-import { hold, type NewHeld, releaseRow } from '../store/held.ts';
-import { recordHistory } from '../store/history.ts';
+import type { Action } from '../store/actions.ts';
+import type { NewHeld } from '../store/held.ts';
 import {
   abandonIntents,
   attemptEnded,
@@ -22,11 +21,10 @@ import {
   intentCreated,
   intentOfAction,
 } from '../store/intents.ts';
-import { advanceBaselines } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
+import { commitLead, type LeadOutcome, putOff } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
-import { putOff } from './update-lead.ts';
 
 const notReadBack =
   'the lead was made, but could not be read back; the next complete scan shows what became of it';
@@ -39,7 +37,7 @@ const inDoubt = 'the reply does not tell whether, or which, lead was made; the n
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
-    return putOff(context, action, 'create.in-doubt', inDoubt);
+    return putOff(context, run, action, 'create.in-doubt', inDoubt);
   }
   const content = sentValues(action);
   const intent: { id: number | null } = { id: null };
@@ -60,14 +58,16 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if (intentId === null) throw new Error('a request left without its intent');
   if (reply === null) {
     await intentAnswered(context.pool, intentId);
-    return putOff(context, action, 'create.in-doubt', inDoubt);
+    return putOff(context, run, action, 'create.in-doubt', inDoubt);
   }
   const lead = 'fields' in reply ? reply : await readBack(context, reply.id);
   if (lead === null) {
     await intentCreated(context.pool, intentId, reply.id);
-    return putOff(context, action, 'create.in-doubt', notReadBack);
+    return putOff(context, run, action, 'create.in-doubt', notReadBack);
   }
-  await commit(context, run, action, intentId, lead.id, leadCells(lead, context.connection.fields), content);
+  const stored = leadCells(lead, context.connection.fields);
+  const outcome = outcomeOf(context, action, lead.id, stored, content);
+  await commitLead(context, run, action, { ...outcome, intent: { id: intentId, leadId: lead.id } });
 }
 
 /** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
@@ -91,34 +91,35 @@ async function failed(
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
     await attemptEnded(context.pool, intentId);
     if (!(error instanceof LeadsyncError)) throw error;
-    return putOff(context, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
+    return putOff(context, run, action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
-  await inLeasedTransaction(context, async (db) => {
-    await abandonIntents(db, [intentId]);
-    await recordOutcomes(db, [{ actionId: action.id, state: 'held', code: 'lead.create-refused' }]);
-    const message = `no lead was made of row ${action.row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
-    const { rowKey, row } = action;
-    await hold(db, run, [{ leadId: null, rowKey, row, code: 'lead.create-refused', message }]);
+  const { rowKey, row } = action;
+  const code = 'lead.create-refused';
+  const message = `no lead was made of row ${row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
+  const held = [{ leadId: null, rowKey, row, code, message }];
+  await commitLead(context, run, action, {
+    state: 'held',
+    code,
+    held,
+    intent: { id: intentId, leadId: null },
   });
 }
 
-function commit(
-  context: StepContext,
-  run: Run,
+/** What came of a create: a field that the service has as it likes is held, or goes to the row. */
+function outcomeOf(
+  { connection: { fields } }: StepContext,
   action: Action,
-  intentId: number,
   leadId: string,
   stored: Cells,
   content: Values,
-): Promise<void> {
+): LeadOutcome {
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
-  const { fields } = context.connection;
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored[field] ?? null;
     if (isUnreadable(row) || isUnreadable(lead)) {
@@ -148,17 +149,7 @@ function commit(
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
     }
   }
-  return inLeasedTransaction(context, async (db) => {
-    await intentCreated(db, intentId, leadId);
-    await recordOutcomes(db, [{ actionId: action.id, state: 'done' }]);
-    await advanceBaselines(db, run.connection, [{ leadId, values: agreed }]);
-    await releaseRow(db, run, action.rowKey, action.row);
-    await hold(db, run, held);
-    await recordHistory(db, run, [{ leadId, side: 'lead', changes: asStored(action.changes, stored) }]);
-    await insertActions(db, run, [
-      { ...action, kind: 'link', leadId, changes: toRow, reason: 'created', intentId, state: 'planned' },
-    ]);
-  });
+  return { state: 'done', held, written: asStored(action.changes, stored), agreed, toRow };
 }
 
 /** What the lead got of what was sent: a field that it does not show was ignored. */

@@ -1,13 +1,12 @@
 import { leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/unmapped-hash.ts';
 import { sameCell } from '../core/lead/value.ts';
-import { type Action, recordOutcomes } from '../store/actions.ts';
-import { recordHistory } from '../store/history.ts';
-import { abandonIntentsOf, othersOf } from '../store/intents.ts';
-import { clearBaselines } from '../store/pairs.ts';
+import { putsBack, takenAway } from '../core/merge/put-back.ts';
+import type { Action } from '../store/actions.ts';
+import { othersOf } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
-import { putOff } from './update-lead.ts';
+import { commitLead, putOff } from './commit.ts';
+import type { StepContext } from './context.ts';
 
 /**
  * Deletes the lead of a row that a person deleted, or one that the run made which is put back, unless the lead was
@@ -22,30 +21,20 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
   if (edited) {
     return putOff(
       context,
+      run,
       action,
       'lead.changed',
       'the lead was edited since the plan was made; it was not deleted',
     );
   }
-  if (lead && run.undoOf !== null) {
+  if (lead && putsBack(action)) {
     const asMade = await othersOf(context.pool, run.connection, leadId);
     if (asMade !== unmappedHash(lead, context.connection.fields))
-      return putOff(context, action, 'lead.changed', othersChanged(asMade));
+      return putOff(context, run, action, 'lead.changed', othersChanged(asMade));
   }
   if (cells) await context.leads.delete(leadId, context.cut);
-  const rule = run.undoOf === null ? 'row-edited' : 'undone';
-  const changes = Object.fromEntries(
-    Object.entries(action.expect).map(([field, from]) => [field, { from, to: null, rule } as const]),
-  );
-  await inLeasedTransaction(context, async (db) => {
-    await recordOutcomes(db, [{ actionId: action.id, state: 'done' }]);
-    await recordHistory(db, run, [{ leadId, side: 'lead', changes }]);
-    if (run.undoOf !== null) {
-      // The row is no deleted lead's: it is not marked or removed, also when it cannot be given back now.
-      await clearBaselines(db, run.connection, [leadId]);
-      await abandonIntentsOf(db, run.connection, [leadId]);
-    }
-  });
+  const written = takenAway(action, 'row-edited');
+  await commitLead(context, run, action, { state: 'done', written, agreed: {} });
 }
 
 function othersChanged(asMade: string | null): string {
@@ -60,13 +49,14 @@ function othersChanged(asMade: string | null): string {
  * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
  * answer 404 for its id (docs/guarantees.md, 4).
  */
-export async function proveLeadGone(context: StepContext, action: Action): Promise<void> {
+export async function proveLeadGone(context: StepContext, run: Run, action: Action): Promise<void> {
   // A row that is taken apart from its lead leaves it.
   const isKept = action.reason === 'unmatched';
   const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
   if (lead !== null) {
     return putOff(
       context,
+      run,
       action,
       'lead.still-there',
       action.kind === 'unlink'
@@ -74,5 +64,5 @@ export async function proveLeadGone(context: StepContext, action: Action): Promi
         : 'two scans missed the lead, but it is still there; nothing was deleted',
     );
   }
-  await inLeasedTransaction(context, (db) => recordOutcomes(db, [{ actionId: action.id, state: 'proven' }]));
+  await commitLead(context, run, action, { state: 'proven' });
 }

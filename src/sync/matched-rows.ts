@@ -1,25 +1,18 @@
 import type pg from 'pg';
-import { fingerprint } from '../core/lead/fingerprint.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { valuesWritten } from '../store/history.ts';
-import { storeMatches } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
-import type { StepContext } from './context.ts';
 
-/** Whether a link joins a row and a lead that were two, or an unlink takes such apart. */
-export function isMatched({ kind, reason }: Pick<Action, 'kind' | 'reason'>): boolean {
-  return (kind === 'link' && reason === 'matched') || (kind === 'unlink' && reason === 'unmatched');
-}
-
-/** What leads and the rows that were just linked to them agree on, by the lead. */
+/** What leads and the rows that were just linked to them agree on, by the lead; of those that were two before. */
 export async function basesOfMatched(
   db: pg.PoolClient,
   run: Run,
-  links: readonly Action[],
+  done: readonly Action[],
 ): Promise<ReadonlyMap<string, Values>> {
-  if (links.length === 0 || run.undoOf !== null) return new Map();
+  const links = done.filter(({ kind, reason }) => kind === 'link' && reason === 'matched');
+  if (links.length === 0) return new Map();
   const leadIds = links.flatMap(({ leadId }) => leadId ?? []);
   const scanned = await scannedLeadCells(db, run.id, leadIds);
   const written = await valuesWritten(db, run, leadIds, 'lead');
@@ -35,34 +28,4 @@ export async function basesOfMatched(
       return [id, { ...Object.fromEntries(agreed), ...written.get(id) }] as const;
     }),
   );
-}
-
-/** Remembers what an undo has taken apart: it is proposed from now on, not linked. */
-export async function takenApart(
-  { connection }: StepContext,
-  db: pg.PoolClient,
-  run: Run,
-  unlinks: readonly Action[],
-): Promise<void> {
-  if (unlinks.length === 0) return;
-  const { fields, sync } = connection;
-  const marked = fields.filter(({ field }) => sync.matchBy.includes(field));
-  const leads = await scannedLeadCells(
-    db,
-    run.id,
-    unlinks.flatMap(({ leadId }) => leadId ?? []),
-  );
-  const lines = unlinks.map(({ leadId, row, expect, changes }) => {
-    const cells = { ...expect, ...writtenCells(changes) };
-    const marks = { leadMark: null, rowMark: fingerprint(cells, marked) };
-    const shown = { leadId: leadId ?? '', row, rowKey: fingerprint(cells, fields), cells, ...marks };
-    return {
-      ...shown,
-      lead: leads.get(leadId ?? '') ?? {},
-      score: 1,
-      why: 'an undo took them apart',
-      state: 'undone' as const,
-    };
-  });
-  await storeMatches(db, run.connection, lines, true);
 }

@@ -58,7 +58,7 @@ export class PlanWriter {
   }
 
   async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
-    if (actions.length > 0) await insertActions(this.#db, this.#run, actions);
+    await insertActions(this.#db, this.#run, actions);
     if (moves.length > 0) await keepMoves(this.#db, moves);
   }
 }

@@ -176,6 +176,6 @@ function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushi
     case 'delete-lead':
       return deleteLead(context, run, action);
     default:
-      return proveLeadGone(context, action);
+      return proveLeadGone(context, run, action);
   }
 }

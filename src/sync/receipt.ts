@@ -5,27 +5,26 @@ import { type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/doubted-replies.ts';
 import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions } from '../store/actions.ts';
-import { intentRefuted, storeOthers, unreadCreates } from '../store/intents.ts';
+import { storeOthers, unreadCreates } from '../store/intents.ts';
 import { asServiceSpells } from '../store/lead-spellings.ts';
-import { forgetPairs, noteRows, restoreBase } from '../store/pairs.ts';
 import {
   acceptReplies,
   countUnexplained,
   leadsToRead,
+  type Look,
   type Receipt,
   rowsToRead,
   rowsWritten,
   storeEqual,
-  storeReceipts,
   storeRowsNotMet,
   type Written,
 } from '../store/receipts.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { newRowsOf, newRowsSeen, newRowsToRead, takeLines } from '../store/scan-pages.ts';
+import { newRowsOf, newRowsSeen, newRowsToRead, ownAction, takeLines } from '../store/scan-pages.ts';
 import type { TargetRow } from '../ports/target.ts';
+import { commitLooks } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { inLanes } from './in-lanes.ts';
-import { ownAction } from './push-new-rows.ts';
 import { readAhead } from './read-ahead.ts';
 import { rememberWritten, rowStaging } from './table-memory.ts';
 
@@ -76,7 +75,7 @@ async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {
       () => context.leads.lanes,
       async (written) => {
         context.stop.throwIfAborted();
-        await record(context, run, [await lookAtLead(context, written)]);
+        await commitLooks(context, run, [await lookAtLead(context, written)]);
       },
     );
     if (page.length < pageSize) return;
@@ -181,7 +180,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
         if (shown.row !== notedRow) places.push({ leadId, row: shown.row });
       }
     }
-    if (strange.length + places.length > 0) await record(context, run, strange, places);
+    if (strange.length + places.length > 0) await commitLooks(context, run, strange, places);
     for (const { actionId, receipt } of seen) if (receipt === 'equal') equal[actionId - toMeet.first] = 1;
     isExplained &&= strange.every(({ receipt }) => receipt !== 'unexplained');
     met += seen.length;
@@ -220,21 +219,10 @@ async function recordNewRows(
       const own = others.map((line) =>
         ownAction(line, { state: 'done', outcome: { receipt: receiptOf(line[0]) } }),
       );
-      if (own.length > 0) await insertActions(db, run, own);
+      await insertActions(db, run, own);
     }
     await newRowsSeen(db, run);
   });
-}
-
-/** What a look at one record showed. `lost`: the fields that show what was there before, with their baseline of then. */
-interface Look {
-  readonly actionId: number;
-  readonly kind: Written['kind'];
-  readonly leadId: string;
-  readonly receipt: Receipt;
-  readonly lost: Readonly<Record<string, Value | undefined>>;
-  /** Of a lead: see `unmappedHash`. */
-  readonly others?: string;
 }
 
 /** Whether a side shows what was written; `cells` null: the record is not there. */
@@ -258,33 +246,4 @@ function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | nul
       : differing.filter(([field, { before }]) => sameCell(cells[field] ?? null, before));
   if (lost.length === 0) return look(differing.length === 0 ? 'equal' : 'changed');
   return look('unexplained', Object.fromEntries(lost.map(([field, { base }]) => [field, base])));
-}
-
-/**
- * Stores what was seen. Where a write is lost (an older copy of the file was saved over it, for example), the baseline
- * goes back, so that the next run writes it again and does not take the old value for an edit.
- */
-async function record(
-  context: StepContext,
-  run: Run,
-  looks: readonly Look[],
-  places: Parameters<typeof noteRows>[2] = [],
-): Promise<void> {
-  await inLeasedTransaction(
-    context,
-    async (db) => {
-      await storeReceipts(db, looks);
-      await noteRows(db, run.connection, places);
-      if (run.undoOf !== null) return;
-      for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
-        if (others !== undefined) await storeOthers(db, run, leadId, others);
-        if (Object.keys(lost).length > 0) await restoreBase(db, run.connection, leadId, lost);
-        if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
-        // A row with the id of a lead that never was is an orphan, and no deletion.
-        await forgetPairs(db, run.connection, [leadId]);
-        await intentRefuted(db, actionId);
-      }
-    },
-    'repeatable',
-  );
 }

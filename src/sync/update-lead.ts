@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { LeadsyncError, withoutStop } from '../errors.ts';
 import { fieldJson, type Lead, leadCells } from '../core/lead/lead.ts';
 import {
@@ -10,14 +9,12 @@ import {
   showCell,
   type Value,
 } from '../core/lead/value.ts';
-import type { Change, Changes, PlannedAction } from '../core/merge/action.ts';
-import { reopenedBases } from '../core/merge/put-back.ts';
-import { type Action, type ActionOutcome, insertActions, recordOutcomes } from '../store/actions.ts';
-import { hold, type NewHeld } from '../store/held.ts';
-import { confirmLeadWrite, forgetWrites, recordLeadWrites } from '../store/history.ts';
-import { advanceBaselines, restoreBase } from '../store/pairs.ts';
+import type { Change } from '../core/merge/action.ts';
+import type { Action } from '../store/actions.ts';
+import type { NewHeld } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { commitLead, type LeadOutcome, putOff } from './commit.ts';
+import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
 /** PATCHes of a run that are read again though their replies are as good as receipts: they tell whether the others are. */
@@ -43,8 +40,7 @@ export async function updateLead(
 ): Promise<void> {
   const leadId = action.leadId ?? '';
   const before = await context.leads.get(leadId, context.cut);
-  if (before === null)
-    return putOffUnwritten(context, run, action, 'lead.gone', 'the lead is not there any more');
+  if (before === null) return putOff(context, run, action, 'lead.gone', 'the lead is not there any more');
   const shown = leadCells(before, context.connection.fields);
   const was = leadBefore(action, shown);
   const open = Object.entries(action.changes).filter(
@@ -56,7 +52,7 @@ export async function updateLead(
     .map(([field]) => field);
   if (drifted.length > 0) {
     const message = `${drifted.join(', ')} of the lead changed since the plan was made; the next run looks again`;
-    return putOffUnwritten(context, run, action, 'lead.changed', message);
+    return putOff(context, run, action, 'lead.changed', message);
   }
 
   const refused = new Map<string, string>();
@@ -70,26 +66,12 @@ export async function updateLead(
   const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);
   if (after === null) {
     const message = 'the lead was deleted while it was being written';
-    return putOffUnwritten(context, run, action, 'lead.gone', message);
+    return putOff(context, run, action, 'lead.gone', message);
   }
   const isShown = isReceipt && pushing.repliesToCheck <= 0;
   if (isReceipt) pushing.repliesToCheck -= 1;
   const stored = leadCells(after, context.connection.fields);
-  await commit(context, run, action, { was, stored, refused, isShown });
-}
-
-/** Puts off an action that has written nothing; what an earlier attempt may have written over stays on record. */
-function putOffUnwritten(
-  context: StepContext,
-  run: Run,
-  action: Action,
-  code: string,
-  message: string,
-): Promise<void> {
-  return inLeasedTransaction(context, async (db) => {
-    if (action.tries === 0) await forgetWrites(db, run, [action.id]);
-    await recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]);
-  });
+  await commitLead(context, run, action, outcomeOf(action, { was, stored, refused, isShown }));
 }
 
 /**
@@ -185,29 +167,25 @@ interface Patched {
   readonly isShown: boolean;
 }
 
-function commit(
-  context: StepContext,
-  run: Run,
-  action: Action,
-  { was, stored, refused, isShown }: Patched,
-): Promise<void> {
+function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): LeadOutcome {
   const written: Record<string, Change> = {};
   // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
-  const base: Record<string, Value> = {};
-  const backToRow: Record<string, Change> = {};
+  const agreed: Record<string, Value> = {};
+  const toRow: Record<string, Change> = {};
   const held: NewHeld[] = [];
   for (const [field, change] of Object.entries(action.changes)) {
     const now = stored[field] ?? null;
     const isWritten = sameCell(now, change.to) || !sameCell(now, was[field] ?? null);
-    if (isWritten && !isUnreadable(now)) base[field] = now;
+    if (isWritten && !isUnreadable(now)) agreed[field] = now;
     if (sameCell(now, change.to)) {
       written[field] = { ...change, from: was[field] ?? null };
     } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
       held.push(refusal(action, field, change, now, refused.get(field)));
       if (!sameCell(now, change.from)) written[field] = { ...change, to: now };
     } else {
+      // The service stored something else than was sent (trimmed, for example).
       written[field] = { ...change, from: was[field] ?? null, to: now };
-      backToRow[field] = {
+      toRow[field] = {
         from: change.to,
         to: now,
         rule: 'lead-edited',
@@ -215,29 +193,11 @@ function commit(
       };
     }
   }
-  const outcome: ActionOutcome =
+  const fate =
     held.length === Object.keys(action.changes).length
-      ? { actionId: action.id, state: 'held', code: 'lead.field-refused' }
-      : { actionId: action.id, state: 'done', isShown };
-  const leadId = action.leadId ?? '';
-  return inLeasedTransaction(context, async (db) => {
-    await recordOutcomes(db, [outcome]);
-    await hold(db, run, held);
-    if (isDeepStrictEqual(written, action.changes)) await confirmLeadWrite(db, run, action);
-    else await recordLeadWrites(db, run, [{ ...action, changes: written }]);
-    // What an undo puts back is an edit like any other, but for what the run had decided: that is open again.
-    if (run.undoOf === null) {
-      // With a row to be linked in this round it moves when that is done.
-      if (Object.keys(base).length > 0 && action.rowKey === '')
-        await advanceBaselines(db, run.connection, [{ leadId, values: base }]);
-      if (Object.keys(backToRow).length > 0)
-        await insertActions(db, run, [storedOtherwise(action, backToRow)]);
-    } else {
-      const refusedFields = new Set(held.map(({ field }) => field));
-      const taken = Object.entries(action.changes).filter(([field]) => !refusedFields.has(field));
-      await restoreBase(db, run.connection, leadId, reopenedBases(Object.fromEntries(taken)));
-    }
-  });
+      ? ({ state: 'held', code: 'lead.field-refused' } as const)
+      : ({ state: 'done', isShown } as const);
+  return { ...fate, held, written, agreed, toRow };
 }
 
 function refusal(
@@ -258,22 +218,4 @@ function refusal(
     lead: now,
     rowValue: change.to,
   };
-}
-
-/** The service stored something else than was sent (trimmed, for example): the row is to show what is stored. */
-function storedOtherwise({ leadId, row }: Action, changes: Changes): PlannedAction {
-  const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
-  return { kind: 'update-row', leadId, row, rowKey: '', changes, expect, reason: 'stored-otherwise' };
-}
-
-/** Leaves the action to the next run. */
-export async function putOff(
-  context: StepContext,
-  action: Action,
-  code: string,
-  message: string,
-): Promise<void> {
-  await inLeasedTransaction(context, (db) =>
-    recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]),
-  );
 }

@@ -23,11 +23,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
-    to: `  await inLeasedTransaction(context, (db) =>
-    advanceBaselines(db, run.connection, [
-      { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
-    ]),
-  );
+    to: `  const { advanceBaselines } = await import('../store/pairs.ts');
+  await advanceBaselines(context.pool, run.connection, [
+    { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
+  ]);
   const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
   },
   {
@@ -36,6 +35,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: `    begin: (db, actions) => recordBegun(db, run, actions),`,
     to: `    async begin(db, actions) {
       await recordBegun(db, run, actions);
+      const { advanceBaselines } = await import('../store/pairs.ts');
+      const { writtenCells } = await import('../store/actions.ts');
+      const { readable } = await import('./row-change.ts');
       await advanceBaselines(
         db,
         run.connection,

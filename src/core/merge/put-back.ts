@@ -1,10 +1,24 @@
 import type { Cell, Value } from '../lead/value.ts';
-import type { Change } from './action.ts';
+import type { Change, Changes, PlannedAction } from './action.ts';
 
 /**
  * Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other.
  */
 const plainEdits: readonly string[] = ['row-edited', 'lead-edited'];
+
+/** Whether an action puts back what a run did; `unmatched`: its row and its lead were two, and become two again. */
+export function putsBack({ reason }: Pick<PlannedAction, 'reason'>): boolean {
+  return reason === 'undone' || reason === 'unmatched';
+}
+
+/** A record that an action takes away, field by field; `rule`: why, unless an undo does. */
+export function takenAway(action: PlannedAction, rule: 'lead-edited' | 'row-edited'): Changes {
+  return Object.fromEntries(
+    Object.entries(action.expect).map(([field, from]) => {
+      return [field, { from, to: null, rule: putsBack(action) ? 'undone' : rule }] as const;
+    }),
+  );
+}
 
 /** Whether an undo wrote it: on one side only. */
 export function isPutBack(rule: string): boolean {
