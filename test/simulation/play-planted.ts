@@ -23,7 +23,7 @@ export async function playWith(
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const tree = await mkdtemp(join(tmpdir(), 'leadsync-planted-'));
   try {
-    for (const part of ['src', 'test/simulation', 'test/support', 'package.json'])
+    for (const part of ['src', 'test/simulation', 'test/stand-ins', 'test/support', 'package.json'])
       await cp(join(root, part), join(tree, part), { recursive: true });
     await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
     const text = await readFile(join(tree, file), 'utf8');
