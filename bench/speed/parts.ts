@@ -8,7 +8,7 @@ import { MetPairs } from '../../src/store/met-pairs.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
-import { makePlan } from '../../src/sync/make-plan.ts';
+import { decide } from '../../src/sync/decide.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { median } from './measure.ts';
 import { Stage } from './stage.ts';
@@ -170,7 +170,7 @@ export async function planOf(records: number, times: number): Promise<Part> {
     );
     floors.push(performance.now() - begun);
     begun = performance.now();
-    await makePlan(
+    await decide(
       step,
       await finishReading(step, { ...run, pulled: records }, { rows: records, problems: [], mark: null }),
     );

@@ -1,6 +1,6 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Held, listHeld } from '../store/held.ts';
-import { decidableSides } from '../sync/decide-held.ts';
+import { decidableSides } from '../review/decide-held.ts';
 import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
 import { companiesIn, heldCompany, nameRecord, rowName } from './name-record.ts';

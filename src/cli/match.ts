@@ -3,7 +3,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { type Cells, plainCell, sameCell, showCell } from '../core/lead/value.ts';
 import { listMatches, type Match, type MatchState } from '../store/matches.ts';
-import { decideMatches } from '../sync/decide-match.ts';
+import { decideMatches } from '../review/decide-match.ts';
 import type { CommonOptions } from './main.ts';
 import { nameRecord } from './name-record.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';

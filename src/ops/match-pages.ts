@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { statusPage } from '../store/decisions.ts';
 import { countMatches, listMatches } from '../store/matches.ts';
-import { decideMatches } from '../sync/decide-match.ts';
+import { decideMatches } from '../review/decide-match.ts';
 import { notDecidedPage } from './pages/decided.ts';
 import type { Menu } from './pages/layout.ts';
 import { matchesPage, seenMatch } from './pages/matches.ts';

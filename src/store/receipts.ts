@@ -18,6 +18,7 @@ export type Receipt = 'equal' | 'changed' | 'unexplained';
 export interface Written {
   readonly actionId: number;
   readonly kind: ActionKind;
+  readonly reason: string;
   readonly leadId: string;
   /** `base`: what both sides last agreed on before; absent when they never had. */
   readonly fields: Readonly<
@@ -37,7 +38,7 @@ export async function leadsToRead(
   limit: number,
 ): Promise<readonly Written[]> {
   const { rows } = await db.query<Written>(
-    `select a.id as "actionId", a.kind, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
+    `select a.id as "actionId", a.kind, a.reason, coalesce(a.lead_id, i.lead_id) as "leadId", coalesce(h.fields, '{}') as fields
      from actions a
      left join intents i on i.action_id = a.id and i.lead_id is not null
      left join lateral (
@@ -103,7 +104,7 @@ export async function rowsWritten(
 ): Promise<readonly WrittenRow[]> {
   const { rows } = await db.query<Omit<WrittenRow, 'fields'> & { changes: Changes }>(
     // Each lead looked up by its own: Postgres would rather go through all that the run wrote, for each batch of leads.
-    `select a.id as "actionId", a.kind, a.lead_id as "leadId", a.changes,
+    `select a.id as "actionId", a.kind, a.reason, a.lead_id as "leadId", a.changes,
        (select row_number from pairs where connection = $5 and lead_id = a.lead_id) as "notedRow"
      from unnest($4::text[]) as l (lead_id)
      cross join lateral (select * from actions where lead_id = l.lead_id offset 0) a
@@ -126,10 +127,7 @@ export async function rowsWritten(
 }
 
 /** What a look at one record that was written showed. */
-export interface Look {
-  readonly actionId: number;
-  readonly kind: ActionKind;
-  readonly leadId: string;
+export interface Look extends Omit<Written, 'fields'> {
   readonly receipt: Receipt;
   /** The fields that show what was there before, with their baseline of then. */
   readonly lost: Readonly<Record<string, Value | undefined>>;

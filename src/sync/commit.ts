@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
+import { putsBack } from '../core/merge/put-back.ts';
 import type { RowOutcome } from '../ports/target.ts';
 import { settleUndone } from '../review/settle-undone.ts';
 import {
@@ -277,8 +278,8 @@ export function commitLooks(
   const store = async (db: pg.PoolClient): Promise<void> => {
     await storeReceipts(db, looks);
     await noteRows(db, run.connection, places);
-    if (run.undoOf !== null) return;
-    for (const { actionId, kind, leadId, receipt, lost, others } of looks) {
+    // What an undo wrote is an edit: it has no baseline.
+    for (const { actionId, kind, leadId, receipt, lost, others } of looks.filter((one) => !putsBack(one))) {
       if (others !== undefined) await storeOthers(db, run, leadId, others);
       await restoreBase(db, run.connection, leadId, lost);
       if (kind !== 'create-lead' || receipt !== 'unexplained') continue;

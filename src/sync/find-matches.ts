@@ -30,7 +30,7 @@ import {
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import type { FoundRows } from './find-lost-rows.ts';
-import { Decisions } from './match-decisions.ts';
+import { Decisions } from '../review/match-decisions.ts';
 import type { SettledCreates } from './settle-creates.ts';
 import { Words } from './match-words.ts';
 

@@ -1,4 +1,4 @@
-import type { ActionKind } from '../core/merge/action.ts';
+import { putsBack } from '../core/merge/put-back.ts';
 import { type ActionCount, countActions } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
@@ -27,9 +27,9 @@ export interface Work {
 
 /** What is forecast of; `now` is epoch ms. */
 interface Basis {
-  readonly run: Pick<Run, 'undoOf' | 'pages' | 'pageSize' | 'pulled' | 'refusals'>;
+  readonly run: Pick<Run, 'pages' | 'pageSize' | 'pulled' | 'refusals'>;
   readonly work: Work;
-  readonly actions: readonly Pick<ActionCount, 'kind' | 'count'>[];
+  readonly actions: readonly Pick<ActionCount, 'kind' | 'reason' | 'count'>[];
   readonly outlook: Outlook;
   readonly isFile: boolean;
   readonly now: number;
@@ -61,7 +61,7 @@ export function forecast({ run, work, actions, outlook, isFile, now }: Basis): F
   const pushed = run.refusals.length > 0 ? [] : actions;
   const updates = pushed.reduce((sum, { kind, count }) => sum + (kind === 'update-lead' ? count : 0), 0);
   const pushes = pushed.reduce(
-    (sum, { kind, count }) => sum + count * requestsFor(kind, run.undoOf !== null),
+    (sum, action) => sum + action.count * requestsFor(action),
     Math.min(updates, repliesToCheck),
   );
   const leadRequests = scan + pushes;
@@ -84,8 +84,8 @@ export function forecast({ run, work, actions, outlook, isFile, now }: Basis): F
  * the first updates `repliesToCheck` are read again all the same); to one that does not, each write takes one more to read it
  * back, and an update another one.
  */
-function requestsFor(kind: ActionKind, isUndo: boolean): number {
-  switch (kind) {
+function requestsFor(action: Pick<ActionCount, 'kind' | 'reason'>): number {
+  switch (action.kind) {
     case 'delete-lead':
       return 3;
     case 'update-lead':
@@ -94,9 +94,9 @@ function requestsFor(kind: ActionKind, isUndo: boolean): number {
     case 'mark-row':
     case 'remove-row':
       // The proof that the lead is gone; see push-leads.ts.
-      return isUndo ? 0 : 1;
+      return putsBack(action) ? 0 : 1;
     case 'unlink':
-      return isUndo ? 1 : 0;
+      return putsBack(action) ? 1 : 0;
     default:
       return 0;
   }

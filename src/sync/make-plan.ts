@@ -11,138 +11,82 @@ import {
   planLostRow,
   planUnreadableId,
 } from '../core/merge/plan-held-rows.ts';
+import type { MarkVerdict } from '../core/merge/table-mark.ts';
 import { planNewRow, undoneRow } from '../core/merge/plan-new-row.ts';
-import { planUndo } from '../core/merge/undo.ts';
 import { sameCell, type Values } from '../core/lead/value.ts';
-import { clearActions } from '../store/actions.ts';
-import { stagedDeeds } from '../store/deeds.ts';
-import { holdPlanned } from '../store/held.ts';
-import { type AbsenceProof, adoptScan, makeKeptMoves } from '../store/pairs.ts';
-import { movedFields, rememberColumns } from '../store/mapped-columns.ts';
-import { enterPlace } from '../store/places.ts';
-import { type Run, updateRun } from '../store/runs.ts';
-import { countRecords } from '../store/count-records.ts';
+import type { AbsenceProof } from '../store/pairs.ts';
+import { movedFields } from '../store/mapped-columns.ts';
+import type { Run } from '../store/runs.ts';
 import { planPages } from '../store/scan-pages.ts';
 import { type Difference, differences, looseRows } from '../store/differences.ts';
-import { storeMatches } from '../store/matches.ts';
 import { UndoneRecords } from '../store/undone.ts';
-import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
-import { leaveUndecided } from '../store/lost-rows.ts';
-import { inLeasedTransaction, policyOf, type StepContext } from './context.ts';
+import { policyOf, type StepContext } from './context.ts';
 import { countPlan } from './count-plan.ts';
-import { doubtOfImport } from './doubt-of-import.ts';
-import { findOlderCopies, type OlderCopies } from './find-older-copy.ts';
+import { type Doubts, findOlderCopies, type OlderCopies } from './find-older-copy.ts';
 import { findRows, type FoundRows, planOne } from './find-lost-rows.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
-import { noteAuthors } from './note-authors.ts';
 import { PlanTally } from './plan-tally.ts';
-import { PlanWriter } from './plan-writer.ts';
-import { openReview } from './review.ts';
-import { placementOf, placeNotes } from './which-place.ts';
-import { type SettledCreates, settleCreates, storeSettlements } from './settle-creates.ts';
-import { acceptCopy, doubtsOf, judgeTable } from './table-mark.ts';
+import type { PlanWriter } from './plan-writer.ts';
+import { type Placement, placementOf } from './which-place.ts';
+import { type SettledCreates, settleCreates } from './settle-creates.ts';
+import { doubtsOf } from './table-mark.ts';
 
-/**
- * Compares what is staged with the baseline, stores the plan and asks the guard. Nothing is written to either side.
- * A sync then takes over what the scan alone proves; a plan leaves everything as it was, and so does an undo, which a
- * person has looked at and the guard is not asked about.
- */
-export async function makePlan(context: StepContext, staged: Run): Promise<Run> {
-  const { verdict: mark, run: judged, again } = await judgeTable(context, staged);
-  if (again) return judged;
-  let [written, newPairs, run] = [0, 0, judged];
-  const { name, leads } = context.connection;
-  // What an undo has to look up is of the place that it is in.
-  if (run.undoOf !== null && run.mode === 'sync')
-    run = await inLeasedTransaction(context, (db) => enterPlace(db, judged, leads.baseUrl));
-  const imported = run.undoOf === null ? await doubtOfImport(context, run, readablePolicy(context, run)) : {};
-  const planned = await inLeasedTransaction(context, async (db) => {
-    await clearActions(db, run);
-    const plan = new PlanWriter(db, run, await openReview(db, run));
-    const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
-    if (run.undoOf !== null) {
-      await planUndoing(context.pool, run, run.undoOf, plan);
-      written = plan.written;
-      return updateRun(db, run.id, { ...next, records: written });
-    }
-    const policy = readablePolicy(context, run);
-    const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
-    const creates = await settleCreates(db, run, policy, scan);
-    await plan.add(...creates.actions);
-    const moved = await movedFields(db, run.connection, policy.fields);
-    const found = await findRows(context.pool, run, context.connection.fields, policy, creates);
-    const placement = await placementOf(db, run, name);
-    // What is said to be moved, and puts something back, may be a copy.
-    const isMoved = placement?.kind === 'moved';
-    const moves = isMoved ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
-    const older = await findOlderCopies(context, run, policy, {
-      moved,
-      notMissing: found.rowOf,
-      doubts: { ...moves, ...imported, ...doubtsOf(mark) },
-    });
-    const isProof = absenceProof(context, run, older);
-    const matches = await findMatches(context, run, creates, found);
-    const tally = new PlanTally();
-    const undone = await UndoneRecords.load(db, run.connection, context.connection.fields);
-    const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally };
-    const shuffled = await planPairs(context.pool, run, plan, findings);
-    await planLooseRows(context.pool, run, plan, findings);
-    await plan.end();
-    await planPages(db, run);
-    written = plan.written;
-
-    const { strangers } = shuffled;
-    const { idsUnknown } = found;
-    const permuted = shuffled.permuted();
-    const numbers = await countPlan(context, db, run, older, placement);
-    const counts = { ...numbers, strangers, permuted, idsUnknown, mark };
-    // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that. A mark of others
-    // says it more exactly.
-    const isOlder = older.refusals.length > 0 && !('by' in mark);
-    const refusals = isOlder ? older.refusals : guard(counts, context.connection.sync.limits, run.allow);
-    if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', tries: 0 });
-    const notes = await placeNotes(db, placement);
-    const problems = [
-      ...run.problems.filter(({ code }) => notes.every((note) => note.code !== code)),
-      ...notes,
-    ];
-    if (run.mode === 'plan') return updateRun(db, run.id, { ...next, problems });
-    await acceptCopy(db, run, mark);
-    run = await enterPlace(db, run, leads.baseUrl);
-    await rememberColumns(db, run.connection, context.connection.fields, moved);
-    const shown = await countRecords(db, run);
-    await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
-    const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
-    newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
-    await storeSettlements(db, run, creates);
-    if (plan.moves > 0) await makeKeptMoves(db, run.connection);
-    await undone.settle(db, run, isProof);
-    if (matches.lines !== null)
-      await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
-    await holdPlanned(db, run);
-    const { linked, waiting } = tally.settle(creates.actions);
-    return updateRun(db, run.id, {
-      ...next,
-      problems,
-      records: shown.records - linked - tally.apart - tally.toldWithLead,
-      comparedEqual: shown.equal + tally.equal,
-      leftAlone: tally.leftAlone,
-      waiting,
-    });
-  });
-  if (isMany(written)) await analyzeActions(context.pool);
-  if (isMany(newPairs)) await analyzePairs(context.pool);
-  if (run.mode === 'sync' && run.undoOf === null && planned.refusals.length === 0)
-    await noteAuthors(context, planned);
-  return planned;
+/** What a plan has found beside its actions, for the guard and for what the scan proves by itself. */
+export interface Plan extends Omit<Findings, 'policy' | 'older'> {
+  readonly mark: MarkVerdict;
+  /** Moves of baselines that need no action; see `keepMoves`. */
+  readonly moves: number;
+  readonly refusals: Run['refusals'];
+  readonly placement: Placement | null;
 }
 
-async function planUndoing(pool: pg.Pool, run: Run, undoOf: number, plan: PlanWriter): Promise<void> {
-  const { id, connection } = run;
-  for await (const { lead, row, rowNumber, ...deeds } of stagedDeeds(pool, { id, undoOf, connection })) {
-    await plan.add(...planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } }));
-  }
+/**
+ * Compares what is staged with the baseline, stores the actions and asks the guard. Nothing is written to either side, and
+ * of what is remembered nothing but the plan. `doubts`: why a side may be an older copy.
+ */
+export async function makePlan(
+  context: StepContext,
+  db: pg.PoolClient,
+  run: Run,
+  plan: PlanWriter,
+  { mark, imported }: { readonly mark: MarkVerdict; readonly imported: Doubts },
+): Promise<Plan> {
+  const { fields, name, sync } = context.connection;
+  const policy = readablePolicy(context, run);
+  const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
+  const creates = await settleCreates(db, run, policy, scan);
+  await plan.add(...creates.actions);
+  const moved = await movedFields(db, run.connection, policy.fields);
+  const found = await findRows(context.pool, run, fields, policy, creates);
+  const placement = await placementOf(db, run, name);
+  // What is said to be moved, and puts something back, may be a copy.
+  const isMoved = placement?.kind === 'moved';
+  const moves = isMoved ? { row: { reason: `it was at ${placement.before.address} before` } } : {};
+  const older = await findOlderCopies(context, run, policy, {
+    moved,
+    notMissing: found.rowOf,
+    doubts: { ...moves, ...imported, ...doubtsOf(mark) },
+  });
+  const isProof = absenceProof(context, run, older);
+  const matches = await findMatches(context, run, creates, found);
+  const undone = await UndoneRecords.load(db, run.connection, fields);
+  const tally = new PlanTally();
+  const findings = { policy, creates, moved, found, older, isProof, matches, undone, tally };
+  const shuffled = await planPairs(context.pool, run, plan, findings);
+  await planLooseRows(context.pool, run, plan, findings);
   await plan.end();
+  await planPages(db, run);
+
+  const { strangers } = shuffled;
+  const { idsUnknown } = found;
+  const permuted = shuffled.permuted();
+  const numbers = await countPlan(context, db, run, older, placement);
+  const counts = { ...numbers, strangers, permuted, idsUnknown, mark };
+  // Whatever else is unusual comes of the older copy, and is looked at when a person has decided on that. A mark of others
+  // says it more exactly.
+  const isOlder = older.refusals.length > 0 && !('by' in mark);
+  const refusals = isOlder ? older.refusals : guard(counts, sync.limits, run.allow);
+  return { ...findings, mark, moves: plan.moves, refusals, placement };
 }
 
 /**
@@ -157,7 +101,7 @@ function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies
 }
 
 /** What the scan proves by not showing a lead; see ScanProof. */
-function scanWeight(context: StepContext, run: Run): number {
+export function scanWeight(context: StepContext, run: Run): number {
   if (isFiltered(context) || run.pulled === 0) return 0;
   return run.scanTorn ? 0.5 : 1;
 }
@@ -167,7 +111,7 @@ function isFiltered({ connection }: StepContext): boolean {
 }
 
 /** The policy without the fields whose column is missing: they are left out of this run on both sides. */
-function readablePolicy(context: StepContext, run: Run): Policy {
+export function readablePolicy(context: StepContext, run: Run): Policy {
   const policy = policyOf(context.connection);
   const missing = run.problems.flatMap(({ code, field }) =>
     code === 'target.column-missing' || code === 'target.column-new' ? [field] : [],

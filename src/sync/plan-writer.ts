@@ -4,7 +4,7 @@ import type { Change, PlannedAction } from '../core/merge/action.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { keepMoves, type PlannedMove } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
-import type { Review } from './review.ts';
+import type { Review } from '../review/pick-approved.ts';
 
 const batchSize = 500;
 

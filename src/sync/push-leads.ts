@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
+import { runPolicy } from '../review/run-policy.ts';
 import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordLeadWrites } from '../store/history.ts';
@@ -25,12 +26,9 @@ const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable',
 /** Actions that are begun together: of so many it may not be known what became of them when the process dies. */
 const batchSize = 20;
 
-const leadKinds: readonly ActionKind[] = ['update-lead', 'create-lead', 'delete-lead', 'unlink'];
-
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
-function kindsOf({ undoOf }: Run): readonly ActionKind[] {
-  // The mark or the row that an undo takes away was made by a run: there is no deletion to prove.
-  return undoOf === null ? [...leadKinds, 'mark-row', 'remove-row'] : leadKinds;
+function kindsOf(run: Run): readonly ActionKind[] {
+  return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy(run).toProve];
 }
 
 /** Carries out what concerns the service, in batches; the phase is over when all of it is settled. */

@@ -226,14 +226,9 @@ async function recordNewRows(
 }
 
 /** Whether a side shows what was written; `cells` null: the record is not there. */
-function compare({ actionId, kind, leadId, fields }: Written, cells: Cells | null): Look {
-  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({
-    actionId,
-    kind,
-    leadId,
-    receipt,
-    lost,
-  });
+function compare({ fields, ...written }: Written, cells: Cells | null): Look {
+  const { kind } = written;
+  const look = (receipt: Receipt, lost: Look['lost'] = {}): Look => ({ ...written, receipt, lost });
   const isRemoval = kind === 'remove-row' || kind === 'unlink' || kind === 'delete-lead';
   if (isRemoval || cells === null) return look(isRemoval === (cells === null) ? 'equal' : 'unexplained');
   const differing = Object.entries(fields).filter(

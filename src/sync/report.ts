@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
+import { runPolicy } from '../review/run-policy.ts';
 import { countActions, troubledActions } from '../store/actions.ts';
 import {
   countApproved,
@@ -75,9 +76,9 @@ export async function buildReport(
           count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
       )
       .reduce((total, { count }) => total + count, 0);
-  // An undo looks at what it puts back alone: neither at creates of before nor at what is held since before.
-  const heldBy = run.undoOf === null ? null : run.id;
-  const inDoubt = run.undoOf === null ? (await unsettledAttempts(db, run.connection)).length : 0;
+  const { seesAll, idle, told: named } = runPolicy(run);
+  const heldBy = seesAll ? null : run.id;
+  const inDoubt = seesAll ? (await unsettledAttempts(db, run.connection)).length : 0;
   const putOffActions = counts
     .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
     .reduce((total, { count }) => total + count, 0);
@@ -89,7 +90,7 @@ export async function buildReport(
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
   const putOff = putOffActions + inDoubt + changed + stale.refused.length;
   const isIdle =
-    run.undoOf !== null &&
+    idle !== null &&
     failure === null &&
     run.refusals.length === 0 &&
     !counts.some(({ state }) => state === 'done') &&
@@ -106,9 +107,7 @@ export async function buildReport(
   ];
   // What was left alone says itself why.
   const problems =
-    isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report')
-      ? [nothingPutBack(run.undoOf)]
-      : told;
+    isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report') ? [idle] : told;
   const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
   return {
     runId: String(run.id),
@@ -137,21 +136,16 @@ export async function buildReport(
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt,
-    ...(run.undoOf !== null && { undoOf: String(run.undoOf) }),
+    ...named,
     ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
-}
-
-function nothingPutBack(undoOf: number): Problem {
-  const message = `nothing was put back: run ${undoOf} wrote nothing, or what it wrote is as it was before already`;
-  return { code: 'undo.nothing', message };
 }
 
 /** What a plan tells beside its lines: what it could not look at, and what it only tells of. */
 export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Problem[]> {
   if (run.status === 'failed') return (run.report as SyncReport).problems;
   // What an undo leaves alone is among its lines.
-  return run.undoOf === null ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
+  return runPolicy(run).seesAll ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
 }
 
 interface LinesNotFound {

@@ -1,6 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
+import { runPolicy } from '../review/run-policy.ts';
 import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
 import type { Run } from '../store/runs.ts';
 
@@ -34,7 +35,7 @@ export function receiptOf(
     run.leftAlone + fates.left,
   ];
   const receipt = { records, equal, held, putOff, left, unexplained };
-  if (run.undoOf !== null) return { receipt, unaccounted: 0 };
+  if (!runPolicy(run).seesAll) return { receipt, unaccounted: 0 };
   const unaccounted = records - equal - held - putOff - left - unexplained;
   return { receipt: { ...receipt, unexplained: unexplained + Math.max(0, unaccounted) }, unaccounted };
 }

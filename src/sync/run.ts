@@ -5,6 +5,7 @@ import { attemptOverAfter } from '../core/merge/settle.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/pauses.ts';
+import { runPolicy } from '../review/run-policy.ts';
 import { learnedPageSize } from '../store/page-limits.ts';
 import { acquireLease } from '../store/leases.ts';
 import { leaseName, signalsOf } from './leading.ts';
@@ -30,7 +31,7 @@ import {
   type StepContext,
   type SyncContext,
 } from './context.ts';
-import { makePlan } from './make-plan.ts';
+import { decide } from './decide.ts';
 import { endRun } from './end-run.ts';
 import { forecastSync } from './forecast.ts';
 import { pushLeads } from './push-leads.ts';
@@ -72,7 +73,7 @@ const maxRounds = 4;
 const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, run: Run) => Promise<Run>>> = {
   pull: scan,
   read: readTarget,
-  plan: makePlan,
+  plan: decide,
   'push-leads': pushLeads,
   'push-rows': pushRows,
   receipt: takeReceipt,
@@ -210,7 +211,7 @@ function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunReque
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
 async function settleDelay({ pool, connection }: SyncContext, run: Run): Promise<number | null> {
-  if (run.mode === 'plan' || run.undoOf !== null) return null;
+  if (run.mode === 'plan' || !runPolicy(run).seesAll) return null;
   // A filtered scan may show the lead, but never proves that there is none.
   if (run.round > 1 && Object.keys(connection.leads.query).length > 0) return null;
   if (run.refusals.length > 0 || run.round >= maxRounds) return null;

@@ -14,16 +14,8 @@ import {
   tornWeight,
 } from '../core/merge/settle.ts';
 import type { NewAction } from '../store/actions.ts';
-import {
-  abandonIntents,
-  countScanWithout,
-  forgetScansWithout,
-  intentsCreated,
-  intentsLinked,
-  openIntents,
-  rowsSeen,
-} from '../store/intents.ts';
-import { basesOf, advanceBaselines } from '../store/pairs.ts';
+import { openIntents } from '../store/intents.ts';
+import { basesOf } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './in-turns.ts';
 import {
@@ -199,26 +191,6 @@ function agreed(intent: Intent, lead: Cells | null, base: Values | undefined): V
   if (intent.lostItsRow) return lead === null ? intent.content : shownContent(intent, lead);
   // What the service made of it is not known before the lead is seen.
   return base ?? (lead === null ? {} : agreedContent(intent, lead));
-}
-
-/** Stores what was found out; in the transaction that stores the plan. */
-export async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
-  const made = settled.found.filter(({ intent }) => intent.leadId === null);
-  await intentsCreated(
-    db,
-    made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
-  );
-  const unpaired = settled.found.filter(({ isPair }) => !isPair);
-  await advanceBaselines(
-    db,
-    run.connection,
-    unpaired.map(({ leadId, base }) => ({ leadId, values: base })),
-  );
-  await rowsSeen(db, settled.seen);
-  await intentsLinked(db, settled.linked);
-  await abandonIntents(db, settled.abandoned);
-  await countScanWithout(db, settled.unseen, settled.weight);
-  await forgetScansWithout(db, settled.offered);
 }
 
 function held(intent: Intent, row: number | null, why: string): NewAction {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { LeadsyncError, type Problem } from '../errors.ts';
+import type { Problem } from '../errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
+import { assertPlaceOfUndo } from '../review/plan-undo.ts';
 import { countActions } from '../store/actions.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import {
@@ -14,7 +15,7 @@ import {
   seePlace,
   sharedWith,
 } from '../store/places.ts';
-import { getRun, nextRound, type Run, updateRun } from '../store/runs.ts';
+import { nextRound, type Run, updateRun } from '../store/runs.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** A run that was away for so long (ms) looks again where it is: a link may lead elsewhere by now. */
@@ -46,7 +47,7 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
     const baseline = await baselineOf(context, seen, found.isThere, run);
     return updateRun(db, begun.id, { place: seen.id, baseline });
   });
-  if (run.undoOf !== null) await assertSamePlace(context.pool, placed, run.undoOf, seen);
+  await assertPlaceOfUndo(context.pool, placed, seen);
   const known = await countKnownPairs(context.pool, placed.connection);
   if (found.isThere || known === 0 || run.allow.includes('target-gone')) return placed;
   // What exactly is wrong the target says, before all leads are read.
@@ -70,21 +71,6 @@ async function baselineOf(
   return (await target.isLeft?.({ id: current.identity, address: current.address }, cut)) === true
     ? null
     : keyOf(seen);
-}
-
-/** What a run wrote can be put back only where it was written. */
-async function assertSamePlace(db: pg.Pool, run: Run, undoOf: number, seen: KnownPlace): Promise<void> {
-  const undone = await getRun(db, undoOf);
-  const place = undone?.place ?? null;
-  if (place === null || place === seen.id) return;
-  const [was, current] = [await placeById(db, place), await currentPlace(db, run.connection)];
-  // Found elsewhere: the same, moved.
-  if (current?.id === place) return;
-  throw new LeadsyncError(
-    'undo.other-place',
-    `run ${undoOf} wrote to ${was?.address ?? 'another place'}, but the target is ${seen.address} now: nothing was put back`,
-    { help: 'Set the target back to undo it.' },
-  );
 }
 
 /** A target that a run has made has another identity now than while it was missing. */

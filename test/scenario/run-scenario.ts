@@ -7,7 +7,7 @@ import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
 import { decideHeld, listHeld } from '../../src/store/held.ts';
 import { listMatches } from '../../src/store/matches.ts';
-import { decideMatches } from '../../src/sync/decide-match.ts';
+import { decideMatches } from '../../src/review/decide-match.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
 import type { SheetRow } from '../support/sheet.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';

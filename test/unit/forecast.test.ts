@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { forecast } from '../../src/sync/forecast.ts';
 
 const now = Date.UTC(2026, 10, 21, 2);
-const run = { undoOf: null, pages: 4, pageSize: 1_000, pulled: 800, refusals: [] };
+const run = { pages: 4, pageSize: 1_000, pulled: 800, refusals: [] };
 /** 250 ms for each page. */
 const work = { ms: 1_000, requests: 4 };
 const actions = [
-  { kind: 'update-lead', count: 2 },
-  { kind: 'create-lead', count: 1 },
-  { kind: 'delete-lead', count: 1 },
-  { kind: 'mark-row', count: 3 },
-  { kind: 'remove-row', count: 1 },
-  { kind: 'unlink', count: 5 },
-  { kind: 'create-row', count: 100 },
-  { kind: 'hold', count: 7 },
+  { kind: 'update-lead', reason: 'new-lead', count: 2 },
+  { kind: 'create-lead', reason: 'new-lead', count: 1 },
+  { kind: 'delete-lead', reason: 'new-lead', count: 1 },
+  { kind: 'mark-row', reason: 'new-lead', count: 3 },
+  { kind: 'remove-row', reason: 'new-lead', count: 1 },
+  { kind: 'unlink', reason: 'new-lead', count: 5 },
+  { kind: 'create-row', reason: 'new-lead', count: 100 },
+  { kind: 'hold', reason: 'new-lead', count: 7 },
 ] as const;
 const free = { pauseMs: 0, perSecond: null };
 const basis = { run, work, actions, outlook: free, isFile: true, now };
@@ -45,7 +45,8 @@ test('of an online table it is not known how many requests it takes', () => {
 });
 
 test('an undo proves nothing of what a run has marked, but that the leads of unlinked rows are gone', () => {
-  expect(forecast({ ...basis, run: { ...run, undoOf: 7 } })).toMatchObject({
+  const undoing = actions.map((one) => ({ ...one, reason: 'undone' }));
+  expect(forecast({ ...basis, actions: undoing })).toMatchObject({
     leadRequests: 4 + 6 + 2 + 3 + 5,
   });
 });

@@ -4,7 +4,7 @@ import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts'
 import { listMatches } from '../../../src/store/matches.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { decideMatches } from '../../../src/sync/decide-match.ts';
+import { decideMatches } from '../../../src/review/decide-match.ts';
 import { makeCsvHarness } from '../../contract/csv-harness.ts';
 import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
 import { makePostgresTableHarness } from '../../contract/postgres-table-harness.ts';

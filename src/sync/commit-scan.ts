@@ -1,0 +1,76 @@
+import type pg from 'pg';
+import { countRecords } from '../store/count-records.ts';
+import { holdPlanned } from '../store/held.ts';
+import {
+  abandonIntents,
+  countScanWithout,
+  forgetScansWithout,
+  intentsCreated,
+  intentsLinked,
+  rowsSeen,
+} from '../store/intents.ts';
+import { leaveUndecided } from '../store/lost-rows.ts';
+import { rememberColumns } from '../store/mapped-columns.ts';
+import { storeMatches } from '../store/matches.ts';
+import { adoptScan, advanceBaselines, makeKeptMoves } from '../store/pairs.ts';
+import { enterPlace } from '../store/places.ts';
+import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
+import type { StepContext } from './context.ts';
+import { type Plan, scanWeight } from './make-plan.ts';
+import type { SettledCreates } from './settle-creates.ts';
+import { acceptCopy } from './table-mark.ts';
+
+/**
+ * Takes over what a scan proves without any action, in the transaction that stores its plan; `next`: how the run goes on.
+ * Returns also how many pairs were stored, most of which are new.
+ */
+export async function commitScan(
+  context: StepContext,
+  db: pg.PoolClient,
+  judged: Run,
+  { mark, moved, found, creates, isProof, moves, undone, matches, tally }: Plan,
+  next: RunPatch,
+): Promise<{ readonly run: Run; readonly newPairs: number }> {
+  const { fields, leads } = context.connection;
+  await acceptCopy(db, judged, mark);
+  const run = await enterPlace(db, judged, leads.baseUrl);
+  await rememberColumns(db, run.connection, fields, moved);
+  const shown = await countRecords(db, run);
+  await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
+  const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
+  const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
+  await storeSettlements(db, run, creates);
+  if (moves > 0) await makeKeptMoves(db, run.connection);
+  await undone.settle(db, run, isProof);
+  if (matches.lines !== null)
+    await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
+  await holdPlanned(db, run);
+  const { linked, waiting } = tally.settle(creates.actions);
+  const counts = {
+    records: shown.records - linked - tally.apart - tally.toldWithLead,
+    comparedEqual: shown.equal + tally.equal,
+    leftAlone: tally.leftAlone,
+    waiting,
+  };
+  return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
+}
+
+/** What was found out about creates that are not finished. */
+async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
+  const made = settled.found.filter(({ intent }) => intent.leadId === null);
+  await intentsCreated(
+    db,
+    made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
+  );
+  const unpaired = settled.found.filter(({ isPair }) => !isPair);
+  await advanceBaselines(
+    db,
+    run.connection,
+    unpaired.map(({ leadId, base }) => ({ leadId, values: base })),
+  );
+  await rowsSeen(db, settled.seen);
+  await intentsLinked(db, settled.linked);
+  await abandonIntents(db, settled.abandoned);
+  await countScanWithout(db, settled.unseen, settled.weight);
+  await forgetScansWithout(db, settled.offered);
+}
