@@ -11,7 +11,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
-import type { Action } from '../store/actions.ts';
+import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewHeld } from '../store/held.ts';
 import {
   abandonIntents,
@@ -25,6 +25,7 @@ import type { Run } from '../store/runs.ts';
 import { commitLead, type LeadOutcome, putOff } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
+import { readable } from './row-change.ts';
 
 const notReadBack =
   'the lead was made, but could not be read back; the next complete scan shows what became of it';
@@ -39,7 +40,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   if ((await intentOfAction(context.pool, action.id)) !== null) {
     return putOff(context, run, action, 'create.in-doubt', inDoubt);
   }
-  const content = sentValues(action);
+  const content = readable(writtenCells(action.changes));
   const intent: { id: number | null } = { id: null };
   const begin = (): Promise<void> =>
     inLeasedTransaction(context, async (db) => {
@@ -159,10 +160,4 @@ function asStored(changes: Changes, stored: Cells): Changes {
     return to === null ? [] : [[field, { ...change, to }] as const];
   });
   return Object.fromEntries(shown);
-}
-
-function sentValues(action: Action): Values {
-  return Object.fromEntries(
-    Object.entries(action.changes).flatMap(([field, { to }]) => (isUnreadable(to) ? [] : [[field, to]])),
-  );
 }

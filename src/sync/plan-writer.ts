@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import { isUnreadable, type Value, type Values } from '../core/lead/value.ts';
-import type { Change, PlannedAction } from '../core/merge/action.ts';
-import { insertActions, type NewAction } from '../store/actions.ts';
+import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import { keepMoves, type PlannedMove } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import type { Review } from '../review/pick-approved.ts';
+import { readable } from './row-change.ts';
 
 const batchSize = 500;
 
@@ -29,7 +28,7 @@ export class PlanWriter {
   async add(...actions: readonly NewAction[]): Promise<void> {
     for (const action of actions) {
       if (action.kind === 'agree' && action.leadId !== null) {
-        this.#moves.push({ leadId: action.leadId, values: agreedValues(action) });
+        this.#moves.push({ leadId: action.leadId, values: readable(writtenCells(action.changes)) });
       } else if (action.kind === 'forget' && action.leadId !== null) {
         this.#moves.push({ leadId: action.leadId, values: null });
       } else {
@@ -61,10 +60,4 @@ export class PlanWriter {
     await insertActions(this.#db, this.#run, actions);
     if (moves.length > 0) await keepMoves(this.#db, moves);
   }
-}
-
-function agreedValues(action: PlannedAction): Values {
-  const readable = ([field, { to }]: [string, Change]): [string, Value][] =>
-    isUnreadable(to) ? [] : [[field, to]];
-  return Object.fromEntries(Object.entries(action.changes).flatMap(readable));
 }

@@ -84,7 +84,7 @@ export async function buildReport(
     .reduce((total, { count }) => total + count, 0);
   const held = await countHeld(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
-  const { receipt, unaccounted } = receiptOf(run, fates);
+  const { receipt, unaccounted } = receiptOf(run, fates, seesAll);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;

@@ -1,7 +1,6 @@
 import { counted } from '../core/lead/counted.ts';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import { runPolicy } from '../review/run-policy.ts';
 import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
 import type { Run } from '../store/runs.ts';
 
@@ -20,10 +19,11 @@ export interface RunReceipt {
   readonly unexplained: number;
 }
 
-/** `unaccounted`: how many more records there are than were counted by what became of them; less than none: fewer. */
+/** `seesAll`: as of `RunPolicy`. `unaccounted`: how many more records there are than were counted by what became of them; less than none: fewer. */
 export function receiptOf(
   run: Run,
   fates: RecordCounts,
+  seesAll: boolean,
 ): { readonly receipt: RunReceipt; readonly unaccounted: number } {
   const { records } = run;
   // A run that did not come as far as its plan knows of none.
@@ -35,7 +35,7 @@ export function receiptOf(
     run.leftAlone + fates.left,
   ];
   const receipt = { records, equal, held, putOff, left, unexplained };
-  if (!runPolicy(run).seesAll) return { receipt, unaccounted: 0 };
+  if (!seesAll) return { receipt, unaccounted: 0 };
   const unaccounted = records - equal - held - putOff - left - unexplained;
   return { receipt: { ...receipt, unexplained: unexplained + Math.max(0, unaccounted) }, unaccounted };
 }

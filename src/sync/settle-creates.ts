@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Cells, isUnreadable, type Value, type Values } from '../core/lead/value.ts';
+import type { Cells, Values } from '../core/lead/value.ts';
 import { planLink } from '../core/merge/plan-link.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import { intentRowsInSteps } from '../core/merge/intent-rows.ts';
@@ -18,6 +18,7 @@ import { openIntents } from '../store/intents.ts';
 import { basesOf } from '../store/pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './in-turns.ts';
+import { readable } from './row-change.ts';
 import {
   idsInRows,
   looseStagedRows,
@@ -178,9 +179,7 @@ export async function settleCreates(
 }
 
 function lostLead(leadId: string, { row }: Intent, lead: Cells | null): LostLead {
-  const base = Object.fromEntries(
-    Object.entries(row).filter((entry): entry is [string, Value] => !isUnreadable(entry[1])),
-  );
+  const base = readable(row);
   return { leadId, base, lead: lead ?? base, isListed: lead !== null, isFresh: true, place: null };
 }
 
