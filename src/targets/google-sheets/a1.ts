@@ -1,4 +1,4 @@
-/** A range of cells; 0-based, ends not included; an end that is absent is open. */
+/** 0-based, ends exclusive; an absent end is open. */
 export interface CellArea {
   readonly startRow: number;
   readonly endRow?: number;
@@ -17,7 +17,7 @@ export function cellName(row: number, column: number): string {
   return `${columnLetters(column)}${row + 1}`;
 }
 
-/** A tab in A1 notation: always quoted, so that a tab called `A1` or `Q4 2026` is no range. */
+/** A tab in A1 notation, always quoted: a tab may be called `A1` or `Q4 2026`. */
 export function quotedTab(tab: string): string {
   return `'${tab.replaceAll("'", "''")}'`;
 }

@@ -3,25 +3,25 @@ import { cellAt, type Grid, type GridCell, isFormula, keyOf } from './grid.ts';
 import { maybeSameGridCell, sameGridCell } from './grid.ts';
 import { counted, idAt, rowsById } from './rows-by-id.ts';
 
-/** Columns as they stood in the first look. */
+/** Columns in the first snapshot. */
 export interface OwnColumns {
   readonly id: number;
-  /** The id's, the status's and those of the mapped fields. */
+  /** The id's, the status's and the mapped fields'. */
   readonly owned: ReadonlySet<number>;
 }
 
-/** An id that was sent to a row of the first look, and all that was sent to it. */
+/** An id that was sent to a row of the first snapshot, with all that was sent. */
 export interface Linked {
   readonly id: string;
   readonly cells: ReadonlyMap<number, GridCell>;
 }
 
-/** Where rows and columns of one look are in a later one. People move them at any moment. */
+/** Maps rows and columns of one snapshot to a later one: people move them at any moment. */
 export class Alignment {
   readonly before: Grid;
   readonly after: Grid;
   readonly columns: OwnColumns;
-  /** Row of the headings in the later look, and column of the ids there (null: it is gone). */
+  /** Header row and id column in the later snapshot (null: gone). */
   readonly header: number;
   readonly idAfter: number | null;
   readonly #columnsAfter: readonly (number | null)[];
@@ -34,7 +34,7 @@ export class Alignment {
   readonly #lostByContent = new Map<string, ReadonlyMap<string, readonly number[]>>();
   readonly #values = new Map<number, ReadonlySet<string>>();
 
-  /** `linked`: ids that were sent to rows of the first look. */
+  /** `linked`: ids that were sent to rows of the first snapshot. */
   constructor(
     before: Grid,
     after: Grid,
@@ -53,32 +53,32 @@ export class Alignment {
     this.#rowsAfter = this.idAfter === null ? new Map() : rowsById(after, this.idAfter, this.header);
   }
 
-  /** Where a column is now; null: gone. */
+  /** The column now; null: gone. */
   columnAfter(column: number): number | null {
     return this.#columnsAfter[column] ?? null;
   }
 
-  /** Which column this was; null: it was not there. */
+  /** The column before; null: it did not exist. */
   columnBefore(column: number): number | null {
     return this.#columnsBefore[column] ?? null;
   }
 
   /**
-   * Whether our columns of two rows show the same, but for some that do not count. Cells may show what no row showed
-   * before: somebody has typed there since.
+   * Whether our columns of two rows show the same, apart from excluded ones. A cell may show what no row showed before:
+   * somebody has typed there since.
    */
   isSameRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
     const found = this.#compared(rowBefore, rowAfter, isIgnored);
     return found !== null && found.emptied === 0 && (found.typed === 0 || found.known > 0);
   }
 
-  /** The same, when people have also emptied cells: more of them show what they did than do not. */
+  /** As `isSameRow`, also when people emptied less than half of the cells. */
   #isLikelyRow(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean): boolean {
     const found = this.#compared(rowBefore, rowAfter, isIgnored);
     return found !== null && found.known > found.typed + found.emptied;
   }
 
-  /** How many cells show what they did, what no row showed, or nothing any more; null: one shows what another row did. */
+  /** How many cells are unchanged, new, or emptied; null: one shows another row's content. */
   #compared(rowBefore: number, rowAfter: number, isIgnored: (column: number) => boolean) {
     let [known, typed, emptied] = [0, 0, 0];
     for (const column of this.columns.owned) {
@@ -93,7 +93,7 @@ export class Alignment {
     return { known, typed, emptied };
   }
 
-  /** Whether any row of the first look showed this in a column of that look. */
+  /** Whether any row of the first snapshot showed this in a column of that snapshot. */
   #showedBefore(column: number, cell: GridCell): boolean {
     const known = this.#values.get(column);
     const values = known ?? new Set(this.before.map((_, row) => keyOf(cellAt(this.before, row, column))));
@@ -105,12 +105,12 @@ export class Alignment {
     return idAt(this.before, row, this.columns.id);
   }
 
-  /** The first row that has the id now, as RowChanges takes it; null: none. */
+  /** The first row with the id now; null: none. */
   rowAfter(id: string): number | null {
     return this.#rowsAfter.get(id)?.[0] ?? null;
   }
 
-  /** Where a row of the first look with an id is now; of several with one id the one in the same order. Null: gone. */
+  /** A row of the first snapshot, now; of several with one id the one in the same order. Null: gone. */
   rowNow(row: number): number | null {
     const id = this.idBefore(row) ?? '';
     const [before, after] = [this.#rowsBefore.get(id) ?? [], this.#rowsAfter.get(id) ?? []];
@@ -119,8 +119,8 @@ export class Alignment {
   }
 
   /**
-   * Which row this was, by its id or else by what stands in it; `foreign`: cells of it (columns of the later look)
-   * that something else was written into since. Null: it was not there, or nobody can tell.
+   * The earlier row, by id or else by content; `foreign`: cells (later columns) that something else was written into since.
+   * Null: new, or ambiguous.
    */
   rowBefore(row: number, foreign: ReadonlySet<number>): number | null {
     if (row === this.header) return 0;
@@ -134,7 +134,7 @@ export class Alignment {
         : same.filter((each) => this.#isAlike(each, row, foreign, counts));
     const alike = alikeIn(() => true);
     if (alike.length > 0) return this.#betweenSameNeighbours(alike, row);
-    // What fills a user's own columns by one formula changes by itself.
+    // Array formulas change a user's own columns by themselves.
     const isOwned = (column: number): boolean => this.columns.owned.has(column);
     const isKnown = [...this.columns.owned].some((column) => {
       const now = this.columnAfter(column);
@@ -150,7 +150,7 @@ export class Alignment {
     return found.length === 1 ? (found[0] ?? null) : null;
   }
 
-  /** The row of the first look to which an id was sent that has arrived in this row; null: none, or not in this one. */
+  /** The row of the first snapshot whose sent id has arrived in this row; null: none, or not here. */
   #linkedRow(id: string, row: number, foreign: ReadonlySet<number>): number | null {
     const linked = [...this.#linked].find(
       ([rowBefore, sent]) => sent.id === id && this.idBefore(rowBefore) === null,
@@ -163,13 +163,13 @@ export class Alignment {
     return isIt ? rowBefore : null;
   }
 
-  /** Whether a cell of the later look shows what was sent to its column. */
+  /** Whether a later cell shows what was sent to its column. */
   #showsSent(cells: ReadonlyMap<number, GridCell>, row: number, column: number): boolean {
     const [sent, now] = [cells.get(column), this.columnAfter(column)];
     return sent !== undefined && now !== null && sameGridCell(cellAt(this.after, row, now), sent);
   }
 
-  /** Whether a cell of the later look shows what it did: its row is known to have shown that, or shows all that one did. */
+  /** Whether a later cell is unchanged: its row is known to have shown that, or shows all that one did. */
   showedBefore(row: number, column: number): boolean {
     const columnBefore = this.columnBefore(column);
     if (columnBefore === null) return false;
@@ -179,7 +179,7 @@ export class Alignment {
     return this.#isWhole(row);
   }
 
-  /** Whether as many rows of the first look as now show all that a row shows now. */
+  /** Whether as many rows of the first snapshot as now show all that a row shows now. */
   #isWhole(row: number): boolean {
     const content = this.#contentAfter(row);
     this.#contents ??= {
@@ -189,7 +189,7 @@ export class Alignment {
     return (this.#contents.before.get(content) ?? 0) >= (this.#contents.after.get(content) ?? 0);
   }
 
-  /** Rows of the first look that are nowhere now: neither by their id nor, without one, by all that stood in them. */
+  /** Rows of the first snapshot that are nowhere now, neither by id nor, without one, by content. */
   #rowsWithoutPlace(): readonly number[] {
     if (this.#lost !== null) return this.#lost;
     const rows = [...this.after.keys()].slice(this.header + 1);
@@ -207,7 +207,7 @@ export class Alignment {
     return lost;
   }
 
-  /** Those of them that show what a row shows now, but for some columns. */
+  /** Those of them that match a row now, apart from some columns. */
   #lostLike(
     row: number,
     foreign: ReadonlySet<number>,
@@ -232,7 +232,7 @@ export class Alignment {
     return known.get(content((_, now) => cellAt(this.after, row, now))) ?? [];
   }
 
-  /** People copy rows with their id: one of them may have lost it. */
+  /** People copy rows with their id: one of the copies may have lost it. */
   #hasAllRowsOf(id: string): boolean {
     return (this.#rowsAfter.get(id)?.length ?? 0) >= (this.#rowsBefore.get(id)?.length ?? 0);
   }

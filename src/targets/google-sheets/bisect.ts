@@ -6,17 +6,16 @@ export interface Refused<T> {
 }
 
 export interface Refusals<T> {
-  /** Told of each item that is refused, as soon as it stands alone. */
+  /** Called for each refused item when it stands alone. */
   alone(refused: Refused<T>): void;
-  /** Whether so many were found that no group is taken apart any more. */
+  /** Whether enough were found to stop splitting. */
   isEnough(): boolean;
 }
 
 /**
- * Sends all items at once; when they are refused (`target.refused`), halves them until those that are refused stand
- * alone, and sends the rest. `parts` takes a single item apart when it can be, or gives what of it is still to be tried;
- * itself when there is nothing more. Gives back the refused groups that were not taken apart, each item with what was
- * said of its group. Other faults are thrown.
+ * Sends all items at once; when refused (`target.refused`), halves them until the refused ones stand alone, and sends the
+ * rest. `parts` splits a single item, or returns what is still to try; the item itself when nothing is. Returns the refused
+ * groups that were not split, each item with its group's error. Throws other faults.
  */
 export async function bisect<T>(
   items: readonly T[],

@@ -5,7 +5,7 @@ import { cellAt, type Grid, type GridCell, isFormula } from './grid.ts';
 import type { SheetCell, SheetsApi } from './sheets-api.ts';
 import { changed } from './tab-faults.ts';
 
-/** By column: the rows whose cells hold an error and not a text that reads like one. */
+/** By column: rows whose cells hold a real error, not a text that looks like one. */
 export type CellErrors = ReadonlyMap<number, ReadonlySet<number>>;
 
 export function holdsError(errors: CellErrors, row: number, column: number): boolean {
@@ -14,13 +14,12 @@ export function holdsError(errors: CellErrors, row: number, column: number): boo
 
 const effective = 'sheets(data(startRow,rowData(values(effectiveValue))))';
 
-/** What an error may read like, in whatever language: `#REF!`, `#BEZUG!`, `Loading...`. */
+/** What an error may look like, in any language: `#REF!`, `#BEZUG!`, `Loading...`. */
 const isLikeError = (text: string): boolean => text.startsWith('#') || text.endsWith('...');
 
 /**
- * Asks of cells that read like an error whether they hold one: a company may be called `#REF!`. One request, none when no
- * cell of ours does. Formulas are unreadable either way, but for an id.
- * @throws LeadsyncError `target.changed` when a cell shows something else by now.
+ * Finds out which error-like cells hold an error: a company may be called `#REF!`. One request, or none without such cells.
+ * Formulas are unreadable anyway, except for ids. @throws LeadsyncError `target.changed` when a cell has changed meanwhile.
  */
 export async function askErrors(
   api: SheetsApi,

@@ -10,23 +10,23 @@ import type { SheetCell } from './sheets-api.ts';
 /** Google's limit for one cell (Drive help, "Files you can store"). */
 const longestCellText = 50_000;
 
-/** First of March 1900: before, Sheets counts a day off what SerialClock counts, and a number is hardly a date. */
+/** 1 March 1900: before it, Sheets counts days differently from SerialClock, and a number is hardly a date. */
 const firstSerial = 61;
 
 export interface SpreadsheetTerms {
-  /** As the spreadsheet names it: IANA, or `GMT-07:00`. */
+  /** IANA, or `GMT-07:00`. */
   readonly timeZone: string;
-  /** As the spreadsheet names it: `de_DE`, `en`. */
+  /** Such as `de_DE`, `en`. */
   readonly locale: string;
 }
 
-/** What cells mean, and how values are put into them, in the terms of one spreadsheet. */
+/** Reads and writes cells in one spreadsheet's terms. */
 export class CellValues {
   readonly #clock: SerialClock;
   readonly #dates: 'native' | 'iso';
   readonly #isMonthFirst: boolean | null;
 
-  /** @throws LeadsyncError `target.unreadable` for a time zone that is not known here. */
+  /** @throws LeadsyncError `target.unreadable` for an unknown time zone. */
   constructor({ timeZone, locale }: SpreadsheetTerms, dates: 'native' | 'iso') {
     this.#clock = new SerialClock(knownTimeZone(timeZone), false);
     this.#dates = dates;
@@ -34,8 +34,8 @@ export class CellValues {
   }
 
   /**
-   * What a cell of a mapped column holds. Formulas are unreadable: nothing is written over them. A number in a text
-   * column is as Sheets shows it without a format; a date there, and an error, have to be told from it before.
+   * Reads the cell of a mapped column. Formulas are unreadable: nothing is written over them. A number in a text column
+   * reads as Sheets shows it unformatted; the caller must recognise dates and errors first.
    */
   read(cell: GridCell, type: FieldType): Cell {
     if (isFormula(cell)) return { unreadable: showFormula(cell), why: 'formula' };
@@ -43,16 +43,16 @@ export class CellValues {
     if (text === '') return null;
     if (type === 'text') return text;
     if (typeof cell === 'number') return this.#instantOf(cell) ?? { unreadable: text };
-    // A truth in a column of dates: a guess would be a lost edit.
+    // A boolean in a date column: a guess could lose an edit.
     if (typeof cell === 'boolean') return { unreadable: text };
     if (text.trim() === '') return null;
     return this.#instantFrom(text) ?? { unreadable: text };
   }
 
   /**
-   * What is to be put into a cell; null empties it. `asNumber`: whether the cell would show a number as the value that
-   * is meant, a day number as a date. A moment is an ISO text also when no day number means it exactly (the hour that
-   * comes twice, years before 1900), a text stays text when a number would read differently.
+   * The content for a cell; null empties it. `asNumber`: whether the cell would show a number as the meant value, such as a
+   * day number as a date. A moment becomes ISO text when no day number means it exactly (ambiguous hours, years before
+   * 1900); a text stays text when a number would read differently.
    */
   write(value: Value, type: FieldType, asNumber: boolean): SheetCell {
     if (value === null || value === '') return null;
@@ -68,7 +68,7 @@ export class CellValues {
     return serial < firstSerial ? null : this.#clock.toInstant(serial);
   }
 
-  /** Day and month in the order of the spreadsheet's locale, where both are possible. */
+  /** Day and month in the locale's order, where both are possible. */
   #instantFrom(text: string): string | null {
     const instant = readInstant(text, this.#clock.timeZone);
     if (instant !== null || this.#isMonthFirst === null) return instant;
@@ -80,7 +80,7 @@ export class CellValues {
   }
 }
 
-/** A cell as a person reads it without formats, a formula by its value. */
+/** A cell's text without formats, a formula by its value. */
 export function cellText(cell: GridCell): string {
   if (isFormula(cell)) return cellText(cell.shows);
   if (cell === null) return '';
@@ -89,23 +89,23 @@ export function cellText(cell: GridCell): string {
   return cell;
 }
 
-/** The id that a row has in its id column; empty: none. */
+/** The id in a row's id column; empty: none. */
 export function idText(grid: Grid, row: number, column: number): string {
   return cellText(cellAt(grid, row, column)).trim();
 }
 
-/** Why a text cannot be kept in a cell and read back the same, as a sentence; null when it can. */
+/** Why a cell cannot hold a text and give it back unchanged, as a sentence; null when it can. */
 export function notStorableInSheets(text: string): string | null {
-  if (text.includes('\0')) return 'The text contains a NUL character, which no spreadsheet shows.';
+  if (text.includes('\0')) return 'The text contains a NUL character, which spreadsheets cannot show.';
   if (!text.isWellFormed())
-    return 'The text contains half of a character (a lone surrogate), which cannot be sent.';
+    return 'The text contains half a character (a lone surrogate), which cannot be sent.';
   if (text.length > longestCellText) {
     return `The text has ${text.length} characters; a cell holds at most ${longestCellText}.`;
   }
   return null;
 }
 
-/** A formula and what it shows. */
+/** A formula and its value. */
 export function showFormula(cell: Formula): string {
   const { formula } = cell;
   const value = cellText(cell);
@@ -117,24 +117,24 @@ function knownTimeZone(name: string): string {
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(offset ?? name).timeZoneId;
   } catch (error) {
-    // Temporal's way to say that there is no such zone.
+    // Temporal throws this for an unknown zone.
     if (!(error instanceof RangeError)) throw error;
     throw new LeadsyncError(
       'target.unreadable',
-      `The spreadsheet has the time zone ${JSON.stringify(name)}, which is not known here. Nothing was read or written.`,
+      `The spreadsheet has the time zone ${JSON.stringify(name)}, which is unknown here. Nothing was read or written.`,
       { help: 'Choose another time zone in File > Settings of the spreadsheet.', cause: error },
     );
   }
 }
 
-/** Whether a locale writes the month before the day; null when it begins with the year or is not known. */
+/** Whether a locale writes the month first; null: year first, or unknown. */
 function isMonthFirst(locale: string): boolean | null {
   try {
     const parts = new Intl.DateTimeFormat(locale.replaceAll('_', '-')).formatToParts(0);
     const order = parts.map(({ type }) => type).filter((type) => ['day', 'month', 'year'].includes(type));
     return order[0] === 'year' ? null : order[0] === 'month';
   } catch (error) {
-    // Intl's way to say that this is not the name of a locale.
+    // Intl throws this for an invalid locale.
     if (error instanceof RangeError) return null;
     throw error;
   }

@@ -5,16 +5,14 @@ import type { SentRow } from './verify.ts';
 
 type Cells = ReadonlyMap<number, GridCell>;
 
-/** Google advises 2 MB for one request (usage limits); some room is left for what is around the cells. */
+/** Google advises at most 2 MB per request (usage limits); this leaves room for the envelope. */
 const mostBytes = 1_900_000;
 
-/**
- * One value range for each run of adjacent cells of each row; RAW: texts stay texts. Rows must hold no formulas.
- */
+/** One value range per run of adjacent cells in a row; RAW: texts stay texts. Not for formulas. */
 export function valueRanges(tab: string, rows: readonly SentRow[]): sheets_v4.Schema$ValueRange[] {
   return rows.flatMap(({ row, cells }) =>
     runsOf([...cells.keys()]).map(({ start, end }) => {
-      // Null would leave the cell as it is; an empty text empties it.
+      // Null would keep the cell; an empty text empties it.
       const values = columnsOf(start, end).map((column) => cells.get(column) ?? '');
       return { range: rowRange(tab, row, start, end - start), values: [values] };
     }),
@@ -22,8 +20,8 @@ export function valueRanges(tab: string, rows: readonly SentRow[]): sheets_v4.Sc
 }
 
 /**
- * Inserts rows before row `at` (0-based) and fills our cells of them. One atomic request: what somebody types below
- * the table at that moment is pushed down. `isFirst`: the row above is the heading, whose format is not for rows.
+ * Inserts rows before row `at` (0-based) and fills our cells. One atomic request: what somebody types below the table
+ * meanwhile moves down. `isFirst`: the row above is the header, whose format is not for rows.
  */
 export function insertedRows(
   sheetId: number,
@@ -53,7 +51,7 @@ export function insertedRows(
   ];
 }
 
-/** Cells as they are to be, formulas included, as requests that others can go along with. */
+/** Cells with their new content, formulas included, as requests that can be combined with others. */
 export function writtenCells(sheetId: number, rows: readonly SentRow[]): sheets_v4.Schema$Request[] {
   return rows.flatMap(({ row, cells }) =>
     runsOf([...cells.keys()]).map(({ start, end }) => ({
@@ -66,7 +64,7 @@ export function writtenCells(sheetId: number, rows: readonly SentRow[]): sheets_
   );
 }
 
-/** As few batches as the size of a request allows, in order; at most `most` rows in each. */
+/** Splits rows, in order, into as few batches as the request size allows; at most `most` rows each. */
 export function inBatches<T extends SentRow>(rows: readonly T[], most: number): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];
@@ -84,7 +82,7 @@ export function inBatches<T extends SentRow>(rows: readonly T[], most: number): 
   return batch.length === 0 ? batches : [...batches, batch];
 }
 
-/** Bytes that a row takes in a request, rather too many: each cell with its own range. */
+/** Upper bound of a row's bytes in a request: each cell with its own range. */
 function sizeOf(cells: Cells): number {
   let bytes = 0;
   for (const cell of cells.values()) bytes += Buffer.byteLength(JSON.stringify(cell)) + 60;
@@ -99,7 +97,7 @@ function cellData(cell: GridCell): sheets_v4.Schema$CellData {
   return { userEnteredValue: { stringValue: cell } };
 }
 
-/** Runs of adjacent columns; ends not included. */
+/** Runs of adjacent columns; ends exclusive. */
 function runsOf(columns: readonly number[]): { start: number; end: number }[] {
   const runs: { start: number; end: number }[] = [];
   for (const column of columns.toSorted((a, b) => a - b)) {

@@ -1,6 +1,6 @@
 import { cellAt, type Grid } from './grid.ts';
 
-/** The row that has most of the headings of a look now: people also insert rows above the first. */
+/** The row with most of the earlier headings: people also insert rows above the first. */
 export function headingRow(before: Grid, after: Grid): number {
   const headings = new Set((before[0] ?? []).map((_, column) => headingAt(before, 0, column)));
   let best = { row: 0, count: 0 };
@@ -13,8 +13,8 @@ export function headingRow(before: Grid, after: Grid): number {
 }
 
 /**
- * For each column of the first look its place in the later one (null: gone): by heading where only one column has it;
- * then those with the same heading beside columns that are known; then those that fill a gap between known ones.
+ * Maps each column of the first snapshot to the later one (null: gone): by heading where unique; then equal headings beside
+ * known columns; then columns that fill a gap between known ones.
  */
 export function alignColumns(before: Grid, after: Grid, headerAfter: number): (number | null)[] {
   const from = Array.from({ length: widthOf(before) }, (_, column) => headingAt(before, 0, column));
@@ -40,7 +40,7 @@ export function alignColumns(before: Grid, after: Grid, headerAfter: number): (n
   return withGapsFilled(places, to.length);
 }
 
-/** As many columns between two known ones as before: the same, though their headings were changed. */
+/** Between two known columns, as many as before are the same, even with changed headings. */
 function withGapsFilled(places: readonly (number | null)[], width: number): (number | null)[] {
   const filled = [...places];
   const taken = new Set(places);
@@ -59,7 +59,7 @@ function withGapsFilled(places: readonly (number | null)[], width: number): (num
   return filled;
 }
 
-/** For each column of the later look its place in the first; null: it was not there. */
+/** The inverse mapping; null: the column did not exist. */
 export function inverted(places: readonly (number | null)[], width: number): (number | null)[] {
   const back: (number | null)[] = Array.from({ length: width }, () => null);
   places.forEach((now, column) => {
@@ -68,7 +68,7 @@ export function inverted(places: readonly (number | null)[], width: number): (nu
   return back;
 }
 
-/** Where each heading is; null: in several places. */
+/** Columns by heading; null: not unique. */
 function onlyPlaces(headings: readonly string[]): ReadonlyMap<string, number | null> {
   const places = new Map<string, number | null>();
   for (const [place, heading] of headings.entries()) places.set(heading, places.has(heading) ? null : place);

@@ -5,42 +5,42 @@ import { readGoogleReply } from './google-reply.ts';
 
 type SigningClient = JWT | BaseExternalAccountClient;
 
-/** The leave to ask: a client that signs requests, and the token it signs with, which must be shown nowhere. */
+/** A client that signs requests, and its token, which must never be shown. */
 export interface Authorized {
   readonly client: SigningClient;
   readonly token: string;
 }
 
 /**
- * A service account or a workload identity. Its file is read when it is needed, and again after Google refused it;
- * Google's library is loaded then and not before, so that other targets do not pay for it.
+ * A service account or workload identity. Loads its file and Google's library only when needed, so that other targets do
+ * not pay for them; reads the file again after a refusal.
  */
 export interface GoogleAccount {
-  /** Tells accounts apart within this process. */
+  /** Identifies the account within this process. */
   readonly id: string;
   /**
-   * Gets a token, or takes the one that is still good. Throws `target.credentials-missing` and
-   * `target.credentials-invalid` (never), the faults of a `token` request at `googleFault`, and the signal's reason.
+   * Gets a token, or reuses a valid one. Throws `target.credentials-missing` and `target.credentials-invalid` (never), the
+   * faults of a `token` request at `googleFault`, and the signal's reason.
    */
   authorize(signal: AbortSignal): Promise<Authorized>;
-  /** The token was refused: what is known of the account is forgotten. */
+  /** Drops the cached account after its token was refused. */
   forget(): void;
-  /** The address to share with; null when the file names none. Throws `target.credentials-…` as above. */
+  /** The address to share with; null: the file names none. Throws `target.credentials-…` as above. */
   address(): Promise<string | null>;
 }
 
-/** Tabs and their content; and whether the file lies in the trash, which Drive alone tells. */
+/** Tabs and their content; and whether the file is in the trash, which only Drive tells. */
 const scopes = [
   'https://www.googleapis.com/auth/spreadsheets',
   'https://www.googleapis.com/auth/drive.metadata.readonly',
 ];
 
-/** Google's library asks here for a token, whatever address a key names. */
+/** Google's library requests tokens here, whatever address a key names. */
 const builtInTokenUrl = 'https://oauth2.googleapis.com/token';
 
 const tokenTimeoutMs = 30_000;
 
-/** `credentialsPath`: what GOOGLE_APPLICATION_CREDENTIALS names; undefined when it is not set. */
+/** `credentialsPath`: the value of GOOGLE_APPLICATION_CREDENTIALS, if set. */
 export function openGoogleAccount(credentialsPath: string | undefined): GoogleAccount {
   let client: SigningClient | null = null;
   return {
@@ -69,19 +69,15 @@ async function getToken(client: SigningClient): Promise<string> {
   }
   const reply = readGoogleReply(failed, [], Date.now());
   if (reply !== null) throw googleFault(reply, 'token', null);
-  // No request failed. Of a workload identity, what vouches for it (a file, a program) may not be as described.
+  // No request failed: a workload identity's source (a file, a program) may not be as described.
   if (failed !== null && 'audience' in client) {
-    throw new GoogleFault('target.unauthenticated', 'no token could be asked for; nothing was done', {
+    throw new GoogleFault('target.unauthenticated', 'no token could be requested; nothing was done', {
       help: 'Check credential_source in the file that GOOGLE_APPLICATION_CREDENTIALS names.',
     });
   }
-  throw new GoogleFault(
-    'target.unavailable',
-    'Google answered the account without a token; nothing was done',
-    {
-      retry: 'later',
-    },
-  );
+  throw new GoogleFault('target.unavailable', 'the token reply of Google has no token; nothing was done', {
+    retry: 'later',
+  });
 }
 
 async function createClient(credentials: GoogleCredentials): Promise<SigningClient> {
@@ -93,10 +89,10 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   const tokenUrl = credentials.type === 'service_account' ? credentials.token_uri : undefined;
   transporter.interceptors.request.add({
     resolved: (config) => {
-      // The library tries token requests again by itself, within two seconds; there is one retry layer, and it is ours.
+      // One retry layer, ours: the library would retry token requests within two seconds.
       config.retry = false;
       delete config.retryConfig;
-      // What is signed, and the token, are for this address alone.
+      // What is signed, and the token, must reach this address only.
       config.redirect = 'manual';
       if (tokenUrl !== undefined && config.url.href === builtInTokenUrl) config.url = new URL(tokenUrl);
       return Promise.resolve(config);
@@ -106,7 +102,7 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   const common = { scopes, transporter, useAuthRequestParameters: false };
   if (credentials.type === 'service_account') {
     const { client_email: email, private_key: key } = credentials;
-    // Who checks the assertion expects to be named by the address that was asked.
+    // The assertion's audience must be the requested address.
     const additionalClaims = tokenUrl === undefined ? {} : { aud: tokenUrl };
     return new google.JWT({ ...common, email, key, additionalClaims });
   }
@@ -118,7 +114,7 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   return new google.IdentityPoolClient({ ...options, credential_source: source });
 }
 
-/** What the promise gives; throws the signal's reason as soon as it is aborted. */
+/** Rejects with the signal's reason as soon as it is aborted. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) throw signal.reason;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 
-/** The key of a service account, as the Google Cloud console hands it out. */
+/** A service account key, as the Google Cloud console creates it. */
 const serviceAccountSchema = z.object({
   type: z.literal('service_account'),
   client_email: z.email(),
@@ -43,7 +43,7 @@ const executableSchema = z.object({
   }),
 });
 
-/** A workload identity: who runs here is vouched for by a cloud or an identity provider, there is no key. */
+/** A workload identity: a cloud or identity provider vouches for this process; there is no key. */
 const externalAccountSchema = z.object({
   type: z.literal('external_account'),
   audience: z.string(),
@@ -67,9 +67,8 @@ const where = 'GOOGLE_APPLICATION_CREDENTIALS';
 const howToGetOne = `Create a key for a service account in the Google Cloud console, put the file on this machine and its path into ${where}.`;
 
 /**
- * Reads the file that GOOGLE_APPLICATION_CREDENTIALS names. Throws `target.credentials-missing` when there is none,
- * `target.credentials-invalid` when it is no account that leadsync can use (both never). Messages name fields, never
- * what stands in them.
+ * Reads the file at GOOGLE_APPLICATION_CREDENTIALS. Throws `target.credentials-missing` when there is none,
+ * `target.credentials-invalid` when leadsync cannot use it (both never). Messages name fields, never their content.
  */
 export async function readGoogleCredentials(path: string | undefined): Promise<GoogleCredentials> {
   if (path === undefined) {
@@ -85,11 +84,11 @@ export async function readGoogleCredentials(path: string | undefined): Promise<G
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  const what = field === '' ? 'is no account' : `is no usable account: "${field}" ${mistake(issue)}`;
+  const what = field === '' ? 'is not an account' : `is not a usable account: "${field}" ${mistake(issue)}`;
   throw invalid(path, what);
 }
 
-/** The address that a spreadsheet is shared with; null for a workload identity that does not act as an account. */
+/** The address to share a spreadsheet with; null for a workload identity without an account. */
 export function accountAddress(credentials: GoogleCredentials): string | null {
   if (credentials.type === 'service_account') return credentials.client_email;
   const url = credentials.service_account_impersonation_url;
@@ -105,7 +104,7 @@ async function readText(path: string): Promise<string> {
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new LeadsyncError(
         'target.credentials-missing',
-        `${where} names ${path}, but there is no such file`,
+        `${where} names ${path}, but the file does not exist`,
         {
           help: howToGetOne,
         },
@@ -131,7 +130,7 @@ function invalid(path: string, what: string): LeadsyncError {
 
 function mistake(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === 'custom') return issue.message;
-  return issue?.code === 'invalid_union' ? 'is of a kind that leadsync does not know' : 'is missing or wrong';
+  return issue?.code === 'invalid_union' ? 'is of an unknown kind' : 'is missing or wrong';
 }
 
 function isPrivateKey(pem: string): boolean {

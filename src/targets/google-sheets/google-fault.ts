@@ -6,11 +6,11 @@ interface GoogleFaultOptions extends LeadsyncErrorOptions {
   readonly words?: string | null;
 }
 
-/** A fault of one request to Google. Never carries the client's own error, which holds the request with its token. */
+/** A failed request to Google. Never carries the client's own error, which holds the request with its token. */
 export class GoogleFault extends LeadsyncError {
-  /** HTTP status of the reply; null: there was none. */
+  /** HTTP status; null: no reply. */
   readonly status: number | null;
-  /** What Google said, shortened; null: nothing that can be shown. For people alone. */
+  /** Google's words, shortened; null: nothing presentable. For people only. */
   readonly words: string | null;
 
   constructor(code: string, message: string, options: GoogleFaultOptions = {}) {
@@ -21,10 +21,10 @@ export class GoogleFault extends LeadsyncError {
   }
 }
 
-/** A write without a reply may still be carried out: whoever looked at once would not see it, and write it again. */
+/** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
 const lateWriteMs = 30_000;
 
-/** What was asked for. `token`: the leave to ask at all. */
+/** `token`: a request for access. */
 export type GoogleRequest = 'token' | 'read' | 'write';
 
 /**
@@ -48,9 +48,9 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
   const said = words === null ? '' : `: ${words}`;
   const options = { status, words };
   if (reply.tooLarge) {
-    return new GoogleFault('target.too-large', 'Google Sheets sent more than can be taken in at once', {
+    return new GoogleFault('target.too-large', 'Google Sheets sent more than fits in memory', {
       ...options,
-      help: 'Move what is not needed out of the tab.',
+      help: 'Move unneeded content out of the tab.',
     });
   }
   if (status === null || status < 400 || status === 408 || status === 429 || status >= 500) {
@@ -74,15 +74,15 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
     return new GoogleFault('target.forbidden', `Google Sheets denies access${said}`, { ...options, help });
   }
   if (status === 404 || status === 410) {
-    return new GoogleFault('target.not-found', `Google Sheets finds no such spreadsheet${said}`, {
+    return new GoogleFault('target.not-found', `Google Sheets cannot find the spreadsheet${said}`, {
       ...options,
       help: `Check the id in the spreadsheet's address, and that it is shared with ${address ?? 'the service account'}.`,
     });
   }
-  return new GoogleFault('target.refused', `Google Sheets refuses the request (${status})${said}`, options);
+  return new GoogleFault('target.refused', `Google Sheets refused the request (${status})${said}`, options);
 }
 
-/** Nothing came to Google: it could not be found or does not listen. */
+/** Nothing reached Google: name resolution or connection failed. */
 function isUnreachable({ networkCode }: GoogleReply): boolean {
   return networkCode !== null && unreachable.has(networkCode);
 }
@@ -98,7 +98,8 @@ function unavailable(reply: GoogleReply, request: GoogleRequest): string {
       : status === null
         ? `broke off (${networkCode ?? 'no reply'})`
         : `could not serve the request (${status})`;
-  const effect = request === 'write' ? '; the write may have taken effect, the next try looks first' : '';
+  const effect =
+    request === 'write' ? '; the write may have taken effect, leadsync checks before it writes again' : '';
   return `Google ${answer}${effect}`;
 }
 
@@ -108,7 +109,7 @@ function forbiddenHelp(reason: string | null, address: string | null): string {
     case 'SERVICE_DISABLED':
       return "Enable the Google Sheets API in the service account's project of the Google Cloud console.";
     case 'ACCESS_TOKEN_SCOPE_INSUFFICIENT':
-      return 'Let the account ask for the scope https://www.googleapis.com/auth/spreadsheets.';
+      return 'Give the account the scope https://www.googleapis.com/auth/spreadsheets.';
     default:
       return `Share the spreadsheet with ${address ?? 'the service account'} as editor.`;
   }

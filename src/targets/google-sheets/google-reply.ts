@@ -3,18 +3,18 @@ import { retryAfterMs } from '../../retry-after.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { QuotaKind } from './quota.ts';
 
-/** What can be told of a failed request, with nothing of the request itself. */
+/** A failed request, without any part of the request itself. */
 export interface GoogleReply {
   readonly status: number | null;
-  /** The system's or the client's code when there was no reply: `ECONNRESET`, `TimeoutError`. */
+  /** The system's or client's code without a reply: `ECONNRESET`, `TimeoutError`. */
   readonly networkCode: string | null;
   readonly words: string | null;
   /** `google.rpc.ErrorInfo.reason`, such as `RATE_LIMIT_EXCEEDED`, or the OAuth code, such as `invalid_grant`. */
   readonly reason: string | null;
-  /** The body is that of an OAuth server (RFC 6749, section 5.2): the account itself was refused. */
+  /** The body is an OAuth server's (RFC 6749, section 5.2): the account itself was refused. */
   readonly oauth: boolean;
   readonly exhausted: boolean;
-  /** Whose quota was used up; null: not said. */
+  /** The exhausted quota; null: not named. */
   readonly quota: QuotaKind | null;
   readonly retryAfterMs: number | null;
   readonly tooLarge: boolean;
@@ -26,7 +26,7 @@ const headersSchema = z.custom<{ get(name: string): string | null }>(
   (value) => typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function',
 );
 
-/** gaxios' GaxiosError, by what it has and not by its class: the client brings a copy of its own. */
+/** gaxios' GaxiosError, matched by shape: the client brings its own copy of the class. */
 const clientErrorSchema = z.object({
   config: z.object({}),
   code: z.union([z.string(), z.number()]).nullish(),
@@ -34,7 +34,7 @@ const clientErrorSchema = z.object({
   response: z.object({ status: z.number(), headers: headersSchema }).nullish(),
 });
 
-/** Apart, since to look at the body of a reply that was not taken in is a deprecated call of node-fetch. */
+/** Separate: reading the body of a refused reply is a deprecated call of node-fetch. */
 const dataSchema = z.object({ response: z.object({ data: z.unknown().optional() }) });
 
 const metadataSchema = z.object({ quota_limit: z.string().optional().catch(undefined) });
@@ -58,8 +58,8 @@ const oauthBodySchema = z.object({
 });
 
 /**
- * Reads the error of Google's client; null when it is none (a fault before any request). `secrets` are taken out of
- * what is shown. `receivedAt`: epoch ms.
+ * Parses an error of Google's client; null when it is none (a fault before any request). Removes `secrets` from shown text.
+ * `receivedAt`: epoch ms.
  */
 export function readGoogleReply(
   error: unknown,
@@ -81,7 +81,7 @@ export function readGoogleReply(
       response?.headers.get('date') ?? undefined,
       receivedAt,
     ),
-    // The client reports a body over its limit as the error of a reply that was fine, or as node-fetch's `max-size`.
+    // The client reports an oversized body as an error of a successful reply, or as node-fetch's `max-size`.
     tooLarge:
       (response?.status !== undefined && !isFault) ||
       z.object({ type: z.literal('max-size') }).safeParse(cause).success,

@@ -9,19 +9,19 @@ export interface GoogleSheetsOptions extends ColumnMapping {
   readonly spreadsheetId: string;
   /** Title of the tab. */
   readonly tab: string;
-  /** How moments are written: as day numbers in the spreadsheet's time zone, or as ISO texts. */
+  /** Moments as day numbers in the spreadsheet's time zone, or as ISO texts. */
   readonly dates: 'native' | 'iso';
-  /** The most requests in 60 seconds, of this process for one account. */
+  /** Maximum requests per 60 seconds of this process for one account. */
   readonly readsPerMinute: number;
   readonly writesPerMinute: number;
   /** `https://sheets.googleapis.com/`, or a stand-in's address. */
   readonly apiUrl: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
-  /** Of the connection's writes that nobody has looked at yet. */
+  /** Journal of the connection's unverified writes. */
   readonly journal: WriteJournal;
-  /** Told of each request but those for a token. */
+  /** Called for each request except token requests. */
   readonly onReply?: OnReply;
-  /** Name of the connection, kept with the tab's record. */
+  /** The connection's name, kept in the tab's record. */
   readonly connection: string;
 }

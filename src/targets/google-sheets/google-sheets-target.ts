@@ -40,7 +40,7 @@ import { WriteRequests } from './write-requests.ts';
 
 export type GoogleSheetsTarget = Target & Required<Pick<Target, 'address' | 'fix'>>;
 
-/** A target that is one tab of a Google spreadsheet. Nothing is sent before the first call. */
+/** A target that is one tab of a Google spreadsheet. Sends nothing before the first call. */
 export function createGoogleSheetsTarget(options: GoogleSheetsOptions): GoogleSheetsTarget {
   return new SheetsTarget(options);
 }
@@ -53,11 +53,11 @@ class SheetsTarget implements GoogleSheetsTarget {
   readonly #place: { readonly tab: string; readonly name: string };
   readonly #requests: WriteRequests;
   readonly #refused = new RefusedValues();
-  /** Of a write that failed before anybody has looked where it arrived. */
+  /** A failed write whose effect is not verified yet. */
   #unsettled: { readonly write: UnsettledWrite; readonly noteId: number } | null = null;
-  /** By lead: other people's cells that its write had hit and that could not be put back; to be told. */
+  /** By lead: other people's cells that a write hit and that could not be restored; to be reported. */
   readonly #notPutBack = new Map<string, readonly string[]>();
-  /** Whether records that were made showed afterwards; if not, making them again is in vain. */
+  /** Whether created records were visible afterwards; if not, creating them again is useless. */
   #recordsShow = true;
 
   constructor(options: GoogleSheetsOptions) {
@@ -80,7 +80,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     { create, newFields = [], wasFilled = false, elsewhere = false }: Parameters<Target['open']>[0],
     signal: AbortSignal,
   ): Promise<TargetSnapshot> {
-    // A rule that refused something may have been corrected by the next run.
+    // Values refused before may be accepted in the next run.
     if (create) this.#refused.forget();
     const { trashed, canEdit } = await this.#api.file(signal);
     if (trashed === true) throw trashedFault(this.name);
@@ -128,7 +128,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     mark?: MarkToWrite,
   ): Promise<readonly RowOutcome[]> {
     if (changes.length === 0) return [];
-    // Also what a process left that has died: a run that goes on writes without reading the table again.
+    // Includes writes of a process that died: a resumed run writes without reading the table again.
     await this.#settleKept(signal);
     const seen = await this.#read(signal);
     if (seen.kind !== 'table') throw changed(this.name);
@@ -160,7 +160,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return takeTabSnapshot(this.#api, this.#options, this.name, signal);
   }
 
-  /** Looks at once where something has arrived when a request failed; if that fails too, the next write looks. */
+  /** Verifies immediately after a failed request; if that fails too, the next write does. */
   async #send(
     plan: WritePlan,
     changes: readonly RowChange[],
@@ -179,7 +179,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     }
   }
 
-  /** Notes what is about to be sent, so that whoever comes after this process can look where it arrived. */
+  /** Records a write before it is sent, so that another process can verify it. */
   async #begin(snapshot: TabSnapshot, { updates, inserts }: WritePlan): Promise<UnsettledWrite> {
     const ground = {
       sheetId: snapshot.tab.sheetId,
@@ -195,8 +195,8 @@ class SheetsTarget implements GoogleSheetsTarget {
   }
 
   /**
-   * Finishes writes that a process left when it died, or its requests failed: before anything is decided by rows that they
-   * may have hit. Returns whether there were any.
+   * Settles writes that a process left when it died or its requests failed, before rows they may have hit are used. Returns
+   * whether there were any.
    */
   async #settleKept(signal: AbortSignal): Promise<boolean> {
     const { journal } = this.#options;
@@ -212,7 +212,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return kept.length > 0;
   }
 
-  /** Finishes the last write: looks where it arrived. */
+  /** Settles the last write by checking where it arrived. */
   async #settle(signal: AbortSignal): Promise<Settled> {
     if (this.#unsettled === null) return nothingSettled;
     const { write, noteId } = this.#unsettled;
@@ -227,7 +227,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return settled;
   }
 
-  /** False when somebody else made it first. */
+  /** False: somebody else created it first. */
   async #create(found: Exclude<Found, { kind: 'table' }>, signal: AbortSignal): Promise<boolean> {
     const sheetId = 1 + Math.floor(this.#options.clock.random() * 0x7f_ff_ff_fe);
     const requests =
@@ -245,7 +245,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     }
   }
 
-  /** Adds the columns of fields that never had one; where that is refused they stay missing. */
+  /** Adds columns for new fields; refused ones stay missing. */
   async #widened(
     snapshot: TabSnapshot,
     fields: readonly string[],
@@ -257,7 +257,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return requests.length === 0 ? snapshot : ((await this.#lookAfter(requests, signal)) ?? snapshot);
   }
 
-  /** Sends requests that change how the tab is set up; the tab after them, null where they are refused. */
+  /** Sends structural requests; returns the tab after them, null when refused. */
   async #lookAfter(
     requests: Parameters<SheetsApi['update']>[0],
     signal: AbortSignal,
@@ -273,7 +273,7 @@ class SheetsTarget implements GoogleSheetsTarget {
     return now;
   }
 
-  /** Adds what is missing of our records; a tab on which that is refused is found by its headings alone. */
+  /** Adds our missing records; a tab that refuses them is located by headings only. */
   async #recorded(snapshot: TabSnapshot, signal: AbortSignal): Promise<TabSnapshot> {
     const requests = missingRecords(this.#options, snapshot.tab, snapshot.columns);
     if (requests.length === 0 || !this.#recordsShow) return snapshot;

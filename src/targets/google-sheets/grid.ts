@@ -1,7 +1,7 @@
 import { canonical } from '../../core/lead/value.ts';
 import type { SheetCell } from './sheets-api.ts';
 
-/** A formula, and what it shows; null where that was not asked for. */
+/** A formula and its value; null: not requested. */
 export interface Formula {
   readonly formula: string;
   readonly shows: SheetCell;
@@ -9,10 +9,10 @@ export interface Formula {
 
 export type GridCell = SheetCell | Formula;
 
-/** A tab as it was at one moment: rows from the first on (headings), each cut behind its last cell. */
+/** A tab at one moment: rows from the first (headings), each ending with its last cell. */
 export type Grid = readonly (readonly GridCell[])[];
 
-/** Row and column are 0-based. An empty text is no cell. */
+/** 0-based. An empty text counts as no cell. */
 export function cellAt(grid: Grid, row: number, column: number): GridCell {
   const cell = grid[row]?.[column] ?? null;
   return cell === '' ? null : cell;
@@ -22,10 +22,10 @@ export function isFormula(cell: GridCell): cell is Formula {
   return typeof cell === 'object' && cell !== null;
 }
 
-/** Day numbers go through JSON on both ways; less than a millisecond is no difference. */
+/** JSON rounds day numbers; less than a millisecond is no difference. */
 const closeEnough = 1e-9;
 
-/** Whether two cells hold the same; formulas by their text. */
+/** Whether two cells hold the same; formulas by text. */
 export function sameGridCell(a: GridCell, b: GridCell): boolean {
   if (isFormula(a) || isFormula(b)) return isFormula(a) && isFormula(b) && a.formula === b.formula;
   if (typeof a === 'string' && typeof b === 'string') return canonical(a) === canonical(b);
@@ -35,14 +35,14 @@ export function sameGridCell(a: GridCell, b: GridCell): boolean {
   return (a === '' ? null : a) === (b === '' ? null : b);
 }
 
-/** Whether two cells may be one cell before and after its row moved: the references of a formula move with it. */
+/** Whether two cells may be one before and after its row moved: references in formulas move with it. */
 export function maybeSameGridCell(a: GridCell, b: GridCell): boolean {
   return (isFormula(a) && isFormula(b)) || sameGridCell(a, b);
 }
 
 /**
- * What `FORMULA` rendering gave, with formulas told from texts by `unformatted`, the same cells as they show (null:
- * not asked, then each text with a leading `=` is taken for a formula).
+ * A cell of `FORMULA` rendering, with formulas told from texts by `unformatted` (null: not requested; then every leading
+ * `=` means a formula).
  */
 export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): GridCell {
   if (typeof cell !== 'string' || !cell.startsWith('=')) return cell;
@@ -50,7 +50,7 @@ export function gridCell(cell: SheetCell, unformatted: SheetCell | undefined): G
   return unformatted === cell ? cell : { formula: cell, shows: unformatted };
 }
 
-/** The same for cells that hold the same. */
+/** Equal for cells that hold the same. */
 export function keyOf(cell: GridCell): string {
   if (isFormula(cell)) return `=${cell.formula}`;
   return JSON.stringify(typeof cell === 'string' ? canonical(cell) : cell);

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
 
-/** Key of the record on each managed column. */
+/** Metadata key of managed columns. */
 export const columnKey = 'leadsync.column';
 
-/** A record that a column carries: for what it was set up, by which heading. Moves with the column. */
+/** A column's record: its field and configured heading. Moves with the column. */
 export interface ColumnRecord {
   readonly metadataId: number;
   readonly column: number;
@@ -13,7 +13,7 @@ export interface ColumnRecord {
   readonly heading: string;
 }
 
-/** A column that the configuration names; ids and status have names that no lead field has. */
+/** A configured column; id and status have names that no lead field has. */
 export interface ManagedColumn {
   readonly field: string;
   readonly heading: string;
@@ -36,7 +36,7 @@ export function columnRecordValue({ field, heading }: ManagedColumn): string {
   return JSON.stringify({ field, column: heading });
 }
 
-/** Null for a value that is not ours. */
+/** Null: not ours. */
 export function readColumnRecord(value: string, column: number, metadataId: number): ColumnRecord | null {
   const parsed = recordValue.safeParse(readJson(value));
   return parsed.success
@@ -44,7 +44,7 @@ export function readColumnRecord(value: string, column: number, metadataId: numb
     : null;
 }
 
-/** Undefined for a text that is no JSON. */
+/** Undefined: not JSON. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,11 +55,10 @@ export function readJson(text: string): unknown {
 }
 
 /**
- * Finds the managed columns: by a record that only one column has and that names the same field and configured
- * heading, so that a renamed heading is still found; else by heading. A record does not count where its column shows
- * no heading, or another heading of the mapping: somebody has cut and pasted cells, and records stay behind. None
- * counts when no heading reads as configured: the row of headings was deleted, or sorted away.
- * Throws what locateColumns throws.
+ * Finds the managed columns: by a record that only one column has and that names the same field and configured heading, so
+ * that renamed headings are found; else by heading. A record is ignored where its column has no heading, or another mapped
+ * heading: somebody cut and pasted cells, and records stay behind. All are ignored when no heading reads as configured: the
+ * header row was deleted or sorted away. Throws as locateColumns does.
  */
 export function locateManagedColumns(
   headings: readonly string[],
@@ -88,7 +87,7 @@ export function locateManagedColumns(
   return locateColumns(substituted, mapping, name);
 }
 
-/** Where each managed column was found. */
+/** Positions of the managed columns. */
 export function placesOf(
   columns: Columns,
   mapping: ColumnMapping,
@@ -104,12 +103,12 @@ export function placesOf(
   });
 }
 
-/** Headings are looked for no further down. */
+/** Rows searched for displaced headings. */
 const lastHeadingRow = 50;
 
 /**
- * Refuses a first row that is not the headings any more, as after a sort that took them along: its cell in the id
- * column reads as no heading of the mapping, and that of the id stands further down. Throws `target.header-missing`.
+ * Refuses a first row that is no longer the header, as after a sort that included it: its id cell is no mapped heading, and
+ * the id heading is further down. Throws `target.header-missing`.
  */
 export function assertHeadingsFirst(
   headings: readonly string[],
@@ -123,5 +122,5 @@ export function assertHeadingsFirst(
   const ids = cells.slice(0, lastHeadingRow).map((row) => folded(String(row[idColumn] ?? '')));
   const row = ids.indexOf(folded(mapping.idColumn));
   if (row > 0)
-    throw missingHeader(`The headings of ${name} stand in row ${row + 1} and not in the first.`, mapping);
+    throw missingHeader(`The headings of ${name} are in row ${row + 1}, not in the first.`, mapping);
 }

@@ -7,7 +7,7 @@ import { markedTab, ownRecord } from './tab-setup.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** A mark that goes along with the first request that writes rows: both are done, or neither. */
+/** Sends a mark with the first request that writes rows: atomic with it. */
 export class Marking {
   readonly #arrived: () => void;
   #request: Request | null;
@@ -17,14 +17,14 @@ export class Marking {
     this.#arrived = arrived;
   }
 
-  /** Whether it has still to be sent. */
+  /** Whether it is still unsent. */
   get isDue(): boolean {
     return this.#request !== null;
   }
 
   /**
-   * Sends requests with the mark while it is due. Should Google refuse them, they go once more without it: rows are not
-   * left unwritten because of a mark.
+   * Sends requests, with the mark while it is due. If Google refuses them, sends them without it: rows matter more than a
+   * mark.
    */
   async send(requests: readonly Request[], update: (all: Request[]) => Promise<void>): Promise<void> {
     const request = this.#request;
@@ -41,7 +41,7 @@ export class Marking {
   }
 }
 
-/** The first request of a run that writes rows brings its mark along; null: the tab has it, or nobody wants one. */
+/** The marking for a run's first write; null: already marked, or not wanted. */
 export function markingOf(
   options: GoogleSheetsOptions,
   tab: TabDescription,

@@ -11,14 +11,14 @@ import type { TabSnapshot } from './tab-snapshot.ts';
 import { isProtected } from './protected-cells.ts';
 import type { SheetCell } from './sheets-api.ts';
 
-/** A row, and what its id cell shows that is no id and cannot be written over; see TargetRow. */
+/** `unreadableId`: see TargetRow. */
 export interface SheetRow extends PresentRow<number> {
   readonly unreadableId?: string;
 }
 
 /**
- * The rows below the headings that carry an id or anything in a mapped column but what people fill columns down with:
- * check boxes and formulas.
+ * Rows below the headings with an id or content in a mapped column, ignoring what people fill down: check boxes and
+ * formulas.
  */
 export function* presentRows(snapshot: TabSnapshot): Generator<SheetRow> {
   for (let row = 1; row < snapshot.grid.length; row++) {
@@ -40,7 +40,7 @@ function presentRow(snapshot: TabSnapshot, row: number): SheetRow | null {
     cells[field] = cell;
     if (raw !== null && cell !== null && !isPrepared(raw)) isEmpty = false;
   }
-  // A formula that gives no id is a prepared one; an error or a merge may stand where an id was.
+  // A formula without an id is prepared; an error or a merge may hide one.
   const isUnused =
     isEmpty &&
     leadId === null &&
@@ -61,7 +61,7 @@ function readCell(snapshot: TabSnapshot, row: number, column: number, type: Fiel
   return date ?? snapshot.values.read(raw, type);
 }
 
-/** What stands in the id cell and is no id; null: an id, or nothing. */
+/** The id cell's content if it is no id; null: an id, or empty. */
 function unreadableIdAt(snapshot: TabSnapshot, row: number): string | null {
   const column = snapshot.columns.id;
   const raw = cellAt(snapshot.grid, row, column);
@@ -73,21 +73,21 @@ function unreadableIdAt(snapshot: TabSnapshot, row: number): string | null {
   return holdsError(snapshot.errors, row, column) ? cellText(raw) : null;
 }
 
-/** With which cell a cell is merged, for messages; null: with none, or it is the first of them. */
+/** The merged cell that covers a cell, for messages; null: not covered. */
 function mergeOver({ merged }: TabSnapshot['tab'], row: number, column: number): string | null {
   const area = merged.find((each) => isWithin(each, row, column));
   if (area === undefined || (area.startRow === row && area.startColumn === column)) return null;
   return `merged with ${cellName(area.startRow, area.startColumn)}`;
 }
 
-/** Whether a cell shows something in rows, too, that nobody has used yet: an unchecked box, a formula. */
+/** Whether a cell may have content in unused rows: an unchecked box, a formula. */
 function isPrepared(cell: GridCell): boolean {
   return cell === false || isFormula(cell);
 }
 
 /**
- * The last row that has anything of its own in a column of ours; the headings' when none has. Never one within merged
- * cells of ours: a row that is put in below would become part of them.
+ * The last row with own content in our columns; else the header. Never inside merged cells of ours: a row inserted below
+ * would join them.
  */
 export function lastRow({ grid, columns, tab }: TabSnapshot): number {
   const owned = [...ownedColumns(columns)];
@@ -101,7 +101,7 @@ export function lastRow({ grid, columns, tab }: TabSnapshot): number {
   let row = 0;
   for (let each = 1; each < grid.length; each++) {
     if (isUnused(each)) continue;
-    // A note below the table stays there: rows that came below it would make it one of them.
+    // A note below the table stays below: rows inserted after it would make it part of the table.
     if (pieces.see(each + 1, idText(grid, each, columns.id) !== '')) row = each;
   }
   const ends = tab.merged.flatMap((area) =>
@@ -118,7 +118,7 @@ function isWithinColumns(area: CellArea, column: number): boolean {
   return isWithin(area, area.startRow, column);
 }
 
-/** A date in a text column as its reader sees it; null for anything else. */
+/** A date in a text column, as displayed; else null. */
 function dateText(cell: GridCell, shown: SheetCell | undefined): string | null {
   return typeof cell === 'number' && typeof shown === 'string' && shown !== '' ? shown : null;
 }

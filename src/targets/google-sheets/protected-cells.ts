@@ -9,19 +9,19 @@ export function isProtected({ protections }: Protected, row: number, column: num
   );
 }
 
-/** Whether a new row would be within a protected range, such as a whole column: Google then refuses to insert one. */
+/** Whether a new row would be in a protected range, such as a whole column: Google refuses to insert it. */
 export function isClosedAt({ protections }: Protected, at: number): boolean {
   return protections.some(
     ({ startRow, endRow }) => startRow < at && (endRow ?? Number.POSITIVE_INFINITY) > at,
   );
 }
 
-/** Those of the columns that have a cell below the headings which we may not write. */
+/** Columns with a cell below the headings that we may not write. */
 export function protectedColumns(
   tab: Protected & Pick<TabDescription, 'rowCount'>,
   columns: Iterable<number>,
 ): number[] {
-  // The first of such cells stands where an area begins, or right below a part of it that is open.
+  // The first such cell is where an area begins, or just below an open part of it.
   const rows = tab.protections.flatMap(({ startRow, except }) => [
     Math.max(startRow, 1),
     ...except.flatMap(({ endRow }) => endRow ?? []),

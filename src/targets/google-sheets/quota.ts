@@ -1,18 +1,17 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** Google meters reads and writes apart (Sheets API, usage limits), a minute at a time. */
+/** Google meters reads and writes separately, per minute (Sheets API, usage limits). */
 export type QuotaKind = 'read' | 'write';
 
 const minuteMs = 60_000;
 
-/** Wait while as many requests as a minute allows are all still under way: nobody knows yet when one stops counting. */
+/** Wait while a full minute's requests are all under way: when they stop counting is unknown. */
 const allUnderWayMs = 1_000;
 
 /**
- * What one account may send: two buckets, of which each lets at most so many requests through in any 60 seconds, as
- * the other side counts them, and can be shut for a time. Waits for nobody: who comes too early is told how long to
- * stay away.
+ * One account's quota: a bucket each for reads and writes, which allows a maximum in any 60 seconds as Google counts them,
+ * and can be blocked for a time. Does not wait: throws with the time to wait.
  */
 export class Quota {
   readonly #clock: Clock;
@@ -23,22 +22,20 @@ export class Quota {
   }
 
   /**
-   * Takes one request out of the bucket. Returns what is to be called when its reply is there, or will never be: only
-   * from then on it is certain that the other side has counted it.
-   * Throws `target.rate-limited` (later, with the ms until the next one may leave).
+   * Takes one request. Returns a callback for when its reply has arrived or never will: only then has Google certainly
+   * counted it. Throws `target.rate-limited` (later, with the ms to wait).
    */
   take(kind: QuotaKind, perMinute: number): () => void {
     const now = this.#clock.now();
     const bucket = this.#buckets[kind];
     const waitMs = bucket.wait(now, perMinute);
-    if (waitMs > 0) throw rateLimited(`no request was sent: the ${kind}s of this minute are used up`, waitMs);
+    if (waitMs > 0) throw rateLimited(`no request was sent: this minute's ${kind}s are used up`, waitMs);
     return bucket.take(() => this.#clock.now());
   }
 
   /**
-   * The other side has refused a request because of the quota of `kind` (null: it did not say which, so both are
-   * shut). Shuts the bucket for the time it asked for, else for 15 to 64 s, longer from one refusal to the next, at
-   * random within bounds so that several processes do not come back together.
+   * Records a quota refusal of `kind` (null: unnamed, so both). Blocks the bucket for the requested time, else 15 to 64 s,
+   * growing with each refusal, with jitter so that processes do not return together.
    */
   refused(kind: QuotaKind | null, askedMs: number | null): LeadsyncError {
     const now = this.#clock.now();
@@ -49,16 +46,16 @@ export class Quota {
     return rateLimited(`nothing was done: Google refuses more ${what} for now (quota)`, Math.max(...waits));
   }
 
-  /** A request of this kind was let through: the next refusal is the first again. */
+  /** Success: the next refusal counts as the first. */
   allowed(kind: QuotaKind): void {
     this.#buckets[kind].refusals = 0;
   }
 }
 
-/** For each clock, the quota of each account: in a process that is one clock, in tests each has its own. */
+/** Quotas by clock and account: a process has one clock, tests have their own. */
 const quotas = new WeakMap<Clock, Map<string, Quota>>();
 
-/** The one quota of an account in this process, however many connections use it. */
+/** The quota of an account, shared by all connections of this process. */
 export function quotaOf(clock: Clock, account: string): Quota {
   const known = quotas.get(clock) ?? new Map<string, Quota>();
   quotas.set(clock, known);
@@ -69,13 +66,13 @@ export function quotaOf(clock: Clock, account: string): Quota {
 
 class Bucket {
   refusals = 0;
-  /** Epoch ms of the requests of the last minute, as their replies came; infinite while one is under way. */
+  /** Reply times (epoch ms) of the last minute's requests; infinite while under way. */
   #sent: { at: number }[] = [];
   #shut = { from: 0, until: 0 };
 
   /** Ms until a request may leave; 0: now. */
   wait(now: number, perMinute: number): number {
-    // A clock that was put back must not shut the bucket for as long as it was put back.
+    // After the clock was set back, the block must not last longer.
     for (const each of this.#sent) if (Number.isFinite(each.at)) each.at = Math.min(each.at, now);
     if (now < this.#shut.from) this.#shut = { from: now, until: now + this.#shut.until - this.#shut.from };
     this.#sent = this.#sent.filter(({ at }) => at > now - minuteMs);
@@ -94,7 +91,7 @@ class Bucket {
     };
   }
 
-  /** Returns the ms it stays shut. */
+  /** Returns the block in ms. */
   shut(now: number, askedMs: number | null, random: number): number {
     this.refusals += 1;
     const waitMs = askedMs ?? backoffMs(this.refusals, random);
@@ -104,7 +101,7 @@ class Bucket {
   }
 }
 
-/** 15 to 30 s after the first refusal, 30 to 60 s after the second, then 48 to 64 s: the minute has rolled over. */
+/** 15 to 30 s, then 30 to 60 s, then 48 to 64 s: by then the minute has passed. */
 function backoffMs(refusals: number, random: number): number {
   const least = Math.min(15_000 * 2 ** (refusals - 1), 48_000);
   const most = Math.min(30_000 * 2 ** (refusals - 1), 64_000);

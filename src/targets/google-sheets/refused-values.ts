@@ -2,11 +2,11 @@ import type { RowChange, RowOutcome } from '../../ports/target.ts';
 
 type Held = Extract<RowOutcome, { status: 'put-off' | 'held' }>;
 
-/** Values that the spreadsheet has refused in this run, so that a repetition does not look for them again. */
+/** Values that the spreadsheet refused in this run, so that a repetition skips them. */
 export class RefusedValues {
   readonly #messages = new Map<string, string>();
 
-  /** `field`: of the lead; null: the change as a whole, of which nobody can tell what was refused. */
+  /** `field`: of the lead; null: the change as a whole. */
   remember(change: RowChange, field: string | null, message: string): void {
     this.#messages.set(keyOf(change, field), message);
   }
@@ -15,7 +15,7 @@ export class RefusedValues {
     this.#messages.clear();
   }
 
-  /** Null when nothing is known against this change. */
+  /** Null: nothing known against this change. */
   heldBy(change: RowChange): Held | null {
     if (this.#messages.size === 0) return null;
     const fields = 'values' in change ? Object.keys(change.values) : [];
@@ -27,7 +27,7 @@ export class RefusedValues {
   }
 }
 
-/** A change that the spreadsheet refuses. */
+/** The outcome of a refused change. */
 export function heldAs({ key }: RowChange, message: string): Held {
   return { key, status: 'held', code: 'target.value-not-storable', message };
 }

@@ -3,9 +3,9 @@ import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 import { StraySearch } from './stray-search.ts';
 import { meantRow, type SentRow } from './verify.ts';
 
-/** Cells of one row, as they are in the later look, that are to show again what they did. */
+/** Cells of a row (later snapshot) to restore. */
 export interface PutBack extends SentRow {
-  /** What was sent and has hit them. */
+  /** What was sent and hit them. */
   readonly because: readonly SentRow[];
 }
 
@@ -13,13 +13,12 @@ type Place = [row: number, column: number];
 type Cells = ReadonlyMap<number, GridCell>;
 
 /**
- * Rows and columns were moved between a look and a write, so that what was sent (`astray`) landed in other cells than
- * were meant. Gives back to each of them what the look saw there: rows are known by their id, else by the content of
- * their other cells, columns by their heading; a row or column that the look did not see was blank. A new row that came
- * below moved columns is set right: taken out, it would take along the id of what somebody has typed there since. Of an
- * update that did not arrive as a whole nothing is left: it counts as not written, and what it wrote over is kept nowhere. Where nothing
- * was moved nothing is put back: what differs there, people have typed. `before` and `after` of the alignment are that
- * look and a later one; `all`: everything that was sent.
+ * Restores cells that a write hit because rows or columns moved between snapshot and write (`astray`). Rows are matched by
+ * id, else by the content of their other cells; columns by heading; rows and columns missing in the snapshot were blank. A
+ * new row below moved columns is corrected: removing it would also remove the id of what somebody typed there since. An
+ * incomplete update is undone entirely: it counts as not written, and what it overwrote is recorded nowhere. Where nothing
+ * moved nothing is restored: differences are people's edits. `before` and `after` of the alignment: that snapshot and a
+ * later one; `all`: everything sent.
  */
 export function cellsToPutBack(
   astray: readonly SentRow[],
@@ -27,7 +26,7 @@ export function cellsToPutBack(
   all: readonly SentRow[],
 ): PutBack[] {
   if (astray.length === 0) return [];
-  // Of what did not arrive as a whole nothing is left: half of a removed row would be a new row.
+  // Incomplete writes are undone: half of a removed row would look like a new row.
   const isAstray = new Set(astray);
   const arrived = all.filter((sent) => !sent.isNew && !isAstray.has(sent));
   const meant = new Map(arrived.map(({ row, cells }) => [row, cells]));
@@ -58,8 +57,8 @@ export function cellsToPutBack(
 }
 
 /**
- * What was put back and did not arrive, because rows or columns were moved once more: to where it belongs now. Only to
- * cells that still show what they did: anything else is somebody's edit.
+ * Repeats restorations that missed because rows or columns moved again, at their present place. Only in cells that are
+ * unchanged: anything else is an edit.
  */
 export function putBackAgain(missed: readonly SentRow[], alignment: Alignment): PutBack[] {
   return missed.flatMap((sent) => {
@@ -75,7 +74,7 @@ export function putBackAgain(missed: readonly SentRow[], alignment: Alignment): 
   });
 }
 
-/** The cells, as they are now, that show what was sent and must not. */
+/** Cells (now) that wrongly show what was sent. */
 function hitCells(
   sent: SentRow,
   isAstray: boolean,
@@ -84,14 +83,14 @@ function hitCells(
 ): readonly Place[] {
   if (sent.isNew) return isAstray ? strayNewRow(sent, alignment, search) : [];
   if (!isDisplaced(sent, alignment)) return [];
-  // What seems to have arrived may be something else of the same value.
+  // What seems to have arrived may be another equal value.
   const stray = strayCells(sent, alignment, search);
   return isAstray ? [...stray, ...halfArrived(sent, alignment)] : stray;
 }
 
 /**
- * Whether people moved a row or a column of it between the two looks: where it was, something else stands now. Only
- * then can what was sent have landed elsewhere.
+ * Whether people moved its row or a column between the snapshots: another content is in its place. Only then can a write
+ * have landed elsewhere.
  */
 function isDisplaced(sent: SentRow, alignment: Alignment): boolean {
   const columns = new Set(sent.cells.keys());
@@ -103,7 +102,7 @@ function isDisplaced(sent: SentRow, alignment: Alignment): boolean {
   return !isStillThere(sent, alignment);
 }
 
-/** Whether the place of a row whose id is nowhere still shows that row: only its id was typed over or taken out. */
+/** Whether a row whose id is nowhere is still in place: only its id was overwritten or removed. */
 function isStillThere({ row, cells }: SentRow, alignment: Alignment): boolean {
   const { id } = alignment.columns;
   const isIgnored = (column: number): boolean => column === id || cells.has(column);
@@ -122,7 +121,7 @@ function isMovedColumn(column: number, alignment: Alignment): boolean {
   return now === null ? alignment.columnBefore(column) !== null : now !== column;
 }
 
-/** The cells, as they are now, in which what was sent to a row is found although it was not meant for them. */
+/** Cells (now) that contain what was sent elsewhere. */
 function strayCells(sent: SentRow, alignment: Alignment, search: StraySearch): Place[] {
   const meant = meantRow(sent, alignment);
   return [...sent.cells].flatMap(([column, cell]): Place[] => {
@@ -130,7 +129,7 @@ function strayCells(sent: SentRow, alignment: Alignment, search: StraySearch): P
     const isMeant = meant === sent.row && now === column;
     if (!isMeant && shows(alignment, sent.row, column, cell))
       return alignment.showedBefore(sent.row, column) ? [] : [[sent.row, column]];
-    // Somebody moved rows once more. An empty cell cannot be searched for, nor what was perhaps never carried out.
+    // Rows moved again. Empty cells cannot be searched for, nor writes that may not have happened.
     if (cell === null || sent.isDoubtful === true) return [];
     if (meant !== null && now !== null && shows(alignment, meant, now, cell)) return [];
     const row = search.onlyRow(column, cell);
@@ -138,7 +137,7 @@ function strayCells(sent: SentRow, alignment: Alignment, search: StraySearch): P
   });
 }
 
-/** The cells of an update that show what was meant for them. Of a row that got an id, it must stay: it has its lead. */
+/** Cells of an update that did arrive. A row that got an id keeps it: it has its lead. */
 function halfArrived(sent: SentRow, alignment: Alignment): Place[] {
   if (sent.isDoubtful === true || sent.cells.has(alignment.columns.id)) return [];
   const row = meantRow(sent, alignment);
@@ -149,7 +148,7 @@ function halfArrived(sent: SentRow, alignment: Alignment): Place[] {
   });
 }
 
-/** The cells of a row of our own that was inserted when the columns had been moved; not those that somebody has typed into. */
+/** Cells of our new row, inserted while columns had moved; without those that somebody typed into. */
 function strayNewRow(sent: SentRow, alignment: Alignment, search: StraySearch): Place[] {
   const { id } = alignment.columns;
   const leadId = sent.cells.get(id) ?? null;
@@ -165,7 +164,7 @@ function strayNewRow(sent: SentRow, alignment: Alignment, search: StraySearch): 
   return [...new Set([...found, ...free])].map((column): Place => [row, column]);
 }
 
-/** The cells of a new row by the columns, as they are now, in which they belong; none where its id has no column. */
+/** A new row's cells by their proper columns now; empty when the id has no column. */
 function belonging({ cells }: SentRow, alignment: Alignment): Cells {
   if (alignment.idAfter === null) return new Map();
   return new Map(

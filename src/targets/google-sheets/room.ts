@@ -6,9 +6,9 @@ import { fullFault, isRefused } from './tab-faults.ts';
 type Request = sheets_v4.Schema$Request;
 
 /**
- * Tells whether a refused request was refused because there is no room: asks for the room alone, and gives it back in the
- * same request, which is done as a whole or not at all. Google tells its limit in words alone and has raised it twice, so
- * neither its words nor the number decide. Throws `target.full` with what Google said.
+ * Determines whether a request was refused for lack of space: requests only the space, and frees it in the same atomic
+ * request. Google names its limit only in words and has raised it twice, so neither words nor number decide. Throws
+ * `target.full` with Google's words.
  */
 export async function assertRoom(
   api: SheetsApi,
@@ -25,13 +25,13 @@ export async function assertRoom(
   }
 }
 
-/** Rows are put in where new ones come, and taken out again: nobody else's are touched, wherever they are by now. */
+/** Inserts and deletes rows at the insertion point: no other rows are touched, wherever they are. */
 export function roomForRows(sheetId: number, at: number, count: number, isFirst: boolean): Request[] {
   const range = { sheetId, dimension: 'ROWS', startIndex: at, endIndex: at + count };
   return [{ insertDimension: { range, inheritFromBefore: !isFirst } }, { deleteDimension: { range } }];
 }
 
-/** `sheetId`: any that no tab has. */
+/** `sheetId`: any unused one. */
 export function roomForTab(sheetId: number, rowCount: number, columnCount: number): Request[] {
   const properties = { sheetId, gridProperties: { rowCount, columnCount } };
   return [{ addSheet: { properties } }, { deleteSheet: { sheetId } }];

@@ -1,14 +1,14 @@
 import { idText } from './cell-values.ts';
 import { cellAt, type Grid, isFormula } from './grid.ts';
 
-/** The id of a row; null: it has none. */
+/** Null: none. */
 export function idAt(grid: Grid, row: number, column: number): string | null {
-  // What a formula shows may be another row's in the next look.
+  // A formula may show another row's id in the next snapshot.
   const id = isFormula(cellAt(grid, row, column)) ? '' : idText(grid, row, column);
   return id === '' ? null : id;
 }
 
-/** The rows below the headings, by their id, in their order. */
+/** Rows below the headings by id, in order. */
 export function rowsById(grid: Grid, column: number, header: number): Map<string, readonly number[]> {
   const rows = new Map<string, number[]>();
   for (let row = header + 1; row < grid.length; row++) {
@@ -21,7 +21,7 @@ export function rowsById(grid: Grid, column: number, header: number): Map<string
   return rows;
 }
 
-/** How many rows have each content. */
+/** Number of rows per content. */
 export function counted(rows: Iterable<number>, content: (row: number) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const row of rows) {

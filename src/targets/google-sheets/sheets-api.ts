@@ -25,12 +25,12 @@ export type SheetsApiOptions = Pick<
 >;
 
 /**
- * One spreadsheet through Google's API. Each call is at most one request, which is counted, bounded by a time-out,
- * alone on its spreadsheet within this process, and never repeated here. Faults: see `googleFault`, `Quota` (`target.rate-limited`) and
- * `GoogleAccount.authorize`; the signal's reason when it is aborted.
+ * One spreadsheet through Google's API. Each call is at most one request: counted, with a timeout, sequential per
+ * spreadsheet within this process, never retried here. Faults: see `googleFault`, `Quota` (`target.rate-limited`) and
+ * `GoogleAccount.authorize`; the signal's reason when aborted.
  */
 export interface SheetsApi {
-  /** Requests that have left so far, without those for a token. */
+  /** Requests sent so far, without token requests. */
   readonly requests: number;
   /** spreadsheets.get with a field mask; ranges in A1 notation or none. */
   describe(
@@ -39,8 +39,8 @@ export interface SheetsApi {
     signal: AbortSignal,
   ): Promise<sheets_v4.Schema$Spreadsheet>;
   /**
-   * values.batchGet, ROWS; a range without values gives []. Dates are numbers beside formulas, and texts as they are
-   * shown among unformatted values.
+   * values.batchGet, ROWS; an empty range gives []. Dates are numbers beside formulas, and displayed text among unformatted
+   * values.
    */
   read(
     ranges: readonly string[],
@@ -51,36 +51,36 @@ export interface SheetsApi {
   write(data: readonly sheets_v4.Schema$ValueRange[], signal: AbortSignal): Promise<void>;
   /** spreadsheets.batchUpdate. All or nothing. */
   update(requests: readonly sheets_v4.Schema$Request[], signal: AbortSignal): Promise<void>;
-  /** What Drive tells of the file; nulls where that cannot be told, as after a request without reply. */
+  /** The file's state in Drive; nulls where unknown, as after a request without reply. */
   file(signal: AbortSignal): Promise<FileState>;
-  /** The address to share the spreadsheet with; null when the credentials name none. */
+  /** The address to share with; null: the credentials name none. */
   address(): Promise<string | null>;
 }
 
-/** Ms until a request is given up. Google itself gives up after 180 s. */
+/** Ms. Google itself gives up after 180 s. */
 export interface SheetsTimeouts {
   readonly readMs: number;
   readonly writeMs: number;
-  /** For the question to Drive, which is not worth a long wait. */
+  /** For Drive, which is not worth a long wait. */
   readonly driveMs: number;
 }
 
 const defaultTimeouts: SheetsTimeouts = { readMs: 60_000, writeMs: 180_000, driveMs: 5_000 };
 
-/** A tab of 100,000 rows and 8 columns is some 10 MB of JSON. */
+/** A tab of 100,000 rows and 8 columns is about 10 MB of JSON. */
 const longestReply = 256 * 1024 * 1024;
 
-/** Nothing of a write's reply is of use: what became of it is read. */
+/** A write's reply is not used: its effect is read. */
 const shortReply = 'spreadsheetId';
 
-/** Of a file, as Drive names them. */
+/** In Drive's terms. */
 const driveFields =
   'trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)';
 
 interface Call {
   readonly sheets: sheets_v4.Sheets;
   readonly client: Authorized['client'];
-  /** For each request: the client's own retry is off. */
+  /** Per request; turns off the client's own retry. */
   readonly options: {
     readonly signal: AbortSignal;
     readonly timeout: number;
@@ -89,12 +89,12 @@ interface Call {
   };
 }
 
-/** Nothing is asked or loaded before the first call. */
+/** Requests and loads nothing before the first call. */
 export function openSheetsApi(options: SheetsApiOptions, timeouts = defaultTimeouts): SheetsApi {
   return new SheetsClient(options, timeouts);
 }
 
-/** One for each spreadsheet of this process: Google wants no two requests at a time for one. */
+/** One per spreadsheet: Google wants no concurrent requests for one. */
 const semaphores = new Map<string, Semaphore>();
 
 function oneAtATime(spreadsheet: string): Semaphore {
@@ -158,7 +158,7 @@ class SheetsClient implements SheetsApi {
     return this.#post(':batchUpdate', { requests }, signal);
   }
 
-  /** Sends a body as text: of objects Google's client makes copies, cell by cell. */
+  /** Sends a body as text: Google's client would copy objects cell by cell. */
   async #post(method: string, body: object, signal: AbortSignal): Promise<void> {
     const { spreadsheetId, apiUrl } = this.#options;
     const path = `v4/spreadsheets/${encodeURIComponent(spreadsheetId)}${method}?fields=${shortReply}`;
@@ -184,7 +184,7 @@ class SheetsClient implements SheetsApi {
       return parseFileState(data);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // A refused account: the next request tells of it.
+      // A refused account: the next request reports it.
       if (error instanceof LeadsyncError) return unknownState;
       const reply = readGoogleReply(error, [], this.#clock.now());
       if (reply === null) throw error;
@@ -197,7 +197,7 @@ class SheetsClient implements SheetsApi {
     return this.#options.account.address();
   }
 
-  /** One request in its turn, out of the bucket of its kind. Asks the signal once, when its turn has come. */
+  /** One request in turn, from its kind's bucket. Checks the signal once its turn has come. */
   async #send<T extends { readonly status: number }>(
     kind: QuotaKind,
     signal: AbortSignal,
@@ -242,7 +242,7 @@ class SheetsClient implements SheetsApi {
   }
 }
 
-/** Drive lives on another host than Sheets; a stand-in serves both. */
+/** Drive has another host than Sheets; a stand-in serves both. */
 function driveRoot(apiUrl: string): string {
   const { hostname } = new URL(apiUrl);
   return hostname === 'sheets.googleapis.com' ? 'https://www.googleapis.com/' : apiUrl;

@@ -4,7 +4,7 @@ import type { Author } from '../../core/lead/author.ts';
 import { visibleText } from '../../visible-text.ts';
 import { GoogleFault } from './google-fault.ts';
 
-/** A cell as the API gives it unformatted. "" and null: nothing in it. */
+/** An unformatted cell. "" and null: empty. */
 export type SheetCell = string | number | boolean | null;
 
 const text = z.string().nullable().exactOptional();
@@ -54,7 +54,7 @@ const sheetSchema = z.looseObject({
   protectedRanges: z.array(protectedSchema).exactOptional(),
 });
 
-/** The parts of a description that the adapter goes by; others are handed on as they are. */
+/** The parts of a description that are used; others pass through. */
 const spreadsheetSchema = z.looseObject({
   spreadsheetId: text,
   properties: z.looseObject({ title: text, timeZone: text, locale: text }).exactOptional(),
@@ -62,14 +62,14 @@ const spreadsheetSchema = z.looseObject({
   developerMetadata: z.array(metadataSchema).exactOptional(),
 });
 
-/** Throws `target.unavailable` (now): a proxy's page, or half a reply. */
+/** Throws `target.unavailable` (now) for a proxy's page or half a reply. */
 export function parseSpreadsheet(data: unknown): sheets_v4.Schema$Spreadsheet {
   const parsed = spreadsheetSchema.safeParse(data);
   if (!parsed.success) throw senseless();
   return parsed.data;
 }
 
-/** One grid for each range that was asked for, ragged as it came; throws as above. */
+/** One grid per requested range, ragged; throws as above. */
 export function parseValueRanges(data: unknown, count: number): SheetCell[][][] {
   const parsed = z
     .object({ valueRanges: z.array(z.object({ values: z.unknown().optional() })) })
@@ -81,17 +81,17 @@ export function parseValueRanges(data: unknown, count: number): SheetCell[][][] 
   });
 }
 
-/** Throws as above when the reply to a write is not Google's: then nobody knows whether it was done. */
+/** Throws as above when a write's reply is not Google's: its effect is then unknown. */
 export function checkWriteReply(data: unknown): void {
   if (!z.looseObject({}).safeParse(data).success) throw senseless();
 }
 
-/** What Drive tells of a file; null: not told. */
+/** Null: unknown. */
 export interface FileState {
   readonly trashed: boolean | null;
   /** Whether this account may change it. */
   readonly canEdit: boolean | null;
-  /** Who changed it last, unless that was this account. */
+  /** Who last changed it, unless this account. */
   readonly author: Author | null;
 }
 
@@ -112,7 +112,7 @@ const lastChange = z.object({
   }),
 });
 
-/** Null: Drive tells nobody, or this very account. */
+/** Null: unknown, or this account. */
 function lastAuthor(data: unknown): Author | null {
   const { data: last } = lastChange.safeParse(data);
   if (last === undefined || last.lastModifyingUser.me === true) return null;
@@ -121,7 +121,7 @@ function lastAuthor(data: unknown): Author | null {
   return by === '' ? null : { of: 'file', place: 'Google Drive', by, at: last.modifiedTime ?? null };
 }
 
-/** By hand: a tab has a million cells, and nothing has to be copied. */
+/** By hand, without copying: a tab has a million cells. */
 function isGrid(values: unknown): values is SheetCell[][] {
   return Array.isArray(values) && values.every((row) => Array.isArray(row) && row.every(isCell));
 }
@@ -134,9 +134,9 @@ function isCell(value: unknown): value is SheetCell {
 
 /** A reply that lacks what Google's has; now. */
 export function senseless(): GoogleFault {
-  return new GoogleFault('target.unavailable', 'Google Sheets answered with something that is not its own', {
+  return new GoogleFault('target.unavailable', 'The reply did not come from Google Sheets', {
     retry: 'now',
     status: 200,
-    help: 'When this goes on: is there a proxy or a sign-in page between this machine and Google?',
+    help: 'If this persists, check for a proxy or sign-in page between this machine and Google.',
   });
 }

@@ -1,17 +1,17 @@
 import type { Alignment } from './alignment.ts';
 import { cellAt, type GridCell, keyOf } from './grid.ts';
 
-/** Finds cells of the later look that did not show before what they show. Each column is gone through once at most. */
+/** Finds cells of the later snapshot with new content. Indexes each column at most once. */
 export class StraySearch {
   readonly #alignment: Alignment;
-  /** By column, then by what a cell shows: its row; null: more than one. */
+  /** By column and content: the row; null: several. */
   readonly #news = new Map<number, ReadonlyMap<string, number | null>>();
 
   constructor(alignment: Alignment) {
     this.#alignment = alignment;
   }
 
-  /** The one row that shows this in a column and did not before; null when there is none, or more than one. */
+  /** The only row with new content like this in a column; null: none, or several. */
   onlyRow(column: number, cell: GridCell): number | null {
     const known = this.#news.get(column);
     const news = known ?? this.#newsOf(column);

@@ -5,47 +5,47 @@ import type { SpreadsheetTerms } from './cell-values.ts';
 import { type ColumnRecord, columnKey, readColumnRecord, readJson } from './managed-columns.ts';
 import { senseless, type SheetCell } from './sheets-replies.ts';
 
-/** Key of the record that marks a tab as ours. */
+/** Metadata key that marks a tab as ours. */
 export const tabKey = 'leadsync.tab';
 
-/** Tells of which spreadsheet and connection a tab is; a copied file carries that of its original. */
+/** The spreadsheet and connection of a tab; a copied file carries its original's. */
 export interface TabRecord {
   readonly metadataId: number;
   readonly spreadsheetId: string;
   readonly connection: string | null;
-  /** The text by which the rows are marked; null: they are not. */
+  /** The rows' mark; null: none. */
   readonly mark: string | null;
 }
 
 interface Protection extends CellArea {
-  /** Parts of it that we may write. */
+  /** Parts that we may write. */
   readonly except: readonly CellArea[];
 }
 
-/** What a spreadsheet says of one tab besides the rows below the first two. */
+/** What a spreadsheet says of a tab besides the rows below the second. */
 export interface TabDescription extends SpreadsheetTerms {
   readonly sheetId: number;
   readonly rowCount: number;
   readonly columnCount: number;
-  /** The first row as it was entered, to be compared with what is read later, and as a person sees it. */
+  /** The first row as entered, for comparison with later reads, and as displayed. */
   readonly entered: readonly SheetCell[];
   readonly headings: readonly string[];
   /** Columns whose second row shows a date. */
   readonly dateColumns: ReadonlySet<number>;
   readonly tabRecords: readonly TabRecord[];
   readonly columnRecords: readonly ColumnRecord[];
-  /** Areas that this account may not write; empty before they were asked for, as are the merged ones. */
+  /** Areas that this account may not write; empty until requested, as are merged areas. */
   readonly protections: readonly Protection[];
   readonly merged: readonly CellArea[];
 }
 
-/** What cannot be written of a tab. */
+/** The areas of a tab that cannot be written. */
 type ClosedAreas = Pick<TabDescription, 'protections' | 'merged'>;
 
 const closed = 'merges,protectedRanges(range,unprotectedRanges,requestingUserCanEdit,warningOnly)';
 const records = 'developerMetadata(metadataId,metadataKey,metadataValue)';
 
-/** Asked for with the range of a tab's first two rows. */
+/** For a request with the range of the tab's first two rows. */
 export const tabFields = [
   'properties(timeZone,locale)',
   `sheets(properties(sheetId,title,gridProperties),${records},` +
@@ -53,13 +53,13 @@ export const tabFields = [
     `columnMetadata(${records})))`,
 ].join(',');
 
-/** Which tabs there are. */
+/** Lists the tabs. */
 export const sheetsFields = 'sheets(properties(sheetId,title))';
 
-/** Asked for without a range, when the tab was not found. */
+/** For a request without a range, when the tab was not found. */
 export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${records})`;
 
-/** Asked for without a range: with one, Google tells only those merged cells that it touches. */
+/** For a request without a range: with one, Google returns only the merged cells that touch it. */
 export const closedFields = `sheets(properties(sheetId),${closed})`;
 
 const tabValue = z.object({
@@ -69,16 +69,16 @@ const tabValue = z.object({
   mark: z.string().optional(),
 });
 
-/** Whether a sheet is the tab: Google finds ranges by titles in whatever case, and no two differ in that alone. */
+/** Whether a sheet is the tab: Google ignores case in titles. */
 export function isTab({ properties }: sheets_v4.Schema$Sheet, tab: string): boolean {
   return properties?.title?.toLowerCase() === tab.toLowerCase();
 }
 
-/** Null when the tab is not among the sheets. Throws `target.unavailable` (now) when no time zone is told. */
+/** Null: no such tab. Throws `target.unavailable` (now) without a time zone. */
 export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string): TabDescription | null {
   const sheet = spreadsheet.sheets?.find((each) => isTab(each, title));
   const timeZone = spreadsheet.properties?.timeZone ?? '';
-  // Dates would mean other moments.
+  // Without a zone, dates would mean other moments.
   if (timeZone === '') throw senseless();
   if (sheet === undefined) return null;
   const data = sheet.data?.[0] ?? {};
@@ -101,12 +101,12 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
   };
 }
 
-/** Google leaves a zero out of some replies: the id of the first tab. */
+/** Google omits zeros from some replies: the first tab's id. */
 export function idOf({ properties }: sheets_v4.Schema$Sheet): number {
   return properties?.sheetId ?? 0;
 }
 
-/** Null when the tab is not among the sheets. */
+/** Null: no such tab. */
 export function readClosedAreas(
   spreadsheet: sheets_v4.Schema$Spreadsheet,
   sheetId: number,
@@ -156,7 +156,7 @@ function columnRecord(record: sheets_v4.Schema$DeveloperMetadata, column: number
 }
 
 function protection(range: sheets_v4.Schema$ProtectedRange): Protection[] {
-  // What is false is left out of Google's replies.
+  // Google omits false.
   if (range.requestingUserCanEdit === true || range.warningOnly === true) return [];
   return [{ ...areaOf(range.range ?? {}), except: (range.unprotectedRanges ?? []).map(areaOf) }];
 }

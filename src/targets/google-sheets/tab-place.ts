@@ -6,7 +6,7 @@ import { renamedFault } from './tab-faults.ts';
 
 type Tab = Pick<GoogleSheetsOptions, 'spreadsheetId' | 'tab' | 'connection'>;
 
-/** Where a tab is. Of one that is missing nobody knows the number. Throws as `Target.open` does. */
+/** The tab's place; a missing tab has no number. Throws as `Target.open` does. */
 export async function tabPlace(
   api: SheetsApi,
   { spreadsheetId, tab }: Tab,
@@ -21,7 +21,7 @@ export async function tabPlace(
   return { id: isThere ? `${start}${sheetId}` : idWhileMissing, idWhileMissing, address, isThere };
 }
 
-/** Whether a tab is not there any more. Of another spreadsheet that can only be told by one that may see it: it counts as there. */
+/** Whether a tab is gone. In a spreadsheet that this account cannot see it counts as there. */
 export async function isTabLeft(
   api: SheetsApi,
   { spreadsheetId }: Tab,
@@ -34,7 +34,7 @@ export async function isTabLeft(
   return !sheets.some(({ properties }) => id === `${start}${properties?.sheetId}`);
 }
 
-/** Throws `target.tab-renamed` when our tab is there under another title. */
+/** Throws `target.tab-renamed` when our tab has another title now. */
 export async function assertNotRenamed(
   api: SheetsApi,
   { spreadsheetId, connection, tab }: Tab,

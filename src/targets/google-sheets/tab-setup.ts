@@ -16,7 +16,7 @@ type Settings = Pick<
   'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates' | 'connection'
 >;
 
-/** What Google gives a new tab. */
+/** Google's default for a new tab. */
 const newRows = 1_000;
 const newWidth = 26;
 
@@ -26,7 +26,7 @@ export function newTabSize(settings: Settings): { readonly rowCount: number; rea
   return { rowCount: newRows, columnCount: Math.max(newWidth, headingsOf(settings).length) };
 }
 
-/** One atomic request for a tab that is not there yet. `sheetId`: any that no tab has. */
+/** One atomic request for a new tab. `sheetId`: any unused one. */
 export function newTab(settings: Settings, sheetId: number): Request[] {
   const gridProperties = { ...newTabSize(settings), frozenRowCount: 1 };
   return [
@@ -36,8 +36,8 @@ export function newTab(settings: Settings, sheetId: number): Request[] {
 }
 
 /**
- * The same for a tab without anything in it. The headings go into a row of their own, so that what somebody types at
- * that moment is pushed down and not overwritten.
+ * For an empty tab. Headings go into an inserted row, so that what somebody types meanwhile moves down instead of being
+ * overwritten.
  */
 export function newHeadings(
   settings: Settings,
@@ -55,13 +55,13 @@ export function newHeadings(
   ];
 }
 
-/** Headings, formats, lists to choose from, and our records. */
+/** Headings, formats, drop-down lists, and our records. */
 function furniture(settings: Settings, sheetId: number, rowCount: number): Request[] {
   const columns = columnFurniture(settings, managedColumns(settings), sheetId, 0, rowCount);
   return [...columns, tabRecord(settings, sheetId)];
 }
 
-/** The same for some columns, side by side from column `start` on. */
+/** The same for adjacent columns from `start` on. */
 function columnFurniture(
   settings: Settings,
   managed: readonly ManagedColumn[],
@@ -90,8 +90,8 @@ function columnFurniture(
 }
 
 /**
- * Columns for fields that have none, behind the last heading: put in there, so that what somebody has beside the table
- * is pushed to the right and not overwritten. Empty when no heading of theirs is missing altogether.
+ * Inserts columns for fields without one after the last heading, so that content beside the table moves right instead of
+ * being overwritten. Empty when nothing is missing.
  */
 export function newColumns(settings: Settings, tab: TabDescription, fields: readonly string[]): Request[] {
   const { sheetId, headings, rowCount, columnCount } = tab;
@@ -102,7 +102,7 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
   if (managed.length === 0) return [];
   const at = headings.findLastIndex((heading) => heading.trim() !== '') + 1;
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + managed.length };
-  // Behind the last column of the grid a new one could only take over its lists and formats.
+  // After the grid's last column, an inserted one would inherit its lists and formats.
   const spare = { appendDimension: { sheetId, dimension: 'COLUMNS', length: 1 } };
   return [
     ...(at === columnCount ? [spare] : []),
@@ -112,8 +112,8 @@ export function newColumns(settings: Settings, tab: TabDescription, fields: read
 }
 
 /**
- * What is missing of our records on a tab that has its headings; those that name a column wrongly are taken away.
- * Empty when nothing is missing. Formats are left as people made them.
+ * Adds missing records to a tab with headings, and removes wrong ones. Empty when nothing is missing. Keeps people's
+ * formats.
  */
 export function missingRecords(settings: Settings, tab: TabDescription, columns: Columns): Request[] {
   const { sheetId, columnRecords } = tab;
@@ -130,8 +130,8 @@ export function missingRecords(settings: Settings, tab: TabDescription, columns:
 }
 
 /**
- * Takes away those new records (not in `before`) that stand on a column with another heading than they name: somebody
- * moved the columns at the very moment in which the records were made.
+ * Removes new records (not in `before`) whose column has another heading: somebody moved columns while the records were
+ * created.
  */
 export function misplacedRecords(before: TabDescription, now: TabDescription): Request[] {
   const known = new Set(before.columnRecords.map(({ metadataId }) => metadataId));
@@ -142,12 +142,12 @@ export function misplacedRecords(before: TabDescription, now: TabDescription): R
   );
 }
 
-/** Makes a copied tab the target of its own spreadsheet. */
+/** Makes a copied tab a target of its own spreadsheet. */
 export function adoptedTab(settings: Settings, { sheetId, tabRecords }: TabDescription): Request[] {
   return [...tabRecords.map(({ metadataId }) => withoutRecord(metadataId)), tabRecord(settings, sheetId)];
 }
 
-/** Marks the rows of a tab, in its record; null where it has none. */
+/** Marks a tab's rows in its record; null: no record. */
 export function markedTab(settings: Settings, tab: TabDescription, mark: string): Request | null {
   const own = ownRecord(settings, tab);
   if (own === null) return null;
@@ -162,7 +162,7 @@ export function markedTab(settings: Settings, tab: TabDescription, mark: string)
   };
 }
 
-/** The record of this spreadsheet on a tab: that of the connection when there are several. */
+/** This spreadsheet's record on a tab; the connection's, when there are several. */
 export function ownRecord(
   { spreadsheetId, connection }: Pick<Settings, 'spreadsheetId' | 'connection'>,
   { tabRecords }: TabDescription,
@@ -203,7 +203,7 @@ function dateFormat({ dates }: Settings, sheetId: number, column: number, rowCou
   return [{ repeatCell: { range, cell, fields: 'userEnteredFormat.numberFormat' } }];
 }
 
-/** Offered in the cells; anything else may still be typed. */
+/** A drop-down list; other values may still be typed. */
 function choiceList(choices: readonly string[], sheetId: number, column: number): Request[] {
   const range = { sheetId, startRowIndex: 1, startColumnIndex: column, endColumnIndex: column + 1 };
   const condition = {

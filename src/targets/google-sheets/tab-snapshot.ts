@@ -19,23 +19,23 @@ import {
 } from './tab-description.ts';
 import { changed, isRefused } from './tab-faults.ts';
 
-/** A tab with its headings, as it was at one moment. */
+/** A tab with headings, at one moment. */
 export interface TabSnapshot {
   readonly tab: TabDescription;
   readonly columns: Columns;
   readonly grid: Grid;
   readonly values: CellValues;
-  /** How the cells of some columns show: those that cannot be told from the grid alone. */
+  /** Displayed texts of columns that the grid leaves ambiguous. */
   readonly shown: Shown;
   readonly errors: CellErrors;
-  /** Columns of moments in which an empty cell is taken to show a number as a date: other cells do. */
+  /** Date columns in which an empty cell is assumed to show numbers as dates, as other cells do. */
   readonly dateColumns: ReadonlySet<number>;
 }
 
-/** By column, then by row: what cells show; dates as texts, in the spreadsheet's own way. */
+/** By column and row: displayed texts; dates in the spreadsheet's format. */
 type Shown = ReadonlyMap<number, readonly SheetCell[]>;
 
-/** What was found: a tab with headings, one without anything in it, or none of that title. */
+/** A tab with headings, an empty one, or none of that title. */
 export type Found =
   | ({ readonly kind: 'table' } & TabSnapshot)
   | { readonly kind: 'empty'; readonly tab: TabDescription }
@@ -44,11 +44,9 @@ export type Found =
 type Place = Pick<GoogleSheetsOptions, 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'dates'>;
 
 /**
- * Reads the tab in three requests; a fourth when a cell of ours begins with `=`, or is a number where a text belongs; one
- * more when a text reads as an error does. Merged cells are asked for last: of those that are merged meanwhile, what
- * they held was read before.
- * @throws LeadsyncError `target.changed` when somebody moved rows or columns between them, what locateColumns throws,
- * and the faults of SheetsApi.
+ * Reads the tab in three requests; a fourth when a cell of ours begins with `=`, or a text column has a number; one more
+ * when a text looks like an error. Merged cells come last: of those merged meanwhile, the content was read before. @throws
+ * LeadsyncError `target.changed` when rows or columns moved in between, as locateColumns does, and the faults of SheetsApi.
  */
 export async function takeTabSnapshot(
   api: SheetsApi,
@@ -93,14 +91,14 @@ function isDayNumber(cell: GridCell | undefined, values: CellValues): boolean {
   return typeof cell === 'number' && typeof values.read(cell, 'instant') === 'string';
 }
 
-/** Whether a cell of a mapped column would show a number as the value that it stands for; row null: a new one. */
+/** Whether a cell of a mapped column would show a number as the meant value; row null: a new one. */
 export function showsNumbers(
   snapshot: Pick<TabSnapshot, 'grid' | 'shown' | 'values' | 'dateColumns'>,
   row: number | null,
   { index, type }: { readonly index: number; readonly type: FieldType },
 ): boolean {
   const old = row === null ? null : cellAt(snapshot.grid, row, index);
-  // A date shows as a text. What was a number stays one, so that the user's formulas go on counting it.
+  // Text columns show dates as text. Numbers stay numbers, so that formulas keep working.
   if (type === 'text') return row !== null && typeof snapshot.shown.get(index)?.[row] === 'number';
   return old === null ? snapshot.dateColumns.has(index) : isDayNumber(old, snapshot.values);
 }
@@ -121,7 +119,7 @@ export async function readAgain(
   return withFormulas(cells, await askShown(api, tab, cells, own, new Set(), name, signal));
 }
 
-/** Null when there is no tab of this title: Google then refuses the range. */
+/** Null: no tab of this title, for which Google refuses the range. */
 async function describe(api: SheetsApi, tab: string, signal: AbortSignal): Promise<TabDescription | null> {
   try {
     return readTab(await api.describe([`${quotedTab(tab)}!1:2`], tabFields, signal), tab);
@@ -143,14 +141,14 @@ async function readCells(
     const [cells = []] = await api.read([quotedTab(tab)], 'FORMULA', signal);
     return cells;
   } catch (error) {
-    // The tab was renamed or taken away since the last request.
+    // The tab was renamed or removed since the last request.
     throw isRefused(error) ? changed(name, error) : error;
   }
 }
 
 /**
- * Asks how cells show where the first request leaves that open: a text that begins with `=` is no formula, and a date
- * that somebody typed where a text belongs is a number to Sheets. Asks only for the columns that have such a cell.
+ * Requests displayed text where the first request is ambiguous: a text that begins with `=` is no formula, and a date typed
+ * into a text column is a number. Only for columns with such a cell.
  */
 async function askShown(
   api: SheetsApi,
@@ -189,7 +187,7 @@ function textColumns({ fields }: Columns): ReadonlySet<number> {
   return new Set([...fields.values()].flatMap(({ index, type }) => (type === 'text' ? [index] : [])));
 }
 
-/** Undefined when it was not asked for; a formula may well show nothing. */
+/** Undefined: not requested; a formula may show nothing. */
 function unformatted(shown: readonly SheetCell[] | undefined, row: number): SheetCell | undefined {
   return shown === undefined ? undefined : (shown[row] ?? null);
 }
@@ -202,7 +200,7 @@ function isBlank(cell: SheetCell): boolean {
   return cell === null || cell === '';
 }
 
-/** Columns were found where the first request saw them, so they must still stand there. */
+/** The columns must still be where the first request found them. */
 function assertSameHeadings(
   tab: TabDescription,
   row: readonly SheetCell[],
@@ -226,7 +224,7 @@ function assertSameIds(
   for (let row = 0; row < height; row++) {
     const cell = cells[row]?.[column] ?? null;
     const now = shown[row] ?? null;
-    // A date shows as a text here.
+    // A date appears as text here.
     if (isMarked(cell) || (typeof cell === 'number' && typeof now === 'string' && now !== '')) continue;
     if (!sameGridCell(cell, now)) throw changed(name);
   }

@@ -11,17 +11,17 @@ import { isRefused } from './tab-faults.ts';
 import { hasArrived, linkedIds, type SentRow } from './verify.ts';
 import type { Ground, SentFor } from './write-journal.ts';
 
-/** How often cells are put back when people go on moving rows meanwhile. */
+/** Attempts to restore cells while people keep moving rows. */
 const rounds = 3;
 
-/** How many refused cells are looked for when cells are put back. */
+/** Maximum of refused cells identified during a restoration. */
 const mostAlone = 8;
 
 /** What became of what was sent. */
 export interface Settled {
-  /** The leads whose rows do not show it. */
+  /** Leads whose rows do not show what was sent. */
   readonly astray: ReadonlySet<string>;
-  /** By lead: other people's cells that were hit and show again what they did; and those that could not be put back. */
+  /** By lead: other people's cells that were hit and restored; and those that could not be restored. */
   readonly putBack: ReadonlyMap<string, readonly string[]>;
   readonly notPutBack: ReadonlyMap<string, readonly string[]>;
 }
@@ -29,8 +29,8 @@ export interface Settled {
 export const nothingSettled: Settled = { astray: new Set(), putBack: new Map(), notPutBack: new Map() };
 
 /**
- * What was sent since a look, until somebody has looked at where it arrived. Kept when a request fails, because what
- * was sent may have been carried out all the same, on rows that people had moved.
+ * What was sent since a snapshot, until its arrival is verified. Kept after a failed request: it may still have been
+ * carried out, on rows that people had moved.
  */
 export class UnsettledWrite {
   readonly #api: SheetsApi;
@@ -51,20 +51,20 @@ export class UnsettledWrite {
     this.#sent = new Map(doubtful.map((row) => [row, { isDoubtful: true }]));
   }
 
-  /** Sends rows; they count as sent unless they were refused. */
+  /** Sends rows; they count as sent unless refused. */
   async send(rows: readonly SentFor[], request: () => Promise<void>): Promise<void> {
     for (const row of rows) this.#sent.set(row, { isDoubtful: true });
     try {
       await request();
       for (const row of rows) this.#sent.set(row, { isDoubtful: false });
     } catch (error) {
-      // A refused request has changed nothing; any other fault may have come after it was carried out.
+      // A refused request changed nothing; other faults may come after it was carried out.
       if (isRefused(error)) for (const row of rows) this.#sent.delete(row);
       throw error;
     }
   }
 
-  /** Looks where everything arrived and gives other people's cells that were hit back what they showed. */
+  /** Checks where everything arrived, and restores other people's cells that were hit. */
   async settle(signal: AbortSignal): Promise<Settled> {
     if (await this.#isWhereMeant(signal)) return nothingSettled;
     const sent = mergedByRow([...this.#sent].map(([row, { isDoubtful }]) => ({ ...row, isDoubtful })));
@@ -100,8 +100,8 @@ export class UnsettledWrite {
   }
 
   /**
-   * Whether new rows alone were sent, all of them were confirmed, and they stand where they were put, below the same
-   * headings: then nobody need read the rest of the tab to find them, or what they may have hit.
+   * Fast path: only new rows were sent, all confirmed, and they are where they were put, below the same headings. Then the
+   * rest of the tab need not be read.
    */
   async #isWhereMeant(signal: AbortSignal): Promise<boolean> {
     const { grid } = this.#ground;
@@ -120,19 +120,19 @@ export class UnsettledWrite {
         sameGridCell(cellAt(grid, 0, column), gridCell(headings[column] ?? null, undefined));
       return (
         Array.from({ length: width }).every(isSameHeading) &&
-        // A text that begins with `=` is taken for itself.
+        // A text that begins with `=` is compared as it is.
         sent.every(([{ cells }], index) =>
           [...cells].every(([column, cell]) => sameGridCell(cellAt(rows, index, column), cell)),
         )
       );
     } catch (error) {
-      // There are not as many rows any more, or no such tab.
+      // Fewer rows now, or no such tab.
       if (isRefused(error)) return false;
       throw error;
     }
   }
 
-  /** The leads whose new rows stand below the right headings at last. */
+  /** Leads whose new rows are below the right headings now. */
   #setRight(sent: readonly SentFor[], after: Grid): string[] {
     const rows = sent.filter(({ isNew }) => isNew);
     if (rows.length === 0) return [];
@@ -141,7 +141,7 @@ export class UnsettledWrite {
     return rows.flatMap((row) => (hasArrived(row, alignment, sent) ? [idKey(row.leadId)] : []));
   }
 
-  /** Returns what is refused: nothing more can be done for it. */
+  /** Returns what is refused: it cannot be restored. */
   async #putBack(rows: readonly PutBack[], signal: AbortSignal): Promise<ReadonlySet<SentRow>> {
     const { sheetId } = this.#ground;
     const refused = new Set<SentRow>();
@@ -158,7 +158,7 @@ export class UnsettledWrite {
   }
 }
 
-/** Cells by the leads for which something was sent that has hit them. */
+/** Names of cells by the leads whose writes hit them. */
 class CellNames {
   readonly names = new Map<string, string[]>();
   readonly #leads: ReadonlyMap<SentRow, readonly string[]>;
@@ -184,7 +184,7 @@ function contentOf(cell: GridCell): string {
   return isFormula(cell) ? cell.formula : JSON.stringify(cell);
 }
 
-/** Cells of one row that were sent one by one are one row again. */
+/** Merges cells of one row that were sent separately. */
 function mergedByRow(sent: readonly SentFor[]): SentFor[] {
   const merged = new Map<string, SentFor>();
   for (const row of sent) {

@@ -1,14 +1,14 @@
 import type { Alignment, Linked } from './alignment.ts';
 import { cellAt, type GridCell, sameGridCell } from './grid.ts';
 
-/** What was sent to one row: columns as they stood in the look that it was decided by. */
+/** What was sent to a row; columns as in the snapshot it was planned with. */
 export interface SentRow {
-  /** Index in that look; of a new row: where it was inserted. */
+  /** Index in that snapshot; for a new row, the insertion point. */
   readonly row: number;
   readonly isNew: boolean;
-  /** What each cell was to hold; null: nothing. */
+  /** By column; null: empty. */
   readonly cells: ReadonlyMap<number, GridCell>;
-  /** No reply has told that it was carried out. */
+  /** Not confirmed by a reply. */
   readonly isDoubtful?: boolean;
 }
 
@@ -23,10 +23,9 @@ export function linkedIds(sent: readonly SentRow[], idColumn: number): ReadonlyM
 }
 
 /**
- * Whether the row that was meant shows all that was sent to it. If not, somebody moved rows or columns at that moment
- * or wrote over it, or it was never carried out. A row whose id was taken out: no row has that id any more. A new row is
- * there with its id: what differs in it people have typed since, unless its cells came below the headings of others.
- * `all`: everything that was sent.
+ * Whether the intended row shows all that was sent. If not, somebody moved rows or columns or overwrote it, or the write
+ * never happened. For a removed id: no row has it. A new row counts with its id: differences were typed since, unless its
+ * cells are below other headings. `all`: everything sent.
  */
 export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
   if (isEmptied(sent, alignment, all)) return true;
@@ -39,18 +38,18 @@ export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly Se
   });
 }
 
-/** The row that was meant, wherever it is now and whatever became of the cells that were sent; null: not found. */
+/** The intended row, wherever it is and whatever its cells show; null: not found. */
 export function meantRow(sent: SentRow, alignment: Alignment): number | null {
   const sentId = sent.cells.get(alignment.columns.id);
   const oldId = sent.isNew ? null : alignment.idBefore(sent.row);
   if (typeof sentId === 'string') {
     const row = alignment.rowAfter(sentId.trim());
     if (row !== null && (sent.isNew || isMeant(sent, row, alignment))) return row;
-    // An id that was to come back has hit another row: its own still has the one that was to go.
+    // A restored id hit another row: its own still has the id that was to be replaced.
     return oldId === null ? null : alignment.rowNow(sent.row);
   }
   if (oldId !== null) return alignment.rowNow(sent.row);
-  // Neither had nor got an id: where it was, or the first with its content.
+  // Without any id: at its old place, or the first with its content.
   if (isMeant(sent, sent.row, alignment)) return sent.row;
   for (let row = alignment.header + 1; row < alignment.after.length; row++) {
     if (isMeant(sent, row, alignment)) return row;
@@ -58,7 +57,7 @@ export function meantRow(sent: SentRow, alignment: Alignment): number | null {
   return null;
 }
 
-/** The id is nowhere, and it was not another row that was emptied in its place. */
+/** The id is nowhere, and no other row was emptied instead. */
 function isEmptied(sent: SentRow, alignment: Alignment, all: readonly SentRow[]): boolean {
   const { columns, idAfter, after } = alignment;
   if (sent.cells.get(columns.id) !== null || idAfter === null) return false;
@@ -67,7 +66,7 @@ function isEmptied(sent: SentRow, alignment: Alignment, all: readonly SentRow[])
   const own = [...sent.cells.keys()];
   if (!own.every((column) => cellAt(after, sent.row, column) === null)) return true;
   const emptied = alignment.rowBefore(sent.row, new Set(own));
-  // Its own row, but other columns of it.
+  // The right row, but the wrong columns.
   if (emptied === sent.row && !own.every((column) => isBlankNow(sent.row, column, alignment))) return false;
   return emptied === null || all.some(({ row, cells }) => row === emptied && cells.get(columns.id) === null);
 }
@@ -77,7 +76,7 @@ function isBlankNow(row: number, column: number, alignment: Alignment): boolean 
   return now === null || cellAt(alignment.after, row, now) === null;
 }
 
-/** Whether it is the row that was meant, by what stands beside what was sent. */
+/** Whether a row is the intended one, by the cells beside those sent. */
 function isMeant(sent: SentRow, row: number, alignment: Alignment): boolean {
   return alignment.isSameRow(sent.row, row, (column) => sent.cells.has(column));
 }

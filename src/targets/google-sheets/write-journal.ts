@@ -4,9 +4,9 @@ import type { OwnColumns } from './alignment.ts';
 import type { Grid, GridCell } from './grid.ts';
 import type { SentRow } from './verify.ts';
 
-/** Where notes outlive the process that wrote them. */
+/** Notes that outlive the process. */
 export interface WriteJournal {
-  /** Durable when it returns; gives the note's id. */
+  /** Durable when it resolves; the note's id. */
   keep(note: Uint8Array): Promise<number>;
   /** The oldest first. */
   kept(): Promise<readonly { readonly id: number; readonly note: Uint8Array }[]>;
@@ -16,14 +16,14 @@ export interface WriteJournal {
 /** A row that was sent, for a lead. */
 export type SentFor = SentRow & { readonly leadId: string };
 
-/** What a write is decided by. */
+/** The basis of a write. */
 export interface Ground {
   readonly sheetId: number;
   readonly grid: Grid;
   readonly own: OwnColumns;
 }
 
-/** What is about to be sent to a tab, and what stood there. */
+/** A write about to be sent to a tab, and the content it replaces. */
 export interface WriteNote {
   readonly target: string;
   readonly ground: Ground;

@@ -9,7 +9,7 @@ import { heldAs, type RefusedValues } from './refused-values.ts';
 import type { Settled } from './unsettled-write.ts';
 import { fieldAt, type PlannedRow } from './write-plan.ts';
 
-/** Remembers what was refused by itself. */
+/** Remembers values refused on their own. */
 export function rememberRefused(
   { item, error }: Refused<PlannedRow>,
   changes: readonly RowChange[],
@@ -21,8 +21,8 @@ export function rememberRefused(
 }
 
 /**
- * The outcomes of a plan by what became of it: rows that went astray are put off, what was refused is held; `rest`: with
- * others, of which not all need be refused.
+ * The outcomes of a plan: astray rows are put off, refused ones held; `rest`: refused as a group, of which some may be
+ * fine.
  */
 export function outcomesOf(
   changes: readonly RowChange[],
@@ -47,7 +47,7 @@ export function outcomesOf(
     const message = heldWithOthers.get(change);
     if (message !== undefined) return heldAs(change, message);
     const lead = idKey(change.leadId ?? '');
-    // What a row is told of itself is of no consequence: the next run tells it again.
+    // A lost status does not matter: the next run writes it again.
     const isAstray = change.kind !== 'status' && settled.astray.has(lead);
     return isAstray || settled.notPutBack.has(lead) ? putOff(change, settled) : outcome;
   });
@@ -82,21 +82,21 @@ function refusedMessage({ row, cells, isNew }: PlannedRow, error: Error, isWithO
   const words = error instanceof GoogleFault && error.words !== null ? `: ${withoutStop(error.words)}.` : '.';
   const names = [...cells.keys()].map((column) => cellName(row, column)).join(', ');
   const others = isWithOthers
-    ? ' together with others, too many to find out which of them it refuses (the first that were found are named)'
+    ? ' in a group too large to identify every refused value (those found first are named)'
     : '';
   return isNew
     ? `Google Sheets refused the new row${others}${words} It was not added.`
-    : `Google Sheets refused what was to be written into ${names}${others}${words} That was left as it is.`;
+    : `Google Sheets refused the new values of ${names}${others}${words} The cells were not changed.`;
 }
 
 function putOff({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): RowOutcome {
   const lead = idKey(leadId ?? '');
   const [back, lost] = [putBack.get(lead) ?? [], notPutBack.get(lead) ?? []];
   const messages = [
-    'The row does not show what was written: somebody worked in it or moved it at that moment. The next run looks again.',
-    ...(back.length > 0 ? [`Cells that were hit by it show again what they did: ${back.join(', ')}.`] : []),
+    'The row does not show what was written: somebody edited or moved it at that moment. The next run tries again.',
+    ...(back.length > 0 ? [`Other cells that the write hit were restored: ${back.join(', ')}.`] : []),
     ...(lost.length > 0
-      ? [`Cells that were hit by it and could not be put back, with what they showed: ${lost.join(', ')}.`]
+      ? [`Other cells that the write hit could not be restored; they showed: ${lost.join(', ')}.`]
       : []),
   ];
   return { key, status: 'put-off', code: 'row.changed', message: messages.join(' ') };

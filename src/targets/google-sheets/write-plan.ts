@@ -12,7 +12,7 @@ import { isClosedAt, isProtected } from './protected-cells.ts';
 import type { RefusedValues } from './refused-values.ts';
 import type { SentRow } from './verify.ts';
 
-/** What is to be sent for one row. */
+/** What to send for one row. */
 export interface PlannedRow extends SentRow {
   readonly leadId: string;
   /** Whether its cells must be written together or not at all. */
@@ -20,14 +20,14 @@ export interface PlannedRow extends SentRow {
 }
 
 export interface WritePlan {
-  /** As many as changes, in the same order, if all that is planned is carried out. */
+  /** One per change, in order, provided that all of it is carried out. */
   readonly outcomes: readonly RowOutcome[];
   readonly updates: readonly PlannedRow[];
-  /** New rows, for the place right below the last row that has anything of ours, in this order. */
+  /** New rows in order, for the place right below our last row. */
   readonly inserts: readonly PlannedRow[];
 }
 
-/** Decides what becomes of changes, by what a look saw. Pure. */
+/** Decides changes by a snapshot. Pure. */
 export function planWrite(
   snapshot: TabSnapshot,
   changes: readonly RowChange[],
@@ -68,7 +68,7 @@ export function planWrite(
     if (outcome === undefined) throw new Error('a change without outcome');
     const isBlocked = change.kind === 'append' && appended.has(idKey(change.leadId));
     if (!isBlocked || outcome.status !== 'done') return outcome;
-    const message = `No row can be added at ${cellName(at, columns.id)}: a protected range reaches over it.`;
+    const message = `No row can be added at ${cellName(at, columns.id)}: a protected range covers it.`;
     return { key: change.key, status: 'held', code: 'target.cell-not-writable', message };
   });
   const updates = decisions.writes.flatMap((write) => plannedRow(write, snapshot));
@@ -79,12 +79,12 @@ function plannedRow(write: RowWrite<number>, snapshot: TabSnapshot): PlannedRow[
   const cells = cellsOf(write, snapshot);
   if (cells.size === 0) return [];
   const shown = idText(snapshot.grid, write.place, snapshot.columns.id);
-  // A row that lost its id and kept the rest would be taken for a new one.
+  // A row that loses only its id would look like a new one.
   const isWhole = write.remove || write.unlink !== null || write.leadId !== null;
   return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
-/** What a write puts into the cells of a row that is there; only what differs. */
+/** The cells of an existing row; only differences. */
 function cellsOf(write: RowWrite<number>, snapshot: TabSnapshot): Map<number, GridCell> {
   const { columns, grid, values } = snapshot;
   const cells = new Map<number, GridCell>();
@@ -126,7 +126,7 @@ function newCells(
   return cells;
 }
 
-/** What stands in the way of a write, as a sentence. */
+/** Why a write is not possible, as a sentence. */
 function untouchable(write: RowWrite<number>, snapshot: TabSnapshot): string | null {
   const { tab, grid } = snapshot;
   const row = write.place;
@@ -141,7 +141,7 @@ function untouchable(write: RowWrite<number>, snapshot: TabSnapshot): string | n
   return null;
 }
 
-/** The fields that a planned row writes, by their columns. */
+/** Fields of a planned row by column. */
 export function fieldAt(columns: Columns, column: number): string | null {
   for (const [field, { index }] of columns.fields) if (index === column) return field;
   return null;

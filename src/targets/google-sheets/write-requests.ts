@@ -11,18 +11,18 @@ import { idOf, isTab, type TabDescription, tabsFields } from './tab-description.
 import type { UnsettledWrite } from './unsettled-write.ts';
 import type { PlannedRow, WritePlan } from './write-plan.ts';
 
-/** How many refused values are looked for in one write: each takes requests of the quota, some twenty at most. */
+/** Maximum of refused values identified per write: each costs up to twenty requests of quota. */
 const mostAlone = 8;
 
 type OnRefused = (refused: Refused<PlannedRow>) => void;
 
-/** Sends what was planned in as few requests as their size allows, and finds what is refused. */
+/** Sends a plan in as few requests as their size allows, and identifies refused values. */
 export class WriteRequests {
   readonly #api: SheetsApi;
   readonly #place: { readonly tab: string; readonly name: string };
-  /** The most rows for one request; less after Google could not serve one. */
+  /** Maximum rows per request; lowered after Google could not serve one. */
   #most = Number.POSITIVE_INFINITY;
-  /** Refused values that were found since the last write that came to its end. */
+  /** Refused values found since the last completed write. */
   #alone = 0;
 
   constructor(api: SheetsApi, place: { readonly tab: string; readonly name: string }) {
@@ -31,8 +31,8 @@ export class WriteRequests {
   }
 
   /**
-   * `onRefused`: told of each row or cell that is refused as soon as it is found. Returns those of refused groups that
-   * were not taken apart, because enough had been found.
+   * `onRefused` is called for each refused row or cell as it is found. Returns refused groups that were not split, once
+   * enough were found.
    */
   async send(
     plan: WritePlan,
@@ -42,7 +42,7 @@ export class WriteRequests {
     onRefused: OnRefused,
     signal: AbortSignal,
   ): Promise<readonly Refused<PlannedRow>[]> {
-    // New rows first: without room for them nothing is written. They come below all that is updated.
+    // New rows first: without room for them nothing is written. They are below all updates.
     const inserts = await this.#insert(plan, snapshot, unsettled, marking, onRefused, signal);
     const updates = await this.#update(plan, snapshot, unsettled, marking, onRefused, signal);
     this.#alone = 0;
@@ -85,7 +85,7 @@ export class WriteRequests {
       await unsettled.send(placed, () => marking?.send(requests, update) ?? update(requests));
       done += rows.length;
     };
-    // A row that is there can be told of later.
+    // Existing rows can get their status later.
     const parts = (row: PlannedRow): readonly PlannedRow[] => inParts(row, columns.status).slice(0, 1);
     return this.#inBatches(inserts, parts, send, onRefused, async (count) => {
       await this.#assertSameTab(tab, signal);
@@ -95,7 +95,7 @@ export class WriteRequests {
     });
   }
 
-  /** Gives back what was refused and not taken apart. */
+  /** Returns what was refused and not split. */
   async #inBatches(
     rows: readonly PlannedRow[],
     parts: (row: PlannedRow) => readonly PlannedRow[],
@@ -124,7 +124,7 @@ export class WriteRequests {
     return rest.flatMap(({ item, error }) => parts(item).map((part) => ({ item: part, error })));
   }
 
-  /** Half as much at once after Google could not serve a request (it says so of too complex ones too, 503). */
+  /** Halves the size after Google could not serve a request (503 also means too complex). */
   async #paced(count: number, request: () => Promise<void>): Promise<void> {
     try {
       await request();
@@ -137,10 +137,7 @@ export class WriteRequests {
     }
   }
 
-  /**
-   * Looks once why something was refused before it is taken apart: throws `target.changed` when the tab is not there
-   * any more or smaller than it was.
-   */
+  /** Before splitting: throws `target.changed` when the tab is gone or smaller than it was. */
   async #assertSameTab({ sheetId, ...tab }: TabDescription, signal: AbortSignal): Promise<void> {
     const { sheets = [] } = await this.#api.describe([], tabsFields, signal);
     const own = sheets.find((sheet) => idOf(sheet) === sheetId && isTab(sheet, this.#place.tab));

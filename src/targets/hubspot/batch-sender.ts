@@ -15,8 +15,8 @@ import {
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * Sends inputs in batches and finds out what became of each. A batch that is refused as a whole is halved until those that
- * are refused stand alone. `refused` remembers them, so that a repetition, such as after a limit, does not send them again.
+ * Sends inputs in batches and determines the fate of each. A batch refused as a whole is halved until each refused
+ * input stands alone. `refused` remembers those, so that a repetition, such as after a limit, does not send them again.
  */
 export class BatchSender {
   readonly #api: HubSpotApi;
@@ -26,14 +26,14 @@ export class BatchSender {
     this.#api = api;
   }
 
-  /** What a portal refuses may have been put right. */
+  /** What a portal refuses may be fixed by the next run. */
   forget(): void {
     this.#refused.clear();
   }
 
   /**
-   * As many fates as inputs, also when the key may not write. Throws the fault of a request that does not concern single inputs, and `target.changed` when
-   * a property is not there any more.
+   * One fate per input, even when the key may not write. Throws faults that do not concern single inputs, and
+   * `target.changed` when a property has disappeared.
    */
   async send(
     inputs: readonly PlannedInput[],
@@ -53,7 +53,7 @@ export class BatchSender {
       for (const batch of batches) await this.#sendBatch(batch, table, fates, signal);
     } catch (error) {
       if (!(error instanceof HubSpotFault) || error.code !== 'target.forbidden') throw error;
-      // What reading needs was given: only what is written waits for the key.
+      // Reading was allowed: only writes wait for the key.
       for (const input of fresh) if (!fates.has(input)) fates.set(input, { kind: 'forbidden', fault: error });
     }
     return fates;
@@ -132,7 +132,7 @@ export class BatchSender {
       byLead ? table.idProperty : null,
       signal,
     );
-    // By the lead, since one that was merged shows itself by another record id.
+    // By lead: a merged company shows another record id.
     const found = new Map(results.map((company) => [idKey(leadIdOf(company, table) ?? ''), company]));
     const byId = new Map(results.map((company) => [company.id, company]));
     const companyOf = ({ id, leadId }: PlannedInput): ShownCompany | undefined =>
@@ -157,7 +157,7 @@ export function batchesOf<T>(items: readonly T[], most = mostInputs): T[][] {
   return Array.from({ length: count }, (_, at) => items.slice(at * most, (at + 1) * most));
 }
 
-/** What is said against a batch because of its inputs; null for any other fault. */
+/** What HubSpot said against a batch because of its inputs; null for other faults. */
 function refusal(error: unknown): ErrorReply | null {
   if (!(error instanceof HubSpotFault) || error.said === null) return null;
   const isForInputs = error.code === 'target.refused' || (error.status === 404 && namesRecords(error.said));
@@ -165,7 +165,7 @@ function refusal(error: unknown): ErrorReply | null {
 }
 
 function propertyGone(): Error {
-  return changed('A property of the mapping is not in HubSpot any more, or not yet.');
+  return changed('HubSpot lacks a mapped property, now or still.');
 }
 
 function keyOf({ kind, id, properties }: PlannedInput): string {

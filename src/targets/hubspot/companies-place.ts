@@ -2,7 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type { Place } from '../../ports/target.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 
-/** The companies of a portal. A key that may not ask for its number leaves it open which one that is. */
+/** The companies of a portal. Without permission for the portal's number the place is unknown. */
 export async function companiesPlace(api: HubSpotApi, signal: AbortSignal): Promise<Place | null> {
   try {
     const portal = await api.portal(signal);

@@ -4,20 +4,20 @@ import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-fault.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 
-/** Of what is kept of one list, roughly; it is all taken in at once. */
+/** Approximate memory limit for one list, which is read as a whole. */
 const usualMostBytes = 256 * 1024 * 1024;
 
-/** What a company takes beside its properties; and what each page counts, so that empty ones have an end as well. */
+/** Memory of a company besides its properties; also charged per page, so that even empty pages come to an end. */
 const bytesBeside = 300;
 const bytesOfPage = 1_000;
 
-/** What was read longer ago is read again. */
+/** Older pages are read again. */
 const mostAgeMs = 10 * 60_000;
 
 /**
- * Reads the list of companies to its end, or of those in the recycle bin. When a page fails, those before it are kept for
- * ten minutes and the next `read` for the same purpose goes on after them: with a limit in the middle a long list would
- * otherwise never end. For another purpose it begins anew: what was written since would look like an edit the other way.
+ * Reads the list of companies, or the recycle bin, to its end. When a page fails, earlier ones are kept for ten minutes
+ * and the next `read` with the same purpose continues after them: otherwise rate limits would keep a long list from
+ * ever ending. Another purpose starts anew: writes since then would look like edits the other way.
  */
 export class CompanyListing {
   readonly #api: HubSpotApi;
@@ -34,8 +34,8 @@ export class CompanyListing {
   }
 
   /**
-   * Those companies that are to be kept, each once, by record id, with these properties. `purpose` null: none but this.
-   * Throws `target.too-large` as well, for a list that is longer than can be taken in.
+   * The kept companies by record id, each once, with these properties. `purpose` null: never continued. Also throws
+   * `target.too-large`.
    */
   async read(
     purpose: string | null,
@@ -52,7 +52,7 @@ export class CompanyListing {
       await this.#goOn(begun, properties, keeps, signal);
     } catch (error) {
       if (begun !== kept || !isRefused(error)) throw error;
-      // A cursor that is no longer known: from the beginning.
+      // The cursor expired: start again.
       await this.#goOn(this.#begin(key), properties, keeps, signal);
     }
     const companies = this.#begun?.companies ?? new Map<string, ShownCompany>();
@@ -78,7 +78,7 @@ export class CompanyListing {
         this.#begun = null;
         throw repeatedCursor();
       }
-      // One that comes twice was changed meanwhile: the later counts.
+      // A company listed twice changed meanwhile: the later one counts.
       for (const company of companies) {
         if (keeps(company)) {
           begun.companies.set(company.id, company);
@@ -103,7 +103,7 @@ interface Begun {
   at: number;
   /** Cursor of the next page; null: the first. */
   after: string | null;
-  /** Of what was kept so far, counted roughly. */
+  /** Approximate. */
   bytes: number;
   readonly cursors: Set<string>;
   readonly companies: Map<string, ShownCompany>;
@@ -114,13 +114,13 @@ function isRefused(error: unknown): boolean {
 }
 
 function tooLong(): LeadsyncError {
-  const message = 'HubSpot lists more companies than can be taken in at once. Nothing was written.';
+  const message = 'HubSpot lists more companies than fit in memory. Nothing was written.';
   return new LeadsyncError('target.too-large', message, {
-    help: 'Clear lead_id in those that need not be kept in step, or map fewer and shorter properties.',
+    help: 'Clear lead_id in companies that need no sync, or map fewer or shorter properties.',
   });
 }
 
 function repeatedCursor(): LeadsyncError {
-  const message = 'HubSpot gave a cursor twice while its companies were listed, so the list has no end.';
+  const message = 'HubSpot returned the same cursor twice, so its list of companies would never end.';
   return new LeadsyncError('target.unavailable', message, { retry: 'now' });
 }

@@ -6,39 +6,39 @@ import type { HubSpotOptions } from './hubspot-options.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import { cellOf, isReadOnly, type MappedProperty } from './property-values.ts';
 
-/** HubSpot's list of the record ids that were merged into a company. */
+/** HubSpot's property for the record ids that were merged into a company. */
 export const mergedProperty = 'hs_merged_object_ids';
 export const nameProperty = 'name';
 
-/** The companies of a portal as a table: which of the mapped properties are there, and what they can hold. */
+/** The companies of a portal as a table: the mapped properties that exist, and what they can hold. */
 export interface CompanyTable {
-  /** All that are not archived, by name. */
+  /** Unarchived ones, by name. */
   readonly properties: ReadonlyMap<string, PropertyDefinition>;
-  /** By lead field, only those whose property is there. */
+  /** By lead field; only existing properties. */
   readonly fields: ReadonlyMap<string, MappedProperty>;
   readonly idProperty: string;
-  /** Null when there is none, or it cannot hold a text of ours. */
+  /** Null: missing, or not a text property. */
   readonly statusProperty: string | null;
-  /** Names of what is read of each company; all of them are there. */
+  /** Names of the properties read of each company; all exist. */
   readonly wanted: readonly string[];
   readonly missing: TargetSnapshot['missing'];
-  /** What is read of each company in a list: also who it is, and which others were merged into it. */
+  /** Names read in lists: also who the company is, and what was merged into it. */
   readonly listed: readonly string[];
-  /** Names of mapped properties that HubSpot alone fills. */
+  /** Mapped properties that only HubSpot fills. */
   readonly closed: readonly string[];
   readonly timeZone: string;
   readonly showsOthers: boolean;
 }
 
-/** A company that is a row, or may be one of those that ask for a lead. */
+/** A company that is a row, or that may request a lead. */
 export interface CompanyRow extends PresentRow<ShownCompany> {
-  /** Nobody asked a lead for it. */
+  /** Nobody requested a lead for it. */
   readonly isOther: boolean;
 }
 
 /**
- * Finds the mapped properties. Null: the id's is not there, so the target does not exist yet.
- * @throws LeadsyncError `target.id-column-missing` when two companies could have one id, or none can get one from us.
+ * Finds the mapped properties. Null: the id property is missing, so the target does not exist yet. @throws
+ * LeadsyncError `target.id-column-missing` when two companies could have one id, or the property is not writable.
  */
 export function locateProperties(
   found: readonly PropertyDefinition[],
@@ -77,8 +77,8 @@ export function locateProperties(
 }
 
 /**
- * A company as a row; null for one that is none: without an id, and not asking for a lead (unless all are shown) or with
- * nothing for one.
+ * A company as a row; null: without an id, and not requesting a lead (unless all are shown) or without any content for
+ * one.
  */
 export function companyRow(company: ShownCompany, table: CompanyTable): CompanyRow | null {
   const leadId = leadIdOf(company, table);
@@ -93,12 +93,12 @@ export function companyRow(company: ShownCompany, table: CompanyTable): CompanyR
   return { leadId, cells: Object.fromEntries(cells), status, place: company, isOther };
 }
 
-/** Record ids of companies that ask for a lead. */
+/** Record ids of companies that request a lead. */
 export function askingOf(rows: readonly CompanyRow[]): readonly string[] {
   return rows.flatMap(({ leadId, isOther, place }) => (leadId === null && !isOther ? place.id : []));
 }
 
-/** Record ids of companies that nobody asked a lead for, by what they show. */
+/** Record ids of companies without a request, by content. */
 export function othersOf(
   rows: readonly CompanyRow[],
   { fields }: CompanyTable,
@@ -112,7 +112,7 @@ export function othersOf(
   return byContent;
 }
 
-/** Those of them that may be the rows of links. */
+/** Those that links may refer to. */
 export function othersToLink(
   changes: readonly RowChange[],
   others: ReadonlyMap<string, readonly string[]>,
@@ -123,44 +123,44 @@ export function othersToLink(
   );
 }
 
-/** Null for a company without one. */
+/** Null: none. */
 export function leadIdOf({ properties }: ShownCompany, { idProperty }: CompanyTable): string | null {
   const leadId = (properties[idProperty] ?? '').trim();
   return leadId === '' ? null : leadId;
 }
 
-/** Whether a reply shows every property that was asked for: HubSpot leaves out one that is no longer there. */
+/** Whether a reply has every requested property: HubSpot omits those that no longer exist. */
 export function isWhole(company: ShownCompany, names: readonly string[]): boolean {
   return names.every((name) => company.properties[name] !== undefined);
 }
 
-/** Oldest first: record ids are numbers that only grow. */
+/** Oldest first: record ids only grow. */
 export function inOrder(companies: Iterable<ShownCompany>): ShownCompany[] {
   return [...companies].toSorted((a, b) => Number(a.id) - Number(b.id));
 }
 
 export function changed(what: string): LeadsyncError {
-  return new LeadsyncError('target.changed', `${what} It is looked at anew.`, { retry: 'now' });
+  return new LeadsyncError('target.changed', `${what} leadsync reads it again.`, { retry: 'now' });
 }
 
 function missingMessage(column: string): string {
   return `HubSpot's companies have no property ${JSON.stringify(column)}; the field is left out. leadsync check --fix creates it.`;
 }
 
-/** Nobody knows any more which company is which lead's. */
+/** Without ids, no company can be assigned to its lead. */
 export function idArchived(name: string): LeadsyncError {
-  const message = `The property ${JSON.stringify(name)}, which holds the ids of leads, is archived in HubSpot. Nothing was changed.`;
+  const message = `The property ${JSON.stringify(name)}, which holds the lead ids, is archived in HubSpot. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, {
-    help: 'Restore it there: Settings, Properties, Archived properties. leadsync check --fix does the same.',
+    help: 'Restore it in HubSpot (Settings, Properties, Archived properties), or run leadsync check --fix.',
   });
 }
 
 function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
   const message = isClosed
-    ? `HubSpot fills the property ${JSON.stringify(name)} by itself, so it cannot hold the ids of leads. Nothing was changed.`
+    ? `HubSpot fills the property ${JSON.stringify(name)} itself, so it cannot hold lead ids. Nothing was changed.`
     : `HubSpot does not require unique values of the property ${JSON.stringify(name)}, so two companies could have one id. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, {
-    help: 'Name another property as idColumn: one that has "Require unique values" switched on, or one that is not there yet (leadsync check --fix creates it).',
+    help: 'Set idColumn to a property with "Require unique values", or to a new name (leadsync check --fix creates it).',
   });
 }
 

@@ -18,20 +18,20 @@ import {
   type SaidFault,
 } from './hubspot-replies.ts';
 
-/** HubSpot's dated API; each is supported for 18 months. */
+/** HubSpot supports each dated API for 18 months. */
 const apiVersion = '2026-09';
 const companiesPath = `/crm/objects/${apiVersion}/companies`;
 const associationsPath = `/crm/associations/${apiVersion}/companies`;
 const ownersPath = `/crm/owners/${apiVersion}`;
 const propertiesPath = `/crm/properties/${apiVersion}/companies`;
 
-/** HubSpot takes no more inputs in one batch, and gives no more records in one page. */
+/** HubSpot's maximum for inputs of a batch and records of a page. */
 export const mostInputs = 100;
 
-/** With the history of properties it takes fewer (of lists: github.com/HubSpot/hubspot-api-python/issues/143). */
+/** Fewer with property history (for lists: github.com/HubSpot/hubspot-api-python/issues/143). */
 export const mostWithHistory = 50;
 
-/** What HubSpot says in a batch of an id that is no company's, or can be none's. */
+/** HubSpot's answers in a batch for an id that no company has, or can have. */
 const absences: ReadonlySet<string> = new Set(['OBJECT_NOT_FOUND', 'VALIDATION_ERROR']);
 
 export interface UpdateInput {
@@ -52,7 +52,7 @@ export interface NewProperty {
   readonly options?: readonly unknown[];
 }
 
-/** The endpoints for companies; each call is one request. Faults: see `HubSpotHttp`. */
+/** The company endpoints; each call is one request. Faults: see `HubSpotHttp`. */
 export class HubSpotApi implements AsyncDisposable {
   readonly #http: HubSpotHttp;
   #portal: string | null = null;
@@ -61,12 +61,15 @@ export class HubSpotApi implements AsyncDisposable {
     this.#http = new HubSpotHttp(options);
   }
 
-  /** Requests that began to be sent so far. */
+  /** Requests started so far. */
   get requests(): number {
     return this.#http.requests;
   }
 
-  /** Asks once for the portal's number, and its time zone, at whose midnight its daily limit ends. A key is of one portal. */
+  /**
+   * The portal's number and its time zone, at whose midnight the daily limit ends; requested once. A key belongs to one
+   * portal.
+   */
   async portal(signal: AbortSignal): Promise<string> {
     if (this.#portal !== null) return this.#portal;
     const path = `/account-info/${apiVersion}/details`;
@@ -76,12 +79,12 @@ export class HubSpotApi implements AsyncDisposable {
     return (this.#portal = portalId);
   }
 
-  /** Asks once for the time zone. Without a reply it stays unknown. */
+  /** Requests the time zone once; without a reply it stays unknown. */
   async learnTimeZone(signal: AbortSignal): Promise<void> {
     try {
       await this.portal(signal);
     } catch (error) {
-      // It is a comfort: nothing that a sync does depends on it.
+      // Optional: no sync depends on it.
       if (!(error instanceof HubSpotFault)) throw error;
     }
   }
@@ -106,8 +109,8 @@ export class HubSpotApi implements AsyncDisposable {
   }
 
   /**
-   * At most 100 companies by record id, or by `idProperty`. Those that are not there are not among the results. Throws
-   * when one was left out for any other reason: nobody knows then whether it is there.
+   * At most 100 companies by record id, or by `idProperty`. Missing ones are left out. Throws when one is left out for
+   * any other reason: whether it exists is then unknown.
    */
   async batchRead(
     ids: readonly string[],
@@ -126,7 +129,7 @@ export class HubSpotApi implements AsyncDisposable {
     return reply;
   }
 
-  /** All values that these properties had, of at most 50 companies by record id; of those that are there. */
+  /** All past values of these properties, for at most 50 companies by record id; missing ones are left out. */
   histories(
     ids: readonly string[],
     properties: readonly string[],
@@ -137,7 +140,7 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#http.ask({ ...call, read: readHistories, wanted: 'the history of companies' }, signal);
   }
 
-  /** What a user is called, who has to be an owner; empty: no name is told. */
+  /** The name of a user who is an owner; empty: no name. */
   userName(userId: string, signal: AbortSignal): Promise<string> {
     const path = `${ownersPath}/${encodeURIComponent(userId)}?idProperty=userId`;
     return this.#http.ask({ kind: 'read', method: 'GET', path, read: readOwner, wanted: 'an owner' }, signal);
@@ -147,12 +150,12 @@ export class HubSpotApi implements AsyncDisposable {
     return this.#batch('update', 'write', { inputs }, signal);
   }
 
-  /** Never writes over a company: one that has the value of a unique property already is refused. */
+  /** Creates only: an existing value of a unique property is refused, never overwritten. */
   batchCreate(inputs: readonly CreateInput[], signal: AbortSignal): Promise<BatchReply> {
     return this.#batch('create', 'write', { inputs }, signal);
   }
 
-  /** Into the recycle bin. The reply is empty when all are there. */
+  /** Moves to the recycle bin. The reply is empty when all are there. */
   async batchArchive(ids: readonly string[], signal: AbortSignal): Promise<BatchReply> {
     const json = { inputs: ids.map((id) => ({ id })) };
     const path = `${companiesPath}/batch/archive`;
@@ -169,7 +172,7 @@ export class HubSpotApi implements AsyncDisposable {
     );
   }
 
-  /** Those of at most 100 companies that have something of another kind, such as `tickets`. */
+  /** Those of at most 100 companies that are associated with another kind, such as `tickets`. */
   async withAssociations(
     kind: string,
     ids: readonly string[],
@@ -198,7 +201,7 @@ export class HubSpotApi implements AsyncDisposable {
     );
   }
 
-  /** Names of the properties that somebody has archived; HubSpot keeps them for a time. */
+  /** Names of archived properties; HubSpot keeps them for a while. */
   archivedProperties(signal: AbortSignal): Promise<readonly string[]> {
     const path = `${propertiesPath}?archived=true`;
     return this.#http.ask(
@@ -260,7 +263,7 @@ export class HubSpotApi implements AsyncDisposable {
   }
 }
 
-/** Throws when a batch left out anything that may be there. */
+/** Throws when a batch left out a company that may exist. */
 function assertRead(errors: readonly SaidFault[]): void {
   const unread = errors.find(({ category }) => category !== null && !absences.has(category));
   if (unread !== undefined) throw notRead(unread);

@@ -3,20 +3,20 @@ import type { HttpFault } from '../../http/http-fault.ts';
 import { visibleText } from '../../visible-text.ts';
 import type { ErrorReply, SaidFault } from './hubspot-replies.ts';
 
-/** A write without a reply may still be carried out: whoever looked at once would not see it, and write it again. */
+/** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
 const lateWriteMs = 10_000;
-/** The least time that HubSpot wants a locked record to be left alone. */
+/** The least time HubSpot wants a locked record to be left alone. */
 const lockedMs = 2_000;
 const migrationMs = 60_000;
 
 const scopes =
   'crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read and crm.schemas.companies.write';
 
-/** What was asked for: only a write can have taken effect. */
+/** Only a write can have taken effect. */
 export type RequestKind = 'read' | 'write';
 
 interface HubSpotFaultOptions extends LeadsyncErrorOptions {
-  /** HTTP status of the reply; absent: there was none. */
+  /** HTTP status; absent: no reply. */
   readonly status?: number;
   readonly said?: ErrorReply;
   readonly words?: string | null;
@@ -26,7 +26,7 @@ interface HubSpotFaultOptions extends LeadsyncErrorOptions {
 export class HubSpotFault extends LeadsyncError {
   readonly status: number | null;
   readonly said: ErrorReply | null;
-  /** What HubSpot said, shortened; null: nothing that can be shown. For people alone. */
+  /** HubSpot's words, shortened; null: nothing presentable. For people only. */
   readonly words: string | null;
 
   constructor(code: string, message: string, options: HubSpotFaultOptions = {}) {
@@ -41,7 +41,7 @@ export class HubSpotFault extends LeadsyncError {
 export interface RefusedReply {
   readonly status: number;
   readonly said: ErrorReply;
-  /** Of the header, if it says something sensible. */
+  /** From the header, if usable. */
   readonly retryAfterMs: number | null;
 }
 
@@ -64,7 +64,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
   const named = `(${status}${number})${words === null ? '.' : `: ${words}`}`;
   const reply = { status, said, words };
   if (status === 423) {
-    return new HubSpotFault('target.busy', `HubSpot has locked a record for now ${named}`, {
+    return new HubSpotFault('target.busy', `HubSpot has temporarily locked a record ${named}`, {
       ...reply,
       retry: 'later',
       retryAfterMs: Math.max(lockedMs, retryAfterMs ?? 0),
@@ -88,7 +88,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     );
   }
   if (status === 401) {
-    return new HubSpotFault('target.unauthenticated', `HubSpot does not accept the access token ${named}`, {
+    return new HubSpotFault('target.unauthenticated', `HubSpot rejected the access token ${named}`, {
       ...reply,
       help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
     });
@@ -97,7 +97,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     const missing = scopesOf(said);
     const [scope, ...more] = missing;
     if (scope === undefined) {
-      return new HubSpotFault('target.forbidden', `The access token may not do this in HubSpot ${named}`, {
+      return new HubSpotFault('target.forbidden', `The access token lacks permission in HubSpot ${named}`, {
         ...reply,
         help: `Give the key these scopes: ${scopes}.`,
       });
@@ -109,7 +109,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     });
   }
   if (status === 404) {
-    return new HubSpotFault('target.not-found', `HubSpot does not know this address ${named}`, {
+    return new HubSpotFault('target.not-found', `HubSpot does not have this address ${named}`, {
       ...reply,
       help: 'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
     });
@@ -117,7 +117,7 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
   return new HubSpotFault('target.refused', `HubSpot refuses the request ${named}`, reply);
 }
 
-/** `target.unavailable` or `target.too-large`: no complete reply came. */
+/** `target.unavailable` or `target.too-large`. */
 export function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
   const { kind: how, message: reason, cause } = fault;
   if (how === 'too-large') {
@@ -138,27 +138,27 @@ export function lostReply(fault: HttpFault, kind: RequestKind): HubSpotFault {
   return new HubSpotFault('target.unavailable', message, { cause, ...again(kind, null) });
 }
 
-/** A 2xx that cannot be understood: a proxy's page, or a body that is cut. */
+/** For an unintelligible 2xx: a proxy's page, or a truncated body. */
 export function senselessReply(status: number, kind: RequestKind, wanted: string): HubSpotFault {
   const message = `HubSpot answered ${status}, but not with ${wanted}.${effect(kind)}`;
   return new HubSpotFault('target.unavailable', message, { status, ...again(kind, null) });
 }
 
-/** A batch was answered, but not for all that were to be read. */
+/** A batch reply that lacks companies to be read. */
 export function notRead(said: SaidFault): HubSpotFault {
   const words = wordsOf(said);
-  const message = `HubSpot did not read all companies that were asked for${words === null ? '.' : `: ${words}`}`;
+  const message = `HubSpot did not return all requested companies${words === null ? '.' : `: ${words}`}`;
   return new HubSpotFault('target.unavailable', message, { words, retry: 'now' });
 }
 
-/** What HubSpot says against something, in its own words; the useful part is in the details. */
+/** HubSpot's own words; the useful part is in the details. */
 export function wordsOf(said: SaidFault): string | null {
   const messages = said.details.flatMap(({ message }) => message ?? []);
   const text = messages.length > 0 ? messages.join(' ') : (said.message ?? said.category ?? '');
   return text.trim() === '' ? null : visibleText(text, 300);
 }
 
-/** The scopes any of which would do, of the context of the reply or of its details. */
+/** Alternative scopes, from the reply's context or details. */
 function scopesOf({ context, details }: SaidFault): string[] {
   const names = ['requiredGranularScopes', 'missingScopes', 'requiredScopes'];
   const own = names.flatMap((name) => context[name] ?? []).flatMap((text) => text.split(/[\s,]+/));
@@ -172,5 +172,5 @@ function again(kind: RequestKind, askedMs: number | null): LeadsyncErrorOptions 
 }
 
 function effect(kind: RequestKind): string {
-  return kind === 'write' ? ' The write may have taken effect; the next try looks first.' : '';
+  return kind === 'write' ? ' The write may have taken effect; leadsync checks before it writes again.' : '';
 }

@@ -18,19 +18,19 @@ export interface HubSpotCall<Reply> {
   /** From the root on, encoded. */
   readonly path: string;
   readonly json?: unknown;
-  /** The parsed body (null: there is none; undefined: no JSON) as what is wanted; null when it is not that. */
+  /** Parses the body (null: empty; undefined: not JSON); null when it is not what is wanted. */
   readonly read: (json: unknown) => Reply | null;
-  /** What `read` wants, for the message. */
+  /** For messages. */
   readonly wanted: string;
 }
 
-/** Ms, and bytes. A batch of 100 companies of 65,536 characters in each of some properties is tens of MB. */
+/** Ms and bytes. A batch of 100 companies with several properties of 65,536 characters is tens of MB. */
 const connectMs = 10_000;
 const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes: 64 * 1024 * 1024 };
 
 /**
- * Requests to HubSpot: each is exactly one attempt, alone with its token within this process, counted, and not sent when
- * the limits forbid it. Every reply that is none of what was wanted is thrown as LeadsyncError (see `hubspotFault`).
+ * Sends requests to HubSpot: each is exactly one attempt, sequential per token within this process, counted, and not
+ * sent when the limits forbid it. Throws LeadsyncError for any reply but the wanted one (see `hubspotFault`).
  */
 export class HubSpotHttp implements AsyncDisposable {
   requests = 0;
@@ -49,14 +49,14 @@ export class HubSpotHttp implements AsyncDisposable {
     if (!/^[\x21-\x7e]+$/.test(this.#token)) {
       throw new LeadsyncError(
         'target.unauthenticated',
-        'The access token for HubSpot is empty or has a character that no token has.',
+        'The access token for HubSpot is empty or contains characters that no token has.',
         { help: 'Copy it again, without spaces, quotes and line breaks.' },
       );
     }
     this.#limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
   }
 
-  /** What the token may send, shared by all that use it. */
+  /** The limits of this token, shared by all its users. */
   get limits(): RateLimits {
     return this.#limits;
   }
@@ -126,8 +126,8 @@ function hubspotAddress(apiUrl: string): ServiceAddress {
   const { mistake, host } = address;
   const why =
     mistake === 'unencrypted'
-      ? `http://${host} is not encrypted, and is not this machine`
-      : 'it is no plain https URL';
+      ? `http://${host} is not encrypted and not this machine`
+      : 'it is not a plain https URL';
   throw new LeadsyncError('target.bad-url', `The address of HubSpot's API cannot be used: ${why}.`, {
     help: 'Use https://api.hubapi.com.',
   });

@@ -3,17 +3,17 @@ import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
 
-/** A `column` of the mapping is a property's internal name. */
+/** A mapping's `column` is a property's internal name. */
 export interface HubSpotOptions extends ColumnMapping {
   /** `https://api.hubapi.com`, or a stand-in's address. */
   readonly apiUrl: string;
   /** Of a service key or a private app. */
   readonly accessToken: Secret;
-  /** IANA name of the zone in which `date` properties are meant. */
+  /** IANA zone of `date` properties. */
   readonly timeZone: string;
   readonly clock: Clock;
-  /** Companies that nobody asked a lead for are shown as well, to be matched. */
+  /** Also shows companies without a request, for matching. */
   readonly showsOthers?: boolean;
-  /** Told of each request. */
+  /** Called for each request. */
   readonly onReply?: OnReply;
 }

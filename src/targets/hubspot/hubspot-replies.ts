@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Bodies of HubSpot's CRM API, version 2026-09, as loosely as can be worked with: only what is used, unknown fields
- * ignored, everything that documentation or recordings disagree on optional.
+ * Bodies of HubSpot's CRM API, version 2026-09, parsed leniently: only what is used, unknown fields ignored, everything
+ * optional on which documentation and recordings disagree.
  */
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String).nullish();
@@ -71,12 +71,12 @@ const property = z.object({
   calculated: z.boolean().nullish(),
   archived: z.boolean().nullish(),
   modificationMetadata: z.looseObject({ readOnlyValue: z.boolean().nullish() }).nullish(),
-  /** Kept whole: they are sent back when one is added. */
+  /** Loose: they are sent back when one is added. */
   options: z.array(z.looseObject({ value: z.string() })).nullish(),
 });
 const named = z.object({ results: z.array(z.object({ name: z.string() })) });
 
-/** A company as a reply shows it: of its properties those that were asked for, null where there is none. */
+/** A company in a reply, with the requested properties; null: empty. */
 export interface ShownCompany {
   readonly id: string;
   readonly properties: Readonly<Record<string, string | null | undefined>>;
@@ -85,18 +85,18 @@ export interface ShownCompany {
 
 export interface CompanyPage {
   readonly companies: readonly ShownCompany[];
-  /** Cursor of the next page; null: this is the last one. */
+  /** Cursor of the next page; null: last page. */
   readonly after: string | null;
 }
 
-/** What a reply says against one input, or against all. */
+/** An error in a reply, about one input or all. */
 export interface SaidFault {
   readonly category: string | null;
   readonly code: string | null;
   readonly message: string | null;
-  /** By name, such as `objectWriteTraceId`, `ids`, `id`; always as lists. */
+  /** By name, such as `objectWriteTraceId`, `ids`, `id`; always lists. */
   readonly context: Readonly<Record<string, readonly string[]>>;
-  /** Of each property that is concerned. */
+  /** One per property concerned. */
   readonly details: readonly SaidFault[];
 }
 
@@ -110,26 +110,26 @@ export interface ErrorReply extends SaidFault {
   readonly policyName: string | null;
 }
 
-/** A value that a property had, and what is told of who set it. */
+/** A past value of a property, and who set it. */
 export type PropertyVersion = z.infer<typeof version>;
 
 export type PropertyDefinition = z.infer<typeof property>;
 
-/** Null when it is no page: an object without a list of results is never an end. */
+/** Null: no page. An object without a list of results never ends a list. */
 export function readPage(json: unknown): CompanyPage | null {
   const found = page.safeParse(json);
   if (!found.success) return null;
   return { companies: found.data.results.map(shown), after: found.data.paging?.next?.after ?? null };
 }
 
-/** Null when it shows neither results nor errors. */
+/** Null: neither results nor errors. */
 export function readBatch(json: unknown): BatchReply | null {
   const found = batch.safeParse(json);
   if (!found.success || (found.data.results ?? found.data.errors ?? null) === null) return null;
   return { results: (found.data.results ?? []).map(shown), errors: (found.data.errors ?? []).map(said) };
 }
 
-/** The values of properties by company, in the order of the reply; null when it is no such list. */
+/** Property values by company, in reply order; null: not such a list. */
 export function readHistories(
   json: unknown,
 ): ReadonlyMap<string, Readonly<Record<string, readonly PropertyVersion[]>>> | null {
@@ -140,7 +140,7 @@ export function readHistories(
   );
 }
 
-/** What an owner is called, else the e-mail address, or empty; null when it is no owner. */
+/** An owner's name, else e-mail address, or empty; null: not an owner. */
 export function readOwner(json: unknown): string | null {
   const found = owner.safeParse(json);
   if (!found.success) return null;
@@ -148,7 +148,7 @@ export function readOwner(json: unknown): string | null {
   return [firstName, lastName].filter(Boolean).join(' ') || (email ?? '');
 }
 
-/** Ids of the companies that have any association, and what was said of others; null when it is no such list. */
+/** Ids of the companies with any association, and the errors of others; null: not such a list. */
 export function readAssociations(
   json: unknown,
 ): { readonly associated: ReadonlySet<string>; readonly errors: readonly SaidFault[] } | null {
@@ -159,7 +159,7 @@ export function readAssociations(
   return { associated: new Set(associated), errors: (errors ?? []).map(said) };
 }
 
-/** Of any body, also of one that is no JSON. */
+/** Of any body, JSON or not. */
 export function readError(json: unknown): ErrorReply {
   const { data = {} } = errorBody.safeParse(json);
   return {
@@ -169,7 +169,7 @@ export function readError(json: unknown): ErrorReply {
   };
 }
 
-/** Properties that are not archived; null when it is no list of them. */
+/** Unarchived properties; null: not such a list. */
 export function readProperties(json: unknown): readonly PropertyDefinition[] | null {
   const found = z.object({ results: z.array(property) }).safeParse(json);
   return found.success ? found.data.results.filter(({ archived }) => archived !== true) : null;
@@ -179,7 +179,7 @@ export function readProperty(json: unknown): PropertyDefinition | null {
   return property.safeParse(json).data ?? null;
 }
 
-/** Of an account; null when it is none. */
+/** Null: not an account. */
 export function readAccount(json: unknown): { readonly portalId: string; readonly timeZone: string } | null {
   const { data } = z
     .object({ portalId: z.int().transform(String), timeZone: z.string().min(1) })
@@ -187,7 +187,7 @@ export function readAccount(json: unknown): { readonly portalId: string; readonl
   return data ?? null;
 }
 
-/** Names of a list of things; null when it is none. */
+/** Null: not a list of names. */
 export function readNames(json: unknown): readonly string[] | null {
   return named.safeParse(json).data?.results.map(({ name }) => name) ?? null;
 }

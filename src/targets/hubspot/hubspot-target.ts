@@ -39,7 +39,7 @@ import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-pla
 export type { HubSpotOptions };
 export type HubSpotTarget = Target & Required<Pick<Target, 'fix'>> & AsyncDisposable;
 
-/** A target that is the companies of a HubSpot portal. Nothing is sent before the first call. */
+/** A target that is the companies of a HubSpot portal. Sends nothing before the first call. */
 export function createHubSpotTarget(options: HubSpotOptions): HubSpotTarget {
   return new CompaniesTarget(options);
 }
@@ -53,15 +53,15 @@ class CompaniesTarget implements HubSpotTarget {
   readonly #binListing: CompanyListing;
   readonly #sender: BatchSender;
   readonly #marker: PropertyMarker;
-  /** As the last look at the properties found them; null: look again. */
+  /** Cached properties; null: read again. */
   #table: CompanyTable | null = null;
-  /** Record ids of the companies that asked for a lead when all were read last; null: not read yet. */
+  /** Companies that requested a lead at the last full read; null: not read yet. */
   #asking: readonly string[] | null = null;
-  /** Record ids of companies that nobody asked a lead for, by what they showed then. */
+  /** Companies without a request, by content at that time. */
   #others: ReadonlyMap<string, readonly string[]> = new Map();
-  /** Record ids of companies that have the lead's id in another spelling, by its key: HubSpot does not find them by it. Null: not read yet. */
+  /** Companies whose lead id has another spelling, by its key: HubSpot does not find them by id. Null: not read yet. */
   #untidy: ReadonlyMap<string, readonly string[]> | null = null;
-  /** As of the first new row since `open`. */
+  /** Read at the first new row since `open`. */
   #bin: RecycleBin | null = null;
 
   constructor(options: HubSpotOptions) {
@@ -125,7 +125,7 @@ class CompaniesTarget implements HubSpotTarget {
       ]);
       const sent = inputs.filter((input) => !left.has(input));
       const fates = await this.#sender.send(sent, table, signal);
-      // What was written over would be on no record: only what is done is.
+      // Restored values leave no record of what was overwritten; only confirmed writes do.
       await this.#sender.send(putBack(fates, table), table, signal);
       if (mark !== undefined && sent.length > 0) await this.#marker.write(table, mark, signal);
       for (const { kind, leadId } of sent) if (kind === 'archive') this.#bin?.leadIds.add(idKey(leadId));
@@ -143,7 +143,7 @@ class CompaniesTarget implements HubSpotTarget {
 
   async fix(signal: AbortSignal): Promise<boolean> {
     const found = await this.#api.properties(signal);
-    // Throws where creating what is missing would not help.
+    // Throws where creating properties would not help.
     locateProperties(found, this.#options);
     this.#table = null;
     const created = await createMissing(this.#api, this.#options, found, signal);
@@ -155,7 +155,7 @@ class CompaniesTarget implements HubSpotTarget {
     return this.#api[Symbol.asyncDispose]();
   }
 
-  /** Without the ids of its companies a portal looks empty: every lead would get a second company. */
+  /** Without the ids, a portal looks empty: every lead would get a second company. */
   async #assertNew(signal: AbortSignal): Promise<void> {
     const { idColumn } = this.#options;
     if ((await this.#api.archivedProperties(signal)).includes(idColumn)) throw idArchived(idColumn);
@@ -168,7 +168,7 @@ class CompaniesTarget implements HubSpotTarget {
     return table;
   }
 
-  /** Gives fields that never had a property theirs, unless the key may not make any: then they are left out. */
+  /** Creates properties for new fields, unless the key may not: then they are left out. */
   async #addNew(
     table: CompanyTable,
     newFields: readonly string[],
@@ -190,10 +190,10 @@ class CompaniesTarget implements HubSpotTarget {
   async #knownTable(signal: AbortSignal): Promise<CompanyTable> {
     this.#table ??= locateProperties(await this.#api.properties(signal), this.#options);
     if (this.#table !== null) return this.#table;
-    throw changed(`HubSpot's companies have no property ${this.#options.idColumn}. Nothing was written.`);
+    throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
 
-  /** All companies that are rows, and what became of those that were merged. Takes note of those that ask for a lead. */
+  /** All rows, and the fate of merged companies. Remembers the companies that request a lead. */
   async #readRows(
     table: CompanyTable,
     purpose: string | null,
@@ -219,7 +219,7 @@ class CompaniesTarget implements HubSpotTarget {
     return { rows, merged: mergedCompanies(companies.values(), table) };
   }
 
-  /** A property that somebody removed while companies were read must not look as if all of them had been emptied. */
+  /** A property removed during the read must not look as if all its values had been emptied. */
   async #assertWhole(
     companies: Iterable<ShownCompany>,
     { wanted }: CompanyTable,
@@ -227,11 +227,10 @@ class CompaniesTarget implements HubSpotTarget {
   ): Promise<void> {
     if ([...companies].every((company) => isWhole(company, wanted))) return;
     const names = new Set((await this.#api.properties(signal)).map(({ name }) => name));
-    if (!wanted.every((name) => names.has(name)))
-      throw changed('A property of the mapping is not in HubSpot any more.');
+    if (!wanted.every((name) => names.has(name))) throw changed('A mapped property is no longer in HubSpot.');
   }
 
-  /** The companies that the changes are about, as they are now. */
+  /** The affected companies as they are now. */
   async #look(
     changes: readonly RowChange[],
     table: CompanyTable,
@@ -254,7 +253,7 @@ class CompaniesTarget implements HubSpotTarget {
     );
     const isAsking = changes.some((change) => isForLoose(change) || change.leadId === null);
     if (isAsking) {
-      // Only record ids are taken from it: those may be some minutes old.
+      // May be some minutes old: only record ids are taken from it.
       if (this.#asking === null) await this.#readRows(table, 'asking', signal);
       await read([...(this.#asking ?? []), ...othersToLink(changes, this.#others, table)], null);
     }
@@ -264,13 +263,15 @@ class CompaniesTarget implements HubSpotTarget {
     return rows;
   }
 
-  /** Whether an id that may be written otherwise was not found. */
+  /** Whether an id with several spellings was not found. */
   #lacks(leadIds: readonly string[], companies: Iterable<ShownCompany>, table: CompanyTable): boolean {
     const there = new Set([...companies].map((company) => idKey(leadIdOf(company, table) ?? '')));
     return leadIds.some((leadId) => isUuid(leadId) && !there.has(idKey(leadId)));
   }
 
-  /** The new ones whose company, or the one that it was merged into, a person has deleted: another would be made. */
+  /**
+   * New rows whose company, or the one it was merged into, was deleted by a person: creating another would be wrong.
+   */
   async #inBin(
     inputs: readonly PlannedInput[],
     changes: readonly RowChange[],

@@ -6,10 +6,10 @@ import { cellOf } from './property-values.ts';
 import type { PlannedInput } from './write-plan.ts';
 
 /**
- * What became of one input. `altered`: HubSpot keeps something else than what was sent, by property; another spelling of
- * it (case, spaces) counts as stored, and travels to the lead like an edit, unless it is what was there before. `missed`: it does
- * not show what was sent, and nobody said why. `taken`: another company has the id of a new one. `forbidden`: the key may not write. `words`: HubSpot's, shortened.
- * `id`: the record's, of a company.
+ * The fate of one input. `altered`: HubSpot stores something else, by property; another spelling (case, spaces) counts
+ * as stored, and travels to the lead like an edit, unless it equals the earlier value. `missed`: not stored, without a
+ * reason. `taken`: another company has the new one's id. `forbidden`: the key may not write. `words`: HubSpot's,
+ * shortened. `id`: the company's record id.
  */
 export type Fate =
   | { readonly kind: 'stored'; readonly id?: string }
@@ -20,16 +20,16 @@ export type Fate =
   | { readonly kind: 'gone' }
   | { readonly kind: 'missed' };
 
-/** The fates that a reply tells; of the rest `unattributed` is what HubSpot said without saying of whom. */
+/** The fates in a reply; `unattributed`: errors that name no input. */
 export interface ReplyFates {
   readonly known: ReadonlyMap<PlannedInput, Fate>;
   readonly unknown: readonly PlannedInput[];
   readonly unattributed: SaidFault | null;
-  /** Of those that are refused because another company has the id of the lead: what was said. They may be our own. */
+  /** Inputs refused because another company has the lead's id, with HubSpot's words. It may be our own. */
   readonly taken: ReadonlyMap<PlannedInput, SaidFault>;
 }
 
-/** By status nothing is decided: a batch that failed in part may come as a success. The n-th input has the trace id n. */
+/** The status decides nothing: a partial failure may come as success. Input n has trace id n. */
 export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, table: CompanyTable): ReplyFates {
   const known = new Map<PlannedInput, Fate>();
   const unattributed: SaidFault[] = [];
@@ -49,7 +49,7 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
     const fate = shownFate(result, input, table);
     if (fate !== null) known.set(input, fate);
   }
-  // An archive has no results: whoever is not complained of is archived.
+  // An archive has no results: inputs without errors are archived.
   const rest = inputs.filter((input) => !known.has(input) && !taken.has(input));
   if (unattributed.length === 0) {
     for (const input of rest) if (input.kind === 'archive') known.set(input, { kind: 'stored' });
@@ -62,7 +62,7 @@ export function fatesOf(inputs: readonly PlannedInput[], reply: BatchReply, tabl
   };
 }
 
-/** The fate of an input of which the reply said nothing, by how the company shows itself now; undefined: it does not. */
+/** The fate of an input that the reply did not mention, by the company's current state; undefined: not shown. */
 export function rereadFate(
   input: PlannedInput,
   company: ShownCompany | undefined,
@@ -75,7 +75,7 @@ export function rereadFate(
     return company === undefined ? { kind: 'stored' } : (refused ?? { kind: 'missed' });
   if (company === undefined)
     return input.kind === 'update' ? { kind: 'gone' } : (refused ?? { kind: 'missed' });
-  // What is left out there though the property is there is empty.
+  // An existing property that is left out is empty.
   const empty = Object.fromEntries(Object.keys(input.properties).map((name) => [name, null]));
   const shown = { ...company, properties: { ...empty, ...company.properties } };
   const fate = shownFate(shown, input, table);
@@ -85,17 +85,17 @@ export function rereadFate(
   return refused ?? { kind: 'missed' };
 }
 
-/** HubSpot's codes for a value of a unique property that another company has. */
+/** HubSpot's codes for a taken unique value. */
 export function isTaken({ category, code, details }: SaidFault): boolean {
   return code === 'CONFLICTING_UNIQUE_VALUE' || category === 'CONFLICT' || details.some(isTaken);
 }
 
-/** HubSpot's own code for a property that is not there (any more). */
+/** HubSpot's code for a missing property. */
 export function isAboutProperties(error: SaidFault): boolean {
   return error.code === 'PROPERTY_DOESNT_EXIST' || error.details.some(isAboutProperties);
 }
 
-/** By what a reply to the request as a whole says of a record that is not there. */
+/** Whether a reply to the whole request is about a missing record. */
 export function namesRecords({ category, context, details }: SaidFault): boolean {
   const named = [...(context['ids'] ?? []), ...(context['id'] ?? [])];
   return (category === 'OBJECT_NOT_FOUND' && named.length > 0) || details.some(namesRecords);
@@ -122,13 +122,13 @@ function inputOf(
   const isByLead = inputs[0]?.kind === 'create';
   if (result.traceId !== null) {
     const input = inputs[Number(result.traceId)];
-    // One that was merged in that moment shows itself as another, which may be another lead's.
+    // A company merged just now shows another id, possibly another lead's.
     return isByLead || input?.id === result.id ? input : undefined;
   }
   return byKey.get(isByLead ? (result.properties[idProperty] ?? '').trim() : result.id);
 }
 
-/** Null when the company is shown without all that was sent. */
+/** Null: the company does not show all that was sent. */
 function shownFate({ id, properties }: ShownCompany, input: PlannedInput, table: CompanyTable): Fate | null {
   const altered = new Map<string, Cell>();
   for (const [name, sent] of Object.entries(input.properties)) {
@@ -144,7 +144,7 @@ function shownFate({ id, properties }: ShownCompany, input: PlannedInput, table:
   return altered.size === 0 ? { kind: 'stored', id } : { kind: 'altered', shown: altered };
 }
 
-/** What a property's text means, mapped or not. */
+/** The meaning of a property's text, mapped or not. */
 export function shownCell(text: string | null, name: string, { fields, timeZone }: CompanyTable): Cell {
   const mapped = [...fields.values()].find(({ property }) => property.name === name);
   return mapped === undefined ? text : cellOf(text, mapped, timeZone);

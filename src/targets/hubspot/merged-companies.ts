@@ -8,8 +8,8 @@ export function isMerged({ properties }: ShownCompany): boolean {
 }
 
 /**
- * By record id, what became of each company that people merged: of those that went into another, and of the other as well,
- * since that may be all that is remembered of the place of the first.
+ * The fate of merged companies, by record id: of those merged into another, and of that other too, whose place may be
+ * all that is remembered of the first.
  */
 export function mergedCompanies(
   companies: Iterable<ShownCompany>,
@@ -25,7 +25,7 @@ export function mergedCompanies(
   return merged;
 }
 
-/** Record ids; HubSpot joins them by semicolons, some with a moment behind a colon. */
+/** HubSpot separates record ids by semicolons, some followed by a colon and a time. */
 function mergedIds(text: string | null | undefined): number[] {
   return (text ?? '').split(/[;,\s]+/).flatMap((each) => {
     const [id = ''] = each.split(':');
@@ -41,5 +41,5 @@ function messageOf(company: ShownCompany, table: CompanyTable): string {
   const holder = leadId === null ? `has no ${idProperty} now` : `has the ${idProperty} ${leadId} now`;
   const first =
     leadId === null ? `Enter the id of this lead as ${idProperty} of that company, or delete` : 'Delete';
-  return `somebody merged the company of this lead into the company ${shown}, which ${holder}. No new company was made for this lead, and neither was changed. ${first} this lead in the service if the two are one; if they are not, create a company in HubSpot with the id of this lead as ${idProperty}`;
+  return `somebody merged the company of this lead into the company ${shown}, which ${holder}. No new company was created, and neither was changed. ${first} this lead in the service if the two are the same; otherwise create a company in HubSpot with the id of this lead as ${idProperty}`;
 }

@@ -9,20 +9,20 @@ import { isReadOnly } from './property-values.ts';
 import { notSeen, notThere, withOwnContent } from './write-outcomes.ts';
 import type { PlannedInput } from './write-plan.ts';
 
-/** Writable properties that HubSpot fills by itself in any company. */
+/** Writable properties that HubSpot fills itself in any company. */
 const filledByHubSpot: ReadonlySet<string> = new Set([
   'hs_avatar_filemanager_key',
   'hs_logo_url',
   'hs_pipeline',
 ]);
 
-/** With which a portal lets each new company begin. */
+/** A portal's defaults for new companies. */
 const firstStages: ReadonlySet<string> = new Set(['lead', 'subscriber']);
 
 /** A reason in a message is not longer. */
 const mostNames = 5;
 
-/** Why each of the companies that are to be taken away is not: people put more there than what is ours. */
+/** Why companies must not be removed: people added content of their own. */
 export async function keptCompanies(
   api: HubSpotApi,
   removed: readonly PlannedInput[],
@@ -48,7 +48,7 @@ export async function keptCompanies(
   return kept;
 }
 
-/** HubSpot counts what hangs on a company in its properties, but not its tickets. */
+/** HubSpot's properties count associated records, except tickets. */
 async function withTickets(
   api: HubSpotApi,
   inputs: readonly PlannedInput[],
@@ -66,7 +66,10 @@ async function withTickets(
   }
 }
 
-/** Whether what it shows may come from people: all that can be written and is not ours, and HubSpot's counts of what hangs on it. */
+/**
+ * Whether the content may come from people: writable properties that are not ours, and HubSpot's counts of associated
+ * records.
+ */
 function canBeOwn(property: PropertyDefinition, { wanted }: CompanyTable): boolean {
   const { name } = property;
   if (wanted.includes(name) || name === optInProperty || filledByHubSpot.has(name)) return false;
@@ -76,7 +79,7 @@ function canBeOwn(property: PropertyDefinition, { wanted }: CompanyTable): boole
 const isCount = ({ name, type }: PropertyDefinition): boolean =>
   type === 'number' && /^(?:hs_)?num_/.test(name);
 
-/** Names of what a company has of its own. */
+/** Names of a company's own content. */
 function ownContent({ properties }: ShownCompany, own: readonly PropertyDefinition[]): string[] {
   const filled = own.filter((property) => {
     const text = properties[property.name] ?? '';

@@ -8,12 +8,12 @@ import { HubSpotFault } from './hubspot-fault.ts';
 import type { PropertyVersion } from './hubspot-replies.ts';
 import { cellOf } from './property-values.ts';
 
-/** The source of what a person types into HubSpot's own pages: that it was typed goes without saying. */
+/** The source of values typed in HubSpot's pages; not worth mentioning. */
 const byHand = 'CRM_UI';
 
 /**
- * Who set what these cells show, by HubSpot's history of their properties: as many as cells, null where it tells nobody or
- * another value was set meanwhile. A user whose name the key may not ask for is told by number.
+ * Who set these cells' values, by HubSpot's property history: one answer per cell, null when unknown or changed
+ * meanwhile. Users whose names the key may not read are given by number.
  */
 export async function propertyAuthors(
   api: HubSpotApi,
@@ -59,7 +59,7 @@ function authorOf(version: PropertyVersion, names: ReadonlyMap<string, string>):
   };
 }
 
-/** Of those whose names are told; none when the key may not ask. */
+/** Without permission, empty. */
 async function userNames(
   api: HubSpotApi,
   users: ReadonlySet<string>,
@@ -72,7 +72,7 @@ async function userNames(
     } catch (error) {
       if (!(error instanceof HubSpotFault)) throw error;
       if (error.code === 'target.forbidden') return names;
-      // Nobody who has this number is an owner (any more).
+      // No owner has this number, now or ever.
       if (error.code !== 'target.not-found') throw error;
     }
   }

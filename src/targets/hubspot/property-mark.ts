@@ -5,21 +5,21 @@ import type { CompanyTable } from './company-table.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
-/** As it stands in a description, among what people have written there. */
+/** Within a description that people may have written. */
 const marks = /\{"v":1,[^{}]*\}/g;
 
-/** The mark in the description of the id's property; null: there is none. */
+/** The mark in the id property's description; null: none. */
 export function markOf(property: PropertyDefinition | undefined): string | null {
   return (property?.description ?? '').match(marks)?.findLast((text) => readMark(text) !== null) ?? null;
 }
 
 /**
- * Writes who keeps the companies into the description of the id's property, unless it says so already: not since when,
- * so it is written but once. A key that may not change properties leaves it as it is.
+ * Writes who syncs the companies into the id property's description, unless it is there. Contains no time, so it is
+ * written once. Does nothing when the key may not change properties.
  */
 export class PropertyMarker {
   readonly #api: HubSpotApi;
-  /** The last mark that was written, or could not be. */
+  /** The last mark tried, written or not. */
   #tried: string | null = null;
 
   constructor(api: HubSpotApi) {
@@ -39,7 +39,7 @@ export class PropertyMarker {
       const change = { description: `${others} ${text}`.trim() };
       if (markOf(await this.#api.changeProperty(name, change, signal)) === text) mark.arrived();
     } catch (error) {
-      // The rows are written: what becomes of them must not be lost over this.
+      // The rows are written: their outcomes must not be lost over a mark.
       if (!(error instanceof LeadsyncError)) throw error;
     }
   }

@@ -9,12 +9,12 @@ import type { PropertyDefinition } from './hubspot-replies.ts';
 
 const groupName = 'leadsync';
 
-/** Between the looks for new properties, which usually are there after 250 to 700 ms. */
+/** Delays between checks for new properties, which usually appear after 250 to 700 ms. */
 const waitsMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 
 /**
- * The properties that the mapping needs, as they are made when they are not there. That of the id comes last: until it is
- * there nothing was made, and whoever was interrupted goes on.
+ * The properties that the mapping needs, in creation order. The id comes last: until it exists nothing counts as
+ * created, so an interrupted setup continues.
  */
 function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
   const text = { type: 'string', fieldType: 'text' };
@@ -34,8 +34,8 @@ function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): N
 }
 
 /**
- * Creates what is missing, group included, and gives it back when HubSpot shows it. What others create meanwhile is as good.
- * `target.unavailable` (later) when it does not for long. `only`: these, by name.
+ * Creates missing properties and their group, and returns them when HubSpot shows them. Concurrent creation by others
+ * is fine. `target.unavailable` (later) when HubSpot takes long. `only`: these, by name.
  */
 export async function createMissing(
   api: HubSpotApi,
@@ -55,7 +55,7 @@ export async function createMissing(
   return untilShown(api, new Set(missing.map(({ name }) => name)), signal);
 }
 
-/** A new property cannot be used in any request until HubSpot's list shows it. */
+/** A new property is unusable until HubSpot's list shows it. */
 async function untilShown(
   api: HubSpotApi,
   names: ReadonlySet<string>,
@@ -70,8 +70,8 @@ async function untilShown(
 }
 
 /**
- * Adds the options that the configuration names and HubSpot's list lacks. HubSpot replaces the list as a whole, so it is
- * read again right before. Returns whether any was added.
+ * Adds configured options that HubSpot's list lacks. HubSpot replaces the whole list, so it is read again right before.
+ * Returns whether any was added.
  */
 export async function addMissingOptions(
   api: HubSpotApi,
@@ -126,7 +126,7 @@ async function unlessThere(create: () => Promise<unknown>): Promise<void> {
 }
 
 function notShown(names: readonly string[]): LeadsyncError {
-  const message = `HubSpot does not show the properties that were made for it yet (${names.join(', ')}). No company was written.`;
+  const message = `HubSpot does not show its new properties yet (${names.join(', ')}). No company was written.`;
   return new LeadsyncError('target.unavailable', message, { retry: 'later', retryAfterMs: 60_000 });
 }
 

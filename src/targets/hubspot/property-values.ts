@@ -3,19 +3,21 @@ import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, FieldType, Value } from '../../core/lead/value.ts';
 import type { PropertyDefinition } from './hubspot-replies.ts';
 
-/** A mapped field together with the property it is kept in. */
+/** A mapped field and its property. */
 export interface MappedProperty {
   readonly type: FieldType;
   readonly property: PropertyDefinition;
 }
 
-/** HubSpot keeps no more characters in one value. */
+/** HubSpot's maximum per value. */
 const mostCharacters = 65_536;
 
 /** A list in a message is not longer. */
 const mostOptions = 20;
 
-/** What a property's text means. HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is understood too. */
+/**
+ * Reads a property's text. HubSpot returns datetime as ISO with ms and date as YYYY-MM-DD; epoch ms is read as well.
+ */
 export function cellOf(text: string | null | undefined, mapped: MappedProperty, timeZone: string): Cell {
   if (text === null || text === undefined || text === '') return null;
   if (mapped.type === 'text') return text;
@@ -27,23 +29,22 @@ function readMoment(text: string, type: string, timeZone: string): string | null
   const moment = hasEpoch && /^-?\d{1,16}$/.test(text) ? new Date(Number(text)) : null;
   if (moment !== null && Number.isNaN(moment.getTime())) return null;
   if (type !== 'date') return moment?.toISOString() ?? readInstant(text, timeZone);
-  // The day is what is kept: midnight UTC is how it travels.
+  // A date property stores the day: it travels as midnight UTC.
   const day = (moment?.toISOString() ?? text).replace(/T00:00:00(\.000)?Z$/, '');
   return readInstant(day, timeZone);
 }
 
-/** The text to send: empty for none. Only for a value that `notStorable` has nothing against. */
+/** The text to send: empty for none. Only for values that pass `notStorable`. */
 export function storedText(value: Value, mapped: MappedProperty, timeZone: string): string {
   if (value === null || value === '') return '';
   if (mapped.type === 'instant' && mapped.property.type === 'date') return dayOf(value, timeZone) ?? value;
   return value;
 }
 
-/** Why a value cannot be kept in a property, as a sentence; null when nothing is known against it. */
+/** Why a property cannot hold a value, as a sentence; null: no known reason. */
 export function notStorable(value: string, mapped: MappedProperty, timeZone: string): string | null {
   const { property } = mapped;
-  if (isReadOnly(property))
-    return `HubSpot fills the property ${property.name} by itself, nothing can be written to it.`;
+  if (isReadOnly(property)) return `HubSpot fills the property ${property.name} itself; it is not writable.`;
   if (!value.isWellFormed()) return 'The text has half a character, which cannot be sent.';
   if (value.length > mostCharacters)
     return `HubSpot keeps at most ${mostCharacters} characters in a property, this text has ${value.length}.`;
@@ -69,21 +70,21 @@ export function notStorable(value: string, mapped: MappedProperty, timeZone: str
   }
 }
 
-/** Whether HubSpot, and nobody else, decides what a property shows. */
+/** Whether only HubSpot sets the property. */
 export function isReadOnly({ calculated, modificationMetadata }: PropertyDefinition): boolean {
   return calculated === true || modificationMetadata?.readOnlyValue === true;
 }
 
-/** Options are compared by value, with their case; those of a checkbox list are joined by semicolons. */
+/** Options are compared by value, case-sensitive; checkbox lists are joined by semicolons. */
 function notAnOption(value: string, { name, fieldType, options }: PropertyDefinition): string | null {
   const allowed = new Set((options ?? []).map((option) => option.value));
-  // Of a property whose options live elsewhere, such as users, none is listed.
+  // Properties whose options live elsewhere, such as users, list none.
   if (allowed.size === 0) return null;
   const chosen = fieldType === 'checkbox' ? value.split(';') : [value];
   if (chosen.every((each) => allowed.has(each))) return null;
   const listed = [...allowed].slice(0, mostOptions).map((each) => JSON.stringify(each));
   const more = allowed.size > mostOptions ? `, and ${allowed.size - mostOptions} more` : '';
-  return `${JSON.stringify(value)} is none of the options of the property ${name}, with upper and lower case: ${listed.join(', ')}${more}. Add it in HubSpot, or under \`values\` of the field and run leadsync check --fix.`;
+  return `${JSON.stringify(value)} is none of the options of the property ${name}(case matters): ${listed.join(', ')}${more}. Add it in HubSpot, or to \`values\` of the field and run leadsync check --fix.`;
 }
 
 function notADay(value: string, { type, property }: MappedProperty, timeZone: string): string | null {
@@ -95,7 +96,7 @@ function notADay(value: string, { type, property }: MappedProperty, timeZone: st
   return isDay ? null : `The property ${property.name} holds a date as YYYY-MM-DD. Map a text property.`;
 }
 
-/** The day of which an instant is exactly the start in the zone; null when it is within one. */
+/** The day that starts at exactly this instant in the zone, else null. */
 function dayOf(instant: string, timeZone: string): string | null {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().toString();
   return readInstant(day, timeZone) === instant ? day : null;

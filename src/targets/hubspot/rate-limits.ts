@@ -6,17 +6,17 @@ import { retryAfterMs } from '../../retry-after.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { Semaphore } from '../../semaphore.ts';
 
-/** HubSpot's window of the limit for one app. */
+/** Window of HubSpot's limit per app. */
 const windowMs = 10_000;
 const secondMs = 1_000;
-/** As long as nobody knows when the portal's day ends, it is asked again after so long. */
+/** Interval between attempts while the end of the portal's day is unknown. */
 const zoneUnknownMs = 3_600_000;
-/** After the midnight at which the daily limit ends, at random, so that not all come at once. */
+/** Random delay after midnight, when the daily limit ends, so that not all clients come at once. */
 const mostJitterMs = 5 * 60_000;
 
 /**
- * What one token may send, by the headers and refusals of HubSpot (usage guidelines). Waits for nobody: who comes too
- * early is told how long to stay away.
+ * What one token may send, by HubSpot's headers and refusals (usage guidelines). Does not wait: throws with the time to
+ * wait.
  */
 export class RateLimits {
   readonly oneAtATime = new Semaphore(1);
@@ -28,39 +28,39 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** IANA name of the portal's time zone, at whose midnight the day of the limit ends; null: not known. */
+  /** The portal's IANA time zone, at whose midnight the daily limit ends; null: unknown. */
   get zone(): string | null {
     return this.#zone;
   }
 
-  /** Takes note of the portal's time zone, if it is one. */
+  /** Sets the portal's time zone, if it is valid. */
   setZone(name: string): void {
     try {
       Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
       this.#zone = name;
     } catch {
-      // None that this machine knows: the day ends when HubSpot lets requests pass again.
+      // Unknown here: the day ends when HubSpot accepts requests again.
     }
   }
 
   /** Throws `target.rate-limited` (later) when no request may leave yet. */
   check(): void {
     const now = this.#clock.now();
-    // A clock that was put back must not shut it for as long as it was put back.
+    // After the clock was set back, the limit must not last longer.
     if (now < this.#shut.from)
       this.#shut = { ...this.#shut, from: now, until: now + this.#shut.until - this.#shut.from };
     const waitMs = this.#shut.until - now;
     if (waitMs > 0) throw this.#rateLimited('No request was sent', waitMs);
   }
 
-  /** Takes note of what is left after a reply. Search replies have no such headers, others may lack them. */
+  /** Records what a reply leaves over. Search replies and some others lack the headers. */
   note(head: ReplyHead): void {
     if (number(head, 'x-hubspot-ratelimit-daily-remaining') === 0) this.#shutForDay(head.receivedAt);
     if (number(head, 'x-hubspot-ratelimit-remaining') === 0)
       this.#shutFor(intervalMs(head) ?? windowMs, head.receivedAt);
   }
 
-  /** The fault of a 429; `policy` is the body's `policyName`. */
+  /** The fault of a 429; `policy`: `policyName` in the body. */
   refused(head: ReplyHead, policy: string | null): LeadsyncError {
     const date = head.headers['date'];
     const asked = retryAfterMs(
@@ -106,10 +106,10 @@ export class RateLimits {
   }
 }
 
-/** For each clock, the limits of each token: in a process that is one clock, in tests each has its own. */
+/** Limits by clock and token: a process has one clock, tests have their own. */
 const known = new WeakMap<Clock, Map<string, RateLimits>>();
 
-/** The one for a token in this process, however many connections use it. */
+/** The limits of a token, shared by all connections of this process. */
 export function rateLimitsOf(clock: Clock, apiUrl: string, token: string): RateLimits {
   const ofClock = known.get(clock) ?? new Map<string, RateLimits>();
   known.set(clock, ofClock);

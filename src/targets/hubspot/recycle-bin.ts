@@ -4,7 +4,7 @@ import { type CompanyTable, leadIdOf, mergedProperty } from './company-table.ts'
 import type { ShownCompany } from './hubspot-replies.ts';
 import { isMerged, mergedCompanies } from './merged-companies.ts';
 
-/** What people have deleted: by lead id, and the record ids of what was merged, as of `mergedCompanies`. */
+/** Deleted companies by lead id, and the record ids merged into them (see `mergedCompanies`). */
 export interface RecycleBin {
   readonly leadIds: Set<string>;
   readonly merged: ReadonlySet<number>;

@@ -8,40 +8,40 @@ import type { HubSpotFault } from './hubspot-fault.ts';
 import type { Fate } from './input-fates.ts';
 import type { PlannedInput } from './write-plan.ts';
 
-/** Instead of an input that was not sent at all. */
+/** For an input that was not sent. */
 export const inRecycleBin: Verdict = {
   status: 'held',
   code: 'row.archived',
   message:
-    "The company of this lead, or the one that somebody merged it into, lies in HubSpot's recycle bin: restore it there, or delete it for good. It is not created again.",
+    "The company of this lead, or the one that somebody merged it into, is in HubSpot's recycle bin: restore it there, or delete it permanently. It is not created again.",
 };
 export const notThere: Verdict = {
   status: 'put-off',
   code: 'row.gone',
-  message: 'The company is not in HubSpot any more, or was merged into another. The next run looks again.',
+  message: 'The company is no longer in HubSpot, or was merged into another. The next run tries again.',
 };
 
-/** `what`: names of properties, or of what hangs on the company. */
+/** `what`: names of properties or associated records. */
 export function withOwnContent(what: string): Verdict {
   return {
     status: 'held',
     code: 'row.has-own-cells',
-    message: `The company has more in HubSpot than leadsync put there: ${what}. It was left as it is; delete it there if nobody needs it.`,
+    message: `The company has content in HubSpot that leadsync did not write: ${what}. It was not changed; delete it in HubSpot if it is not needed.`,
   };
 }
 
-/** HubSpot does not show what hangs on a company that is to be taken away. */
+/** Permission to see associated records is missing. */
 export function notSeen(fault: HubSpotFault): Verdict {
   return {
     status: 'held',
     code: fault.code,
-    message: `Nobody can see whether the company has tickets, so it was left as it is. ${sentence(fault)}`,
+    message: `The company may have tickets, which the key cannot see, so it was not changed. ${sentence(fault)}`,
   };
 }
 
-/** What was not sent, or not done, because the key may not do it. */
+/** Not sent or not done: the key lacks permission. */
 function notAllowed(fault: HubSpotFault, kind: PlannedInput['kind']): Verdict {
-  const what = kind === 'create' ? 'No company was made' : 'The company was left as it is';
+  const what = kind === 'create' ? 'No company was created' : 'The company was not changed';
   return { status: 'held', code: fault.code, message: `${what}. ${sentence(fault)}` };
 }
 
@@ -49,10 +49,7 @@ function sentence({ message, help }: HubSpotFault): string {
   return help === null || help === undefined ? message : `${withoutStop(message)}. ${help}`;
 }
 
-/**
- * The outcomes of a plan by what became of its inputs. A change of the status of a company without id is done whatever
- * became of it: the next run tells it again.
- */
+/** The outcomes by the inputs' fates. A status of a company without id is always done: the next run writes it again. */
 export function outcomesOf(
   changes: readonly RowChange[],
   planned: readonly RowOutcome[],
@@ -76,7 +73,7 @@ export function outcomesOf(
   });
 }
 
-/** The record id of a new company, as HubSpot told it. */
+/** The record id of a new company. */
 function madeId(
   inputs: readonly PlannedInput[],
   fates: ReadonlyMap<PlannedInput, Fate | Verdict>,
@@ -102,22 +99,22 @@ function verdictOf(
       const concerned = [...fate.shown].filter(([name]) => propertiesOf(change, table).has(name));
       if (concerned.length === 0) return null;
       const shown = concerned.map(([name, cell]) => `${name} shows ${showCell(cell)}`).join(', ');
-      const after = kind === 'update' ? ' It shows again what it did before.' : '';
-      return held(`HubSpot keeps something else than what was written: ${shown}.${after}`);
+      const after = kind === 'update' ? ' The earlier value was restored.' : '';
+      return held(`HubSpot stored something other than what was written: ${shown}.${after}`);
     }
     case 'refused': {
       const words = fate.words === null ? '.' : `: ${withoutStop(fate.words)}.`;
       return held(
         kind === 'create'
           ? `HubSpot refused the new company${words} It was not added.`
-          : `HubSpot refused the change of the company${words} It was left as it is.`,
+          : `HubSpot refused the change of the company${words} It was not changed.`,
       );
     }
     case 'taken':
       return {
         status: 'held',
         code: 'row.exists',
-        message: `The company ${fate.id} has the id of this lead already and shows something else. It was left as it is, and no other was made.`,
+        message: `The company ${fate.id} already has the id of this lead and shows something else. It was not changed, and no other was created.`,
       };
     case 'forbidden':
       return notAllowed(fate.fault, kind);
@@ -127,14 +124,14 @@ function verdictOf(
       return {
         status: 'put-off',
         code: 'row.changed',
-        message: 'The company does not show what was written. The next run looks again.',
+        message: 'The company does not show what was written. The next run tries again.',
       };
     default:
       return fate satisfies never;
   }
 }
 
-/** Names of what a change wants to write. */
+/** The properties that a change writes. */
 function propertiesOf(change: RowChange, table: CompanyTable): ReadonlySet<string> {
   const fields = 'values' in change ? Object.keys(change.values) : [];
   const names = fields.flatMap((field) => table.fields.get(field)?.property.name ?? []);

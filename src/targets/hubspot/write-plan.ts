@@ -7,18 +7,18 @@ import type { ShownCompany } from './hubspot-replies.ts';
 import { type Fate, shownCell } from './input-fates.ts';
 import { isReadOnly, notStorable, storedText } from './property-values.ts';
 
-/** What is to be sent for one company; at most one for each. */
+/** The request input for one company; at most one per company. */
 export interface PlannedInput {
   readonly kind: 'update' | 'create' | 'archive';
-  /** The record id; of a new one the lead's. */
+  /** The record id; for a new company the lead's. */
   readonly id: string;
   readonly leadId: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** Of an update: what those properties showed before. */
+  /** For updates: the properties' earlier values. */
   readonly before?: Readonly<Record<string, string>>;
 }
 
-/** Decides what becomes of the changes, by the companies as they are now. Own cells of a company are looked at later. */
+/** Decides the changes by the companies' current state. Own content is checked later. */
 export function decideChanges(
   changes: readonly RowChange[],
   rows: Iterable<CompanyRow>,
@@ -29,7 +29,7 @@ export function decideChanges(
     fields: new Set(fields.keys()),
     hasStatus: table.statusProperty !== null,
     words: { row: 'company', column: 'property' },
-    // Looked at later, and only of those that would be removed.
+    // Checked later, only for removals.
     hasOwnCells: () => false,
     notStorable: (value, field) => {
       const mapped = fields.get(field);
@@ -39,14 +39,14 @@ export function decideChanges(
       const closed = Object.keys(values)
         .flatMap((field) => fields.get(field)?.property ?? [])
         .find(isReadOnly);
-      return closed === undefined ? null : `HubSpot fills the property ${closed.name} by itself.`;
+      return closed === undefined ? null : `HubSpot fills the property ${closed.name} itself.`;
     },
   });
   for (const row of rows) plan.see(row);
   return plan.decide();
 }
 
-/** The inputs that the decisions come to, those that would change nothing left out. */
+/** The inputs for the decisions, without those that change nothing. */
 export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTable): PlannedInput[] {
   const written = decisions.writes.flatMap((write): PlannedInput[] => {
     const leadId = write.leadId ?? leadIdOf(write.place, table) ?? '';
@@ -68,7 +68,7 @@ export function inputsOf(decisions: RowDecisions<ShownCompany>, table: CompanyTa
   return [...written, ...added];
 }
 
-/** What gives the companies of which HubSpot keeps something else than was sent what they showed before, where that is another. */
+/** Restores the earlier values where HubSpot stored something other than was sent. */
 export function putBack(fates: ReadonlyMap<PlannedInput, Fate>, table: CompanyTable): PlannedInput[] {
   return [...fates].flatMap(([{ before, ...input }, fate]): PlannedInput[] => {
     if (before === undefined || fate.kind !== 'altered') return [];

@@ -2,29 +2,29 @@ import pg from 'pg';
 import { LeadsyncError, type Retry } from '../../errors.ts';
 import { visibleText } from '../../visible-text.ts';
 
-/** By the beginning of the SQLSTATE (PostgreSQL, appendix A); anything else is `target.refused`. */
+/** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */
 const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [
-  ['28', 'target.unauthenticated', 'never', 'the user or the password is not accepted'],
+  ['28', 'target.unauthenticated', 'never', 'wrong user or password'],
   ['42501', 'target.forbidden', 'never', 'SELECT, INSERT, UPDATE and DELETE have to be granted'],
-  ['42P01', 'target.not-found', 'never', 'there is no such table'],
-  ['3D', 'target.not-found', 'never', 'there is no such database'],
-  ['3F', 'target.not-found', 'never', 'there is no such schema'],
+  ['42P01', 'target.not-found', 'never', 'the table does not exist'],
+  ['3D', 'target.not-found', 'never', 'the database does not exist'],
+  ['3F', 'target.not-found', 'never', 'the schema does not exist'],
   ['25P03', 'target.unavailable', 'later', 'the transaction took too long'],
   ['25006', 'target.not-writable', 'never', 'the database is read-only'],
   ['53100', 'target.disk-full', 'later', 'the disk is full'],
-  ['55P03', 'target.busy', 'later', 'somebody holds rows locked'],
+  ['55P03', 'target.busy', 'later', 'rows are locked by somebody else'],
   ['40', 'target.changed', 'now', 'somebody else wrote at the same moment'],
-  ['42703', 'target.changed', 'now', 'its columns were changed meanwhile'],
+  ['42703', 'target.changed', 'now', 'its columns changed meanwhile'],
   ['08', 'target.unavailable', 'later', 'the connection failed'],
-  ['53', 'target.unavailable', 'later', 'the server has no room for us'],
-  ['57', 'target.unavailable', 'later', 'the server is going down or coming up'],
-  ['58', 'target.unavailable', 'later', "the server's system fails"],
+  ['53', 'target.unavailable', 'later', 'the server is out of resources'],
+  ['57', 'target.unavailable', 'later', 'the server is shutting down or starting'],
+  ['58', 'target.unavailable', 'later', "the server's system failed"],
 ];
 
-/** One change cannot be stored as it is. */
+/** The change can never be stored. */
 export const refused = (message: string) => new LeadsyncError('target.refused', message);
 
-/** What PostgreSQL answered, or that it did not, as the port's fault. */
+/** Translates PostgreSQL's error, or the lack of a reply. */
 export function raise(error: unknown, name: string): never {
   const said = error instanceof Error ? visibleText(error.message, 200) : '';
   if (!(error instanceof pg.DatabaseError)) {
@@ -32,7 +32,7 @@ export function raise(error: unknown, name: string): never {
     throw new LeadsyncError('target.unavailable', message, { retry: 'later' });
   }
   const fault = faults.find(([state]) => error.code?.startsWith(state));
-  if (fault === undefined) throw refused(`PostgreSQL refuses it: ${said}.`);
+  if (fault === undefined) throw refused(`PostgreSQL refused it: ${said}.`);
   const [, code, retry, what] = fault;
   throw new LeadsyncError(code, `${name}: ${what} (${said}).`, { retry });
 }

@@ -26,34 +26,34 @@ import { store } from './table-writes.ts';
 
 export interface PostgresTableOptions extends TableMapping {
   readonly url: Secret;
-  /** Of what is read of the table at once; default: 256 MiB. */
+  /** Limit for one read of the table; default: 256 MiB. */
   readonly mostBytes?: number;
 }
 
-/** For one statement; a server that went away without a word would otherwise be waited for without end. */
+/** Per statement: a server that vanished would otherwise be awaited forever. */
 const mostMs = 10 * 60_000;
 
-/** Rows stay locked for no longer when we are the ones who went away. Moments are read in one form, whatever is set. */
+/** Limits how long rows stay locked when we vanish, and fixes the format of moments. */
 const settings = `select set_config('lock_timeout', '10s', true), set_config('timezone', 'UTC', true),
   set_config('datestyle', 'ISO', true), set_config('idle_in_transaction_session_timeout', '5min', true)`;
 
 /**
- * Any PostgreSQL table as a target. Its rows are in the order of the primary key, or of the id column where there is
- * none, numbered from 1. A write is one transaction that locks the rows it is about before it looks at them. What a
- * column does not take, or gives back otherwise than it was written, is held. The table is read as a whole.
+ * A target that is one PostgreSQL table. Rows are numbered from 1 in the order of the primary key, else of the id
+ * column. A write is one transaction that locks the affected rows before it reads them. What a column refuses or alters
+ * is held. The table is read as a whole.
  */
 export function createPostgresTableTarget(options: PostgresTableOptions): Target {
   const table = options.table.split('.').map(pg.escapeIdentifier).join('.');
   const name = `table ${options.table}`;
   let requests = 0;
-  /** The last mark of ours that arrived. */
+  /** The last confirmed mark. */
   let marked: string | undefined;
 
-  /** One connection, one transaction: whatever goes wrong, nothing of it is done. */
+  /** One connection, one transaction: any failure rolls everything back. */
   async function transaction<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const client = openClient(options.url, name);
-    // A connection that breaks rejects its query; without a listener it would end the process as well.
+    // A broken connection rejects its query; without a listener it would also end the process.
     client.on('error', () => {});
     const stop = (): void => void client.end().catch(() => {});
     signal.addEventListener('abort', stop, { once: true });
@@ -66,7 +66,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       await client.connect().catch((error: unknown) => raise(error, name));
       await ask('begin');
       await ask(settings);
-      // What is refused has to be refused while it is known which change it was.
+      // Refusals must come while it is known which change caused them.
       await ask('set constraints all immediate');
       const result = await work(ask);
       signal.throwIfAborted();
@@ -82,8 +82,8 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   }
 
   /**
-   * Decides on changes and writes them together. Where some of it is refused it is rolled back and tried in halves, until
-   * it is known which change it was. `rows` becomes what the table shows afterwards.
+   * Decides changes and writes them together. A refused batch is rolled back and retried in halves until the refused
+   * change stands alone. `rows` becomes the new state of the table.
    */
   async function carryOut(
     changes: readonly RowChange[],
@@ -103,7 +103,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       fields: new Set(found.columns.fields.keys()),
       hasStatus: found.columns.status !== null,
       hasOwnCells: (place) => place.hasOwn,
-      notStorable: (text) => (text.includes('\0') ? 'PostgreSQL keeps no NUL characters.' : null),
+      notStorable: (text) => (text.includes('\0') ? 'PostgreSQL cannot store NUL characters.' : null),
     });
     for (const row of rows.all) changing.see(row);
     const decided = changing.decide();
@@ -124,12 +124,12 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
       await ask('rollback to savepoint before_changes');
       const [change] = changes;
       if (change === undefined || changes.length > 1) return inHalves();
-      const message = `${error.message} The row was left as it is.`;
+      const message = `${error.message} The row was not changed.`;
       return [{ key: change.key, status: 'held', code: 'target.value-not-storable', message }];
     }
   }
 
-  /** Adds the columns of fields that never had one. Without the right to do so they stay missing, which is told. */
+  /** Adds columns for new fields. Without permission they stay missing, which is reported. */
   async function addColumns(present: Table, newFields: readonly string[], ask: Ask): Promise<Table> {
     const missing = present.columns.missing.map(({ field }) => field);
     const added = options.fields.filter(({ field }) => newFields.includes(field) && missing.includes(field));
@@ -147,7 +147,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     return (await describe(ask, table, options)) ?? raiseMissing(name);
   }
 
-  const idClosed = `The column ${JSON.stringify(options.idColumn)} of ${name} may not be written; grant UPDATE on it.`;
+  const idClosed = `The column ${JSON.stringify(options.idColumn)} of ${name} is not writable; grant UPDATE on it.`;
 
   return {
     name,
@@ -194,7 +194,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     async write(changes, signal, mark) {
       const { outcomes, isMarked } = await transaction(signal, async (ask) => {
         const found = (await describe(ask, table, options)) ?? raiseMissing(name);
-        // Writers of ours take turns, so that none adds a row that another is adding.
+        // Our writers take turns, so that no two add the same row.
         await ask('select pg_advisory_xact_lock(to_regclass($1)::oid::bigint)', [table]);
         const ids = changes.flatMap((change) => [
           change.leadId?.trim() ?? '',
@@ -218,7 +218,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
   };
 }
 
-/** Throws `target.bad-url` for an address that names a certificate that is not there, for example. */
+/** Throws `target.bad-url`, for example for a missing certificate. */
 function openClient(url: Secret, name: string): pg.Client {
   const bounds = { connectionTimeoutMillis: 10_000, query_timeout: mostMs };
   try {
@@ -230,12 +230,12 @@ function openClient(url: Secret, name: string): pg.Client {
   }
 }
 
-/** Whether no two changes are about one row. */
+/** Whether no two changes concern one row. */
 function areApart(changes: readonly RowChange[]): boolean {
   const ids = changes.flatMap(({ leadId }) => (leadId === null ? [] : [idKey(leadId)]));
   return new Set(ids).size === ids.length;
 }
 
 function raiseMissing(name: string): never {
-  throw new LeadsyncError('target.not-found', `There is no ${name} (any more). Nothing was written.`);
+  throw new LeadsyncError('target.not-found', `${name} does not exist (any more). Nothing was written.`);
 }

@@ -12,27 +12,27 @@ import {
 import type { PresentRow } from '../shared/row-changes.ts';
 
 export interface TableMapping extends ColumnMapping {
-  /** `table` or `schema.table`, as it is spelled in the database. */
+  /** `table` or `schema.table`, spelled as in the database. */
   readonly table: string;
-  /** IANA zone in which a date without offset is meant. */
+  /** IANA zone of dates without offset. */
   readonly timeZone: string;
-  /** Whether the user has named that zone for this table: what a `timestamp` means is not guessed. */
+  /** Whether the user configured the zone for this table: the meaning of a `timestamp` is not guessed. */
   readonly isZoneSet: boolean;
 }
 
-/** Where a row is, and whether a person has filled a column of their own in it. */
+/** The row's ctid, and whether it has own content. */
 export type Place = { readonly ctid: string; readonly hasOwn: boolean };
 export type Texts = (string | null)[];
 export type Ask = (text: string, values?: readonly unknown[]) => Promise<Texts[]>;
 export type Table = NonNullable<Awaited<ReturnType<typeof describe>>>;
 
-/** A default that the database fills in by itself: nobody has written that. */
+/** Defaults that the database fills in: nobody wrote them. */
 const automatic = String.raw`^(nextval|now|timezone|gen_random_uuid|uuidv?\w*|\w+_timestamp)\(|^CURRENT_|^LOCAL`;
 
 /**
- * Of each column: name, type, whether it is NOT NULL, of the primary key, not ours to write; what tells that a person has
- * filled it (null: nothing can). Of defaults only constants are looked at: others may do something. Of the table: whether
- * it is an ordinary one, whose rows a ctid tells apart; whether deleting a row deletes or empties rows of other tables.
+ * By column: name, type, NOT NULL, in the primary key, not writable, and an expression that detects own content (null:
+ * none). Only constant defaults are considered: others may have side effects. For the table: whether it is an ordinary
+ * one, with unique ctids, and whether deletes cascade to other tables.
  */
 const catalogue = String.raw`
   select a.attname, a.atttypid::regtype::text, a.attnotnull::text, (a.attnum = any(i.indkey))::text,
@@ -53,22 +53,22 @@ const catalogue = String.raw`
 const withZone = 'timestamp with time zone';
 const withoutZone = 'timestamp without time zone';
 
-/** Types that keep any text, but for its length. */
+/** Types that hold any text, up to a length. */
 const textTypes: readonly string[] = ['text', 'character varying', 'character', 'citext'];
 
-/** The table (quoted) by its catalogue, null when there is none. Throws as `locateColumns` does. */
+/** Describes the table (quoted) from the catalogue; null: missing. Throws as `locateColumns` does. */
 export async function describe(ask: Ask, table: string, options: TableMapping) {
   const catalogued = await ask(catalogue, [table]);
   if (catalogued.length === 0) return null;
   const names = catalogued.map(([column]) => column ?? '');
   const name = `table ${options.table}`;
   if (catalogued[0]?.[6] !== 'true') {
-    const message = `${name} is no ordinary table: a view, or one that others are parts of or inherit from.`;
+    const message = `${name} is not an ordinary table, but a view, a partitioned table, or one that others inherit from.`;
     throw new LeadsyncError('target.unreadable', message);
   }
   if (headingRank(names, options) === 0) {
-    throw new LeadsyncError('target.header-missing', `${name} has none of the columns that are mapped.`, {
-      help: `Add a column ${JSON.stringify(options.idColumn)} (text), or name the one that holds the ids (idColumn).`,
+    throw new LeadsyncError('target.header-missing', `${name} has none of the mapped columns.`, {
+      help: `Add a column ${JSON.stringify(options.idColumn)} (text), or set idColumn to the column with the ids.`,
     });
   }
   const typeOf = (index: number): string => catalogued[index]?.[1] ?? '';
@@ -104,22 +104,22 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
     quoted,
     cell,
     idText,
-    /** As `idKey`, for UUIDs; of other ids it may be another's, too. */
+    /** As `idKey`, for UUIDs; other ids may share a key. */
     idKeyText: String.raw`lower(btrim(regexp_replace(${idText}, '^urn:uuid:', '', 'i'), '{}()'))`,
-    /** A text as the column takes it, as an expression. */
+    /** An expression that casts a text to the column's type. */
     taken: (index: number, expression: string): string => {
-      // An explicit cast to a length would cut off without a word.
+      // An explicit cast to a length would truncate silently.
       const type = typeOf(index) === 'character' ? 'bpchar' : typeOf(index);
       if (isMoment(index) && type === withoutZone) return `${expression}::timestamptz at time zone ${zone}`;
       return `${expression}::${type}`;
     },
-    /** What is asked of a row: its place, whether deleting it would take what is a person's, then ours. */
+    /** The selected expressions: place, own content, then our columns. */
     selection: ['ctid::text', `(${[String(isReferred), ...own].join(' or ')})::text`, ...shown].join(', '),
     order: [...(keys.length > 0 ? keys : [`${quoted(columns.id)} nulls last`]), 'ctid'].join(', '),
     isIdClosed: catalogued[columns.id]?.[4] === 'true',
     closed: owned.flatMap((index) => (catalogued[index]?.[4] === 'true' ? (names[index] ?? []) : [])),
     unsuited: unsuited(columns, names, catalogued),
-    /** Nothing, as the column takes it. */
+    /** The column's empty value. */
     nothing: (index: number): Value => (catalogued[index]?.[2] === 'true' ? '' : null),
     row: (texts: Texts): PresentRow<Place> => ({
       leadId: text(columns.id, texts) || null,
@@ -130,7 +130,7 @@ export async function describe(ask: Ask, table: string, options: TableMapping) {
   };
 }
 
-/** The columns without those `timestamp` ones of which nobody has said in which zone they are meant. */
+/** The columns without those of type `timestamp` whose zone is not configured. */
 function withoutGuesses(
   columns: Columns,
   typeOf: (index: number) => string,
@@ -147,14 +147,14 @@ function withoutGuesses(
       ...columns.missing,
       ...guesses.map((field) => {
         const column = fields.find((one) => one.field === field)?.column ?? field;
-        const message = `The column ${JSON.stringify(column)} is a timestamp without time zone, and nobody has said which zone its times are meant in; the field is left out until target.timeZone (or TARGET_TZ_NAME) says it: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
+        const message = `The column ${JSON.stringify(column)} is a timestamp without time zone, and its zone is not configured; the field is left out until target.timeZone (or TARGET_TZ_NAME) is set: UTC for NocoDB and most grids, ${timeZone} when people type local times. Or make the column timestamptz.`;
         return { field, message };
       }),
     ],
   };
 }
 
-/** What columns cannot keep of what is mapped to them, a sentence for each; for `check`. */
+/** What columns cannot hold of their fields, a sentence each; for `check`. */
 function unsuited(
   { id, fields }: Columns,
   names: readonly string[],
@@ -164,22 +164,22 @@ function unsuited(
   const isText = (index: number) => textTypes.includes(catalogued[index]?.[1] ?? '');
   const found: string[] = [];
   if (!isText(id) && catalogued[id]?.[1] !== 'uuid')
-    found.push(`${typed(id)}: ids of leads are texts, and others than such values are not stored.`);
+    found.push(`${typed(id)}: lead ids are texts; ids of any other form cannot be stored.`);
   for (const { index, type } of fields.values()) {
     const kind = catalogued[index]?.[1] ?? '';
     if (isText(index)) continue;
     if (type === 'instant' && kind === 'date')
-      found.push(`${typed(index)}: it keeps no time of the day, so a follow-up that has one is held.`);
+      found.push(`${typed(index)}: it has no time of day, so a follow-up with a time is held.`);
     else if (type === 'instant' && kind !== withZone && kind !== withoutZone)
-      found.push(`${typed(index)}, which keeps no moments: they are held.`);
-    // An enum or a domain is a person's choice of values.
+      found.push(`${typed(index)}, which cannot hold moments: they are held.`);
+    // An enum or a domain is a deliberate choice of values.
     else if (type === 'text' && !['e', 'd'].includes(catalogued[index]?.[8] ?? ''))
-      found.push(`${typed(index)}: texts that are no such values are held.`);
+      found.push(`${typed(index)}: texts of any other form are held.`);
   }
   return found;
 }
 
-/** The columns of a new table: a primary key of its own, by which other programs edit its rows, then what is mapped. */
+/** Column definitions of a new table: a primary key, by which other programs edit rows, then the mapped columns. */
 export function definitions({ idColumn, fields, statusColumn }: ColumnMapping): string {
   const mapped = [
     typed(idColumn, 'text unique'),

@@ -1,12 +1,12 @@
 import { LeadsyncError } from '../../errors.ts';
 import type { Ask } from './table-columns.ts';
 
-/** Where the marks of a schema's tables are kept, and what is there. */
+/** The table that holds the marks of a schema's tables. */
 const markTable = 'leadsync_mark';
 
 /**
- * Of the table (quoted): the mark table of its schema as it is named in a statement, its own name, and whether the mark
- * table is there, whether we may read it and write to it, and whether we may make it.
+ * For the table (quoted): the quoted mark table of its schema, its own name, and whether the mark table exists, is
+ * readable, is writable, and may be created.
  */
 const place = `
   select format('%I.${markTable}', n.nspname), c.relname, (m.oid is not null)::text,
@@ -17,7 +17,7 @@ const place = `
     left join pg_class m on m.relnamespace = n.oid and m.relname = '${markTable}'
   where c.oid = to_regclass($1)`;
 
-/** The mark of a table; null: it has none. Undefined where none can be written. */
+/** The mark of a table; null: none. Undefined: none can be written. */
 export async function readTableMark(ask: Ask, table: string): Promise<string | null | undefined> {
   const [found] = await ask(place, [table]);
   const [marks, name, isThere, isReadable, isWritable] = found ?? [];
@@ -30,7 +30,7 @@ export async function readTableMark(ask: Ask, table: string): Promise<string | n
   return isThere !== 'true' && isWritable === 'true' ? null : undefined;
 }
 
-/** Marks a table in the transaction that writes its rows. False where that is refused: the rows are written without. */
+/** Marks a table in the transaction that writes its rows. False: refused, and the rows are written without a mark. */
 export async function writeTableMark(ask: Ask, table: string, mark: string): Promise<boolean> {
   const [found] = await ask(place, [table]);
   const [marks, name, isThere, , isWritable] = found ?? [];
@@ -47,7 +47,7 @@ export async function writeTableMark(ask: Ask, table: string, mark: string): Pro
   return written !== null;
 }
 
-/** Null for what PostgreSQL refuses, which then was not done: somebody's own table of that name, for example. */
+/** Null when PostgreSQL refused, and nothing was done: somebody's own table of that name, for example. */
 async function unlessRefused<T>(ask: Ask, work: () => Promise<T>): Promise<T | null> {
   await ask('savepoint before_mark');
   try {

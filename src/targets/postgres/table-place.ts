@@ -3,13 +3,13 @@ import { LeadsyncError } from '../../errors.ts';
 import type { Place } from '../../ports/target.ts';
 import type { Ask } from './table-columns.ts';
 
-/** Asks what only the server itself tells; null where that is not for us. */
+/** Null without permission. */
 const system = `(select system_identifier from pg_control_system())::text`;
 
 const here = (identifier: string): string =>
   `select ${identifier}, current_database()::text, host(inet_server_addr())`;
 
-/** Which table it is: of which server (by the number that it was set up with), database and schema. */
+/** The table's identity: server (by its system identifier), database and schema. */
 export async function tablePlace(ask: Ask, table: string): Promise<Place> {
   const parts = table.split('.').map(pg.escapeIdentifier);
   const [found] = await askSystem(
@@ -27,7 +27,7 @@ export async function tablePlace(ask: Ask, table: string): Promise<Place> {
   };
 }
 
-/** Whether a table of this server is gone: it is not in its database, which is this one, or its database is not. */
+/** Whether a table of this server is gone from this database, or its database is gone. */
 export async function isTableLeft(ask: Ask, id: string): Promise<boolean> {
   const [, json] = /^postgres:(.*)$/s.exec(id) ?? [];
   if (json === undefined) return false;

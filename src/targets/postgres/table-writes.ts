@@ -5,18 +5,18 @@ import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.t
 import { refused } from './postgres-fault.ts';
 import type { Ask, Place, Table, Texts } from './table-columns.ts';
 
-/** The values of one row by the position of their column. */
+/** One row by column position. */
 type Cells = ReadonlyMap<number, Value>;
 
-/** What became of the rows that were written: as they are now, null for those that are gone, and the new ones. */
+/** The written rows as they are now, null for deleted ones, and the new ones. */
 export interface Stored {
   readonly written: ReadonlyMap<Place, PresentRow<Place> | null>;
   readonly added: readonly PresentRow<Place>[];
 }
 
 /**
- * Writes decided rows, those with the same columns in one statement, and compares what the table shows then. Throws
- * `target.refused` when any of it cannot be stored so: what was written is to be rolled back.
+ * Writes rows, one statement per set of columns, and compares the result. Throws `target.refused` when any value cannot
+ * be stored: the caller must roll back.
  */
 export async function store(
   ask: Ask,
@@ -64,7 +64,7 @@ function groupByColumns<Row extends { readonly cells: Cells }>(rows: readonly Ro
   return Map.groupBy(rows, ({ cells }) => [...cells.keys()].join()).values();
 }
 
-/** By their places before the update. */
+/** By their ctid before the update. */
 async function update(
   ask: Ask,
   table: string,
@@ -82,7 +82,7 @@ async function update(
   return new Map(shown.map(([place = null, ...texts]) => [place, texts]));
 }
 
-/** In the order of the rows, unless the table has its own mind: then they do not compare. */
+/** In row order, unless the table reorders: then they do not compare. */
 function insert(
   ask: Ask,
   table: string,
@@ -120,6 +120,6 @@ function compared(cells: Cells, texts: Texts | undefined, found: Table): Present
     return !sameCell(shown, value);
   });
   if (other !== undefined)
-    throw refused(`The column ${found.quoted(other[0])} keeps something else than was written.`);
+    throw refused(`The column ${found.quoted(other[0])} stored something other than what was written.`);
   return found.row(texts);
 }

@@ -39,7 +39,7 @@ test('a copied file: check and sync stop; --fix takes it as the target', async (
   await scene.sync();
   expect(await scene.checked('fix', {}, '--fix')).toMatchObject({
     ok: true,
-    message: 'nothing had to be mended',
+    message: 'nothing had to be fixed',
   });
   const copy = scene.sheets.person.copySpreadsheet();
   scene.pointTo(copy.spreadsheetId);

@@ -20,7 +20,7 @@ test('check, plan, sync, edits on both sides, a conflict: through a Google sprea
   const check = await scene.cli('check');
   expect(check.code, check.stdout).toBe(0);
   expect(check.stdout).toContain(`main: account: ${sheets.accountEmail}; share`);
-  expect(check.stdout).toContain('0 rows, all mapped columns are there or will be created');
+  expect(check.stdout).toContain('0 rows, all mapped columns exist or will be created');
   const plan = await scene.cli('plan');
   expect(plan.code).toBe(0);
   expect(plan.stdout).toContain('create-row');
@@ -136,7 +136,7 @@ test('check says when it cannot be told whether the account may write', async ()
   scene.sheets.before = ({ method }) => (method === 'drive.files.get' ? { status: 403 } : undefined);
   expect(await scene.checked('access')).toMatchObject({
     ok: true,
-    message: expect.stringContaining('cannot be told'),
+    message: expect.stringContaining('could not tell'),
   });
 });
 

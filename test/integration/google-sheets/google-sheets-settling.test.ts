@@ -244,7 +244,7 @@ describe('cells of others that were hit are named', () => {
     const [outcome] = await harness.target().write(won, never());
     expect(outcome).toMatchObject({
       status: 'put-off',
-      message: expect.stringContaining('could not be put back'),
+      message: expect.stringContaining('could not be restored'),
     });
   });
 });

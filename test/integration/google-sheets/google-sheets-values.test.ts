@@ -342,7 +342,7 @@ describe('values that the spreadsheet refuses', () => {
     expect(outcomes.filter((_, n) => n % 2 === 1).map(verdict)).toEqual(
       Array.from({ length: 150 }, () => 'target.value-not-storable'),
     );
-    expect(held.at(-1)).toMatchObject({ message: expect.stringContaining('together with others') });
+    expect(held.at(-1)).toMatchObject({ message: expect.stringContaining('in a group too large') });
     // What is said to be done is there.
     const cities = harness
       .show()

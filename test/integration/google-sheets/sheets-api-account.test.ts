@@ -102,7 +102,7 @@ describe('the file', () => {
 
   test.each<[string, string, string]>([
     ['no JSON', 'secret-text', 'is not JSON'],
-    ['no account', '[]', 'is no account'],
+    ['no account', '[]', 'is not an account'],
     ['another kind', JSON.stringify({ ...key, type: 'authorized_user' }), '"type"'],
     ['no key', JSON.stringify({ ...key, private_key: undefined }), '"private_key"'],
     [

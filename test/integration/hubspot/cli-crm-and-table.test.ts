@@ -38,9 +38,9 @@ test('check, sync, edits on both sides, a new company: through HubSpot', async (
   expect(check.stdout).not.toContain('share the spreadsheet');
   const fixed = await cli('check', '--fix');
   expect(fixed.stdout).toContain(
-    'hubspot:companies lacked properties or options of the mapping; they were made',
+    'hubspot:companies lacked mapped properties or options; they were created',
   );
-  expect((await cli('check', '--fix')).stdout).toContain('nothing had to be mended');
+  expect((await cli('check', '--fix')).stdout).toContain('nothing had to be fixed');
 
   expect(await sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 5 } });
   const [inPortal, inService] = leads.list();
@@ -147,5 +147,5 @@ test('check, sync, edits on both sides, a new row: through a table of another da
   await person.query(
     `alter table leads drop column city, add column city text generated always as ('x') stored`,
   );
-  expect((await workspace.cli('check')).stdout).toMatch(/Filled by the database alone.*: city\./);
+  expect((await workspace.cli('check')).stdout).toMatch(/Filled only by the database.*: city\./);
 });

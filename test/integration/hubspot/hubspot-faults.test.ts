@@ -153,8 +153,8 @@ describe('a fault of rights that says in another way what is missing', () => {
       { errors: [{ context: { requiredGranularScopes: ['a.read'] } }, { context: 'odd' }] },
       /lacks the scope a\.read /,
     ],
-    ['not at all', { message: 'You shall not.' }, /may not do this in HubSpot \(403\): You shall not\./],
-    ['with nothing', {}, /may not do this in HubSpot \(403\)/],
+    ['not at all', { message: 'You shall not.' }, /lacks permission in HubSpot \(403\): You shall not\./],
+    ['with nothing', {}, /lacks permission in HubSpot \(403\)/],
   ])('%s', async (_, body, message) => {
     await using portal = await scriptedPortal(() => ({ status: 403, body }));
     await expect(portal.target.open({ create: true }, never())).rejects.toMatchObject({
@@ -177,7 +177,7 @@ test('a key that may only read: what is written is held and names the scope, and
       status: 'held',
       code: 'target.forbidden',
       message: expect.stringMatching(
-        /(?:left as it is|No company was made)\. .*lacks the scope crm\.objects\.companies\.write/,
+        /(?:was not changed|No company was created)\. .*lacks the scope crm\.objects\.companies\.write/,
       ),
     })),
   );

@@ -119,7 +119,7 @@ describe('a value', () => {
         status: 'held',
         code: 'target.value-not-storable',
         message:
-          'HubSpot keeps something else than what was written: name shows "Anna SE". It shows again what it did before.',
+          'HubSpot stored something other than what was written: name shows "Anna SE". The earlier value was restored.',
       },
       { status: 'done' },
     ]);

@@ -142,7 +142,7 @@ test('a token that HubSpot does not take, and none at all: 2, and what to do', a
   await using portal = await start();
   const wrong = await begin(portal.url, 'pat-na1-wrong').ended;
   expect(wrong.code).toBe(2);
-  expect(wrong.stdout).toMatch(/nothing was made: .*does not accept the access token.*Create a service key/);
+  expect(wrong.stdout).toMatch(/nothing was made: .*rejected the access token.*Create a service key/);
   expect(wrong.stdout).not.toContain('pat-na1-wrong');
   const none = await begin(portal.url).ended;
   expect(none.code).toBe(2);
