@@ -82,7 +82,7 @@ test.each([
   const { text, warnings } = await composed(files);
   expect(text).toBe((await composeWith(null)).text);
   expect(warnings).toEqual([
-    expect.stringMatching(/^the template reminder\.text\.liquid .* our own was used for this mail$/),
+    expect.stringMatching(/^the template reminder\.text\.liquid .* the built-in one was used for this mail$/),
   ]);
 });
 

@@ -8,21 +8,21 @@ export interface CalendarContent {
   readonly connection: string;
   readonly title: string;
   readonly startAt: number;
-  /** Goes up with each date the follow-up is moved to; at least 0. */
+  /** Increases each time the follow-up is moved; at least 0. */
   readonly sequence: number;
-  /** The follow-up was cleared: the entry is taken back. */
+  /** The follow-up was cleared: cancels the entry. */
   readonly cancelled: boolean;
-  /** Of the sender. */
+  /** The sender's. */
   readonly domain: string;
   readonly now: number;
 }
 
-/** A follow-up is a moment; calendars show an entry without length badly. */
+/** A follow-up is a moment, but calendars show entries without length badly. */
 const lengthMs = 15 * 60_000;
 
 /**
- * An iCalendar object (RFC 5545) with METHOD:PUBLISH, which asks nobody for an answer. The UID is the lead's own, so
- * that a later SEQUENCE moves or cancels the entry where a calendar follows it. It does not show the time as busy.
+ * An iCalendar object (RFC 5545) with METHOD:PUBLISH, which requests no reply. The UID belongs to the lead, so that a
+ * higher SEQUENCE moves or cancels the entry. Does not show the time as busy.
  */
 export function calendarEntry(content: CalendarContent): string {
   const { connection, leadId, startAt } = content;
@@ -41,6 +41,6 @@ export function calendarEntry(content: CalendarContent): string {
     status: content.cancelled ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
     transparency: ICalEventTransparency.TRANSPARENT,
   });
-  // RFC 5545, section 3.1: the last line ends as all do.
+  // RFC 5545, section 3.1: the last line ends like all others.
   return `${calendar.toString().replace(/(?:\r\n)+$/, '')}\r\n`;
 }

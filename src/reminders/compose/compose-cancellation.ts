@@ -10,14 +10,14 @@ import { escaped, oneLine } from './shown-text.ts';
 interface CancellationContent {
   readonly connection: Pick<ConnectionConfig, 'name' | 'fields'>;
   readonly settings: ReminderSettings;
-  /** `dueAt` (epoch ms): when the follow-up that is no more was due. */
+  /** `dueAt` (epoch ms): the due time of the cancelled follow-up. */
   readonly reminder: { readonly leadId: string; readonly dueAt: number; readonly sequence: number };
   readonly cells: Cells;
   /** Epoch ms. */
   readonly now: number;
 }
 
-/** The mail that takes back the calendar entry of a follow-up that somebody is not reminded of any more. */
+/** The mail that cancels the calendar entry of a follow-up that no longer concerns its recipient. */
 export function composeCancellation({
   connection,
   settings,
@@ -28,9 +28,9 @@ export function composeCancellation({
   const { timeZone } = settings.rules;
   const { company, shortCompany } = leadView(leadId, cells, connection.fields, timeZone);
   const { day, time, zone } = localTime(dueAt, timeZone);
-  const text = `There is no follow-up of ${company} on ${day}, ${time} ${zone} for you any more: its date was cleared, the lead was closed or deleted, or somebody else has it. The attached entry takes it out of calendars that follow such entries.`;
+  const text = `The follow-up of ${company} on ${day}, ${time} ${zone} is no longer yours: its date was cleared, the lead was closed or deleted, or somebody else has it. The attached entry removes it from calendars that support this.`;
   return {
-    subject: oneLine(`No follow-up any more: ${shortCompany}, ${day}, ${time}`, maxSubject - 1),
+    subject: oneLine(`Follow-up cancelled: ${shortCompany}, ${day}, ${time}`, maxSubject - 1),
     text: `${text}\n`,
     html: `<!doctype html><html lang="en"><body><p>${escaped(text)}</p></body></html>`,
     calendar: calendarEntry({

@@ -11,22 +11,22 @@ import type { Templates } from './templates.ts';
 
 export type DigestItem = FollowUp;
 
-/** Follow-ups by the calendar of the recipient; each list oldest first. */
+/** By the recipient's calendar; each list oldest first. */
 export interface DigestGroups {
   /** Due before today. */
   readonly overdue: readonly DigestItem[];
-  /** Due today, whether the hour has passed or not. */
+  /** Due today, past hours included. */
   readonly today: readonly DigestItem[];
-  /** Due on one of the seven days after today. */
+  /** Due within the seven days after today. */
   readonly week: readonly DigestItem[];
 }
 
-/** What the daily mail to one recipient is made of. Times are epoch ms. */
+/** The content of one recipient's daily mail. Times are epoch ms. */
 export interface DigestContent extends DigestGroups {
-  /** All follow-ups up to the end of the seven days, also those that are in none of the lists because there are too many. */
+  /** All follow-ups up to the end of the seven days, including those cut from the lists. */
   readonly counts: DueCounts;
   readonly recipient: string;
-  /** The mapped fields, in the order in which they are shown. */
+  /** In display order. */
   readonly fields: readonly FieldMapping[];
   readonly timeZone: string;
   readonly now: number;
@@ -35,13 +35,13 @@ export interface DigestContent extends DigestGroups {
   readonly templates: Templates;
 }
 
-/** So many follow-ups are shown in one mail. */
+/** Maximum follow-ups per mail. */
 export const maxItems = 50;
 
-/** However much is overdue, so many of today's and of the coming ones are shown. */
+/** However much is overdue, this many of the other groups are shown. */
 const kept = { today: 20, week: 10 };
 
-/** Follow-ups, oldest first, by the day on which they are due; those after `days.end` are left out. */
+/** Groups follow-ups, oldest first, by due day; drops those after `days.end`. */
 export function groupFollowUps(items: readonly DigestItem[], days: DigestDays): DigestGroups {
   const within = (from: number, to: number) => items.filter(({ dueAt }) => dueAt >= from && dueAt < to);
   return {
@@ -51,7 +51,7 @@ export function groupFollowUps(items: readonly DigestItem[], days: DigestDays): 
   };
 }
 
-/** The daily mail, or null when there is nothing to tell. Pure but for `templates.render`, which may warn. */
+/** The daily mail, or null when there is no follow-up. Pure except for warnings of `templates.render`. */
 export function composeDigest(content: DigestContent): Composed | null {
   if (content.overdue.length + content.today.length + content.week.length === 0) return null;
   const view = digestView(content);
@@ -63,7 +63,7 @@ export function composeDigest(content: DigestContent): Composed | null {
   };
 }
 
-/** The data that the templates of a digest are given. */
+/** The template data of a digest. */
 export function digestView(content: Omit<DigestContent, 'templates'>) {
   const { overdue, today, week, timeZone, now } = content;
   const room = shares(overdue.length, today.length, week.length);

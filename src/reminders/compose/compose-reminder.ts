@@ -13,24 +13,24 @@ export interface Composed {
   readonly html: string;
 }
 
-/** What one mail about one follow-up is made of. Times are epoch ms. */
+/** The content of one mail about one follow-up. Times are epoch ms. */
 export interface ReminderContent {
   readonly lead: { readonly id: string; readonly cells: Cells };
-  /** The mapped fields, in the order in which they are shown. */
+  /** In display order. */
   readonly fields: readonly FieldMapping[];
   readonly dueAt: number;
-  /** As it was configured: `0m`, `1d`. For templates only. */
+  /** As configured: `0m`, `1d`. Only for templates. */
   readonly offsetText: string;
   /** IANA zone of the recipient. */
   readonly timeZone: string;
   readonly now: number;
-  /** What changed since the last reminder of this lead. */
+  /** Changes since the last reminder of this lead. */
   readonly changes: readonly { readonly field: string; readonly before: Cell; readonly after: Cell }[];
-  /** Where the lead stands in the target: its name for people, its address if it has one, the row's number when it is known. */
+  /** The lead's place in the target: its name, its address if any, and the row number if known. */
   readonly row: { readonly target: string; readonly url?: string; readonly row: number | null };
   /** Such as `https://app.example.com/leads/{id}`; null: no link. */
   readonly leadUrl: string | null;
-  /** A sentence above everything else, such as that the mail comes late or could not be checked. */
+  /** A sentence at the top, such as that the mail is late or unchecked. */
   readonly note: string | null;
   readonly templates: Templates;
 }
@@ -40,7 +40,7 @@ const maxNote = 500;
 const maxChange = 120;
 const maxTarget = 200;
 
-/** The mail about one follow-up. Pure but for `templates.render`, which may warn. */
+/** The mail about one follow-up. Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
   const view = reminderView(content);
   const { templates } = content;
@@ -51,7 +51,7 @@ export function composeReminder(content: ReminderContent): Composed {
   };
 }
 
-/** The data that the templates of a reminder are given. */
+/** The template data of a reminder. */
 export function reminderView(content: Omit<ReminderContent, 'templates'>) {
   const { lead, fields, dueAt, timeZone, now, row } = content;
   return {
@@ -76,7 +76,7 @@ function shownChange(
   return { label: oneLine(mapping?.column ?? field, 120), before: show(before), after: show(after) };
 }
 
-/** By the calendar, not by the clock: a mail is read some hours after it was written. */
+/** By calendar days: a mail is read hours after it was written. */
 function urgency(days: number): { readonly state: 'overdue' | 'today' | 'coming'; readonly words: string } {
   if (days < -1) return { state: 'overdue', words: `Overdue by ${-days} days` };
   if (days === -1) return { state: 'overdue', words: 'Overdue since yesterday' };

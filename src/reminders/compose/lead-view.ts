@@ -4,19 +4,19 @@ import { localTime } from '../plan/local-time.ts';
 import { followUpField } from '../plan/plan-reminders.ts';
 import { oneLine } from './shown-text.ts';
 
-/** What templates may say of a lead: text on one line, cut, not yet escaped. */
+/** A lead for templates: single-line, truncated, not yet escaped. */
 export interface LeadView {
   readonly id: string;
-  /** `companyName`, or what else tells the lead apart. */
+  /** `companyName`, or else what identifies the lead. */
   readonly company: string;
   /** Empty when there is none. */
   readonly stage: string;
-  /** Both once more, short enough for a subject that has a date after them. */
+  /** Both again, short enough for a subject with a date. */
   readonly shortCompany: string;
   readonly shortStage: string;
-  /** Every mapped field by its name; empty text for none. */
+  /** Every mapped field by name; empty text for none. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Mapped fields that are not empty, in the order of the mapping, without company and follow-up. */
+  /** Mapped fields that are not empty, in mapping order, without company and follow-up. */
   readonly details: readonly { readonly label: string; readonly value: string }[];
 }
 
@@ -25,7 +25,7 @@ const maxValue = 300;
 const maxDetails = 20;
 const elsewhere = ['companyName', followUpField];
 
-/** A lead as a template sees it; instants in the recipients' zone. */
+/** A lead for templates; instants in the recipients' zone. */
 export function leadView(
   id: string,
   cells: Cells,
@@ -52,7 +52,7 @@ export function leadView(
   };
 }
 
-/** A cell as text on one line; an instant as day and time in the zone. Empty text for none. */
+/** A cell as single-line text; an instant as day and time in the zone. Empty text for none. */
 export function shownCell(cell: Cell, { type }: Pick<FieldMapping, 'type'>, timeZone: string): string {
   const text = textOf(cell);
   if (type === 'instant' && !isUnreadable(cell) && text !== '') {
@@ -66,7 +66,7 @@ function textOf(cell: Cell): string {
   return plainCell(cell) ?? '';
 }
 
-/** The address of a lead by a template such as `https://app.example.com/leads/{id}`; null without a template. */
+/** The lead's URL by a template such as `https://app.example.com/leads/{id}`; null without a template. */
 export function leadLink(template: string | null, id: string): string | null {
   return template?.replaceAll('{id}', () => encodeURIComponent(id.toWellFormed())) ?? null;
 }

@@ -6,7 +6,7 @@ import { oneLine } from './shown-text.ts';
 
 /** A mail to one recipient. */
 export interface Mail {
-  /** What it is about: the same key gives the same Message-ID, and in the outbox the same file. */
+  /** Identity: the same key gives the same Message-ID and outbox file. */
   readonly key: string;
   /** `sales@example.com` or `Sales <sales@example.com>`. */
   readonly from: string;
@@ -15,11 +15,11 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Mails of one thread are shown together, such as all about one lead. */
+  /** Mails of one thread are grouped, such as all about one lead. */
   readonly thread: string;
   /** An iCalendar object to attach. */
   readonly calendar?: string;
-  /** Epoch ms, for the Date header: the same when a mail is sent again. */
+  /** Epoch ms, for the Date header; the same for each attempt. */
   readonly date: number;
 }
 
@@ -29,9 +29,9 @@ interface Address {
 }
 
 /**
- * A mail as nodemailer wants it. Addresses are objects and the envelope is our own, because a text may name several
- * recipients; nothing of a lead is spread into the options, because some of them read files. Throws `mail.refused` (retry
- * never) for an address that is not exactly one.
+ * Builds nodemailer's options. Addresses are objects and the envelope is ours, because a text may name several recipients;
+ * lead data is never spread into the options, because some of them read files. Throws `mail.refused` (retry never) for an
+ * address that is not exactly one.
  */
 export function buildMessage(mail: Mail): SendMailOptions {
   const from = senderOf(mail.from);
@@ -49,7 +49,7 @@ export function buildMessage(mail: Mail): SendMailOptions {
     messageId: `<${keyHash(mail.key)}@${domain}>`,
     inReplyTo: thread,
     references: [thread],
-    // RFC 3834, section 5, and Exchange's own: keep out-of-office replies away.
+    // Suppresses out-of-office replies (RFC 3834, section 5, and Exchange's header).
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     ...(mail.calendar !== undefined && {
       attachments: [
@@ -63,12 +63,12 @@ export function buildMessage(mail: Mail): SendMailOptions {
   };
 }
 
-/** 32 characters that two keys share only when they are the same. */
+/** A 32-character hash of a key. */
 export function keyHash(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32);
 }
 
-/** The domain of a sender's address: what Message-IDs and calendar entries are unique in. */
+/** The sender's domain, in which Message-IDs and calendar entries are unique. */
 export function senderDomain(from: string): string {
   const { address } = senderOf(from);
   return address.slice(address.lastIndexOf('@') + 1);
@@ -84,7 +84,7 @@ function onlyAddress(text: string): string {
   throw new LeadsyncError('mail.refused', `${JSON.stringify(oneLine(text, 100))} is not one e-mail address`);
 }
 
-/** A subject in which `=?` stands is decoded by mail programs, as if we had written it so (RFC 2047): a space ends that. */
+/** Mail programs would decode `=?` in a subject (RFC 2047); a space prevents that. */
 function plainWords(subject: string): string {
   return subject.replaceAll(/=(?=\?[^?\s]+\?[bq]\?)/gi, '= ');
 }

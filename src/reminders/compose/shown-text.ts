@@ -1,9 +1,9 @@
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * A text from outside as one line for a mail, at most `length` UTF-16 units and then "…". Control characters and line
- * ends become spaces: they would end a header. Marks that turn the direction of writing are taken out: they would turn
- * the rest of the line, too. Emoji and letters with marks are never cut in the middle.
+ * An untrusted text as one line of at most `length` UTF-16 units, plus "…". Control characters and line ends, which would
+ * end a header, become spaces. Bidirectional marks, which would reverse the rest of the line, are removed. Never splits
+ * emoji or combined characters.
  */
 export function oneLine(text: string, length: number): string {
   const line = text
@@ -18,14 +18,14 @@ export function oneLine(text: string, length: number): string {
     if (index + segment.length > length) break;
     end = index + segment.length;
   }
-  // A single letter under more marks than the whole line may be long has no good place to be cut.
+  // A letter with more marks than fit cannot be cut well.
   return `${line
     .slice(0, end === 0 ? length : end)
     .toWellFormed()
     .trimEnd()}…`;
 }
 
-/** A text as it stands in HTML. */
+/** Escapes a text for HTML. */
 export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -12,9 +12,8 @@ import {
 } from './templates.ts';
 
 /**
- * What is wrong with the templates in a folder (the setting `reminders.templates`), one sentence each; none when all are
- * right. Each is rendered with a lead that has everything and with one that has nothing, and a name that does not exist is
- * a mistake. `fields` are the mapped ones: `lead.fields.NAME` is known for each of them.
+ * The mistakes in a template folder (`reminders.templates`), one sentence each. Renders every template with a full and an
+ * empty lead; unknown names are mistakes. `fields`: the mapped ones, known as `lead.fields.NAME`.
  */
 export async function templateMistakes(
   folder: string,
@@ -45,7 +44,7 @@ type Views = Readonly<Record<'reminder' | 'digest', readonly object[]>>;
 function mistakesOf(sources: TemplateSources, name: TemplateName, folder: string, views: Views): string[] {
   const said = views[name.startsWith('reminder') ? 'reminder' : 'digest'].map((view) => {
     try {
-      return renderStrictly(sources, name, view).trim() === '' ? 'it makes nothing' : null;
+      return renderStrictly(sources, name, view).trim() === '' ? 'its result is empty' : null;
     } catch (error) {
       return reasonOf(error);
     }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Liquid, type LiquidOptions } from 'liquidjs';
 
-/** Every mail is made of three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in files that end in `.liquid`. */
+/** Every mail has three templates: `NAME.subject`, `NAME.text` and `NAME.html`, in `.liquid` files. */
 export type TemplateName = `${'reminder' | 'digest'}.${'subject' | 'text' | 'html'}`;
 
 export const templateNames: readonly TemplateName[] = [
@@ -16,24 +16,24 @@ export const templateNames: readonly TemplateName[] = [
 
 export interface Templates {
   /**
-   * The text that a template makes of plain data. In `.html` every value is escaped. Never throws for a template of the
-   * user's: when it fails, or makes nothing, ours is used and `warn` is told.
+   * Renders a template with plain data. In `.html` every value is escaped. Never throws for a user's template: when it
+   * fails or renders nothing, ours is used and `warn` is called.
    */
   render(name: TemplateName, view: object): string;
 }
 
-/** Template sources by name, without `.liquid`. Other names than `templateNames` can be used by `{% render %}`. */
+/** Sources by name, without `.liquid`. Other names than `templateNames` are for `{% render %}`. */
 export type TemplateSources = Readonly<Record<string, string>>;
 
 const extension = '.liquid';
 const ownFolder = join(import.meta.dirname, 'templates');
 
-/** A template of the user's that does not end after so long (ms), or makes so many bytes, is broken. */
+/** Bounds for users' templates: ms, and bytes. */
 const limits = { parseLimit: 1_000_000, renderLimit: 5_000, memoryLimit: 10_000_000 };
 
 /**
- * Our templates, and in their places those of the same name in `folder` (null: ours alone). A folder that cannot be read
- * is told to `warn` and ours are used: no mail is lost for a template.
+ * Our templates, replaced by those of the same name in `folder` (null: none). If the folder is unreadable, warns and uses
+ * ours: no mail is lost for a template.
  */
 export async function openTemplates(
   folder: string | null,
@@ -44,7 +44,7 @@ export async function openTemplates(
   try {
     return compile(ours, await readSources(folder), warn);
   } catch (error) {
-    warn(`the mail templates in ${folder} cannot be read (${reasonOf(error)}); our own are used`);
+    warn(`the mail templates in ${folder} cannot be read (${reasonOf(error)}); the built-in ones are used`);
     return compile(ours, {}, warn);
   }
 }
@@ -54,7 +54,7 @@ export function ownSources(): Promise<TemplateSources> {
   return readSources(ownFolder);
 }
 
-/** Every `.liquid` file of a folder, by its name without the ending. Throws what the file system throws. */
+/** Every `.liquid` file of a folder, by name without the ending. Throws as the file system does. */
 export async function readSources(folder: string): Promise<TemplateSources> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(extension)).toSorted();
   const entries = names.map(
@@ -63,7 +63,7 @@ export async function readSources(folder: string): Promise<TemplateSources> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** What a template makes, without any fallback. Throws also for a name that is not in `view`. */
+/** Renders without fallback. Throws also for names that are not in `view`. */
 export function renderStrictly(sources: TemplateSources, name: TemplateName, view: object): string {
   return rendered(engineOf(sources, name, { ...limits, strictVariables: true }), name, view);
 }
@@ -77,9 +77,11 @@ function compile(ours: TemplateSources, theirs: TemplateSources, warn: (message:
       try {
         const text = custom(name, view);
         if (text.trim() !== '') return text;
-        warn(`the template ${name}${extension} made nothing; our own was used for this mail`);
+        warn(`the template ${name}${extension} rendered nothing; the built-in one was used for this mail`);
       } catch (error) {
-        warn(`the template ${name}${extension} failed (${reasonOf(error)}); our own was used for this mail`);
+        warn(
+          `the template ${name}${extension} failed (${reasonOf(error)}); the built-in one was used for this mail`,
+        );
       }
       return own(name, view);
     },
@@ -95,7 +97,7 @@ function renderer(
   return (name, view) => rendered(name.endsWith('.html') ? html : plain, name, view);
 }
 
-/** Templates are taken from memory alone: none can read a file, and one that is edited meanwhile changes no mail. */
+/** From memory only: templates cannot read files, and edits do not change a running process's mails. */
 function engineOf(sources: TemplateSources, name: TemplateName, options: LiquidOptions): Liquid {
   return new Liquid({
     ...options,
@@ -113,7 +115,7 @@ function rendered(engine: Liquid, name: TemplateName, view: object): string {
   return String(text);
 }
 
-/** What a template engine or a file system says, on one line. */
+/** An engine's or file system's error on one line. */
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
 }

@@ -4,7 +4,7 @@ import { type AllowedTimes, nextAllowed } from './send-time.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;
 
-/** A digest's day and moment. */
+/** A digest's day and time. */
 export interface DigestTime {
   /** In the recipients' zone, `2026-11-21`. */
   readonly localDate: string;
@@ -12,16 +12,16 @@ export interface DigestTime {
   readonly sendAt: number;
 }
 
-/** The moments (epoch ms) that part the items of a digest of a day: a day begins when its first hour does, not 24 hours later. */
+/** The limits (epoch ms) of a digest's groups: a day begins with its first hour, not 24 hours later. */
 export interface DigestDays {
-  /** What is due before it is overdue. */
+  /** What is due earlier is overdue. */
   readonly today: number;
   readonly tomorrow: number;
   /** The end of the seven days that follow today. */
   readonly end: number;
 }
 
-/** The day that it is in a zone at a moment (epoch ms), as `2026-11-21`. */
+/** The day in a zone at a moment (epoch ms), as `2026-11-21`. */
 export function localDateOf(at: number, timeZone: string): string {
   return dateAt(at, timeZone).toString();
 }
@@ -37,17 +37,14 @@ export function digestTime(localDate: string, digestAt: number, rules: AllowedTi
   return nextAllowed(moment.epochMilliseconds, rules);
 }
 
-/** The items of the digest of a day by the day on which they are due. */
+/** The groups' limits for a day. */
 export function digestDays(localDate: string, timeZone: string): DigestDays {
   const date = Temporal.PlainDate.from(localDate);
   const start = (days: number): number => date.add({ days }).toZonedDateTime(timeZone).epochMilliseconds;
   return { today: start(0), tomorrow: start(1), end: start(8) };
 }
 
-/**
- * The digests around a moment (epoch ms): the last one whose time has come, and the next one. Only on working days. Null
- * when there are no digests.
- */
+/** The digests around a moment (epoch ms): the last one due, and the next. Only on working days. Null: no digests. */
 export function digestsAround(
   now: number,
   rules: DigestRules,

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** A moment as the recipients' clocks and calendars show it. */
+/** A moment in the recipients' zone. */
 export interface LocalTime {
   /** `2026-11-21`. */
   readonly date: string;
@@ -10,21 +10,21 @@ export interface LocalTime {
   readonly longDay: string;
   /** `14:30`. */
   readonly time: string;
-  /** `CET`, `EST`, or `GMT+3` where the platform knows no English name: tells the two hours apart that are called the same in autumn. */
+  /** `CET`, `EST`, or `GMT+3` without an English name: distinguishes the repeated hour in autumn. */
   readonly zone: string;
 }
 
 interface Formats {
   readonly short: Intl.DateTimeFormat;
   readonly long: Intl.DateTimeFormat;
-  /** In the English of places that have names of their own for the zone. */
+  /** One English locale per region with its own zone names. */
   readonly zones: readonly Intl.DateTimeFormat[];
 }
 
-/** Each knows the names of the zones of its own part of the world. */
+/** Each knows the zone names of its own region. */
 const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
-/** Making a format costs a hundred times more than using it; there are as many as zones in the configuration. */
+/** Creating a format is a hundred times slower than using it; there are few zones. */
 const formats = new Map<string, Formats>();
 
 /** An instant (epoch ms) in an IANA zone. */
@@ -44,7 +44,7 @@ export function localTime(epochMs: number, timeZone: string): LocalTime {
 function zoneName(zones: readonly Intl.DateTimeFormat[], epochMs: number): string {
   const name = (format: Intl.DateTimeFormat | undefined): string =>
     (format && partsOf(format, epochMs).timeZoneName) ?? '';
-  // In most zones the first one knows it.
+  // Usually the first one.
   return name(zones.find((format) => !/^GMT[+-]/.test(name(format))) ?? zones[0]);
 }
 
@@ -53,7 +53,7 @@ function localDate(epochMs: number, timeZone: string): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
-/** Whole calendar days from `fromMs` to `toMs` in an IANA zone: 0 is the same day, negative is before. */
+/** Calendar days from `fromMs` to `toMs` in an IANA zone: 0 is the same day, negative is before. */
 export function daysBetween(fromMs: number, toMs: number, timeZone: string): number {
   return localDate(fromMs, timeZone).until(localDate(toMs, timeZone), { largestUnit: 'days' }).days;
 }

@@ -17,10 +17,9 @@ import type { ReminderRules } from '../../config/reminder-rules.ts';
 import { nextAllowed } from './send-time.ts';
 
 /**
- * Schedules the next digest for everybody who has something to follow up by then (after planReminders, which says who).
- * One that could not be sent is caught up as long as it is its day and within the time of grace; after a longer downtime
- * that is one digest for each recipient, not one for each day. Returns those that are to be sent within two hours,
- * soonest first; of those that are late already `sendAt` is past.
+ * Schedules the next digest of everybody with a follow-up due by then (run planReminders first, which says who). A missed
+ * digest is sent later on its day, within the grace period; a long downtime leads to one digest per recipient, not one per
+ * day. Returns digests due within two hours, soonest first; late ones have a past `sendAt`.
  */
 export async function planDigests(
   pool: pg.Pool,

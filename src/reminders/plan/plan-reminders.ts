@@ -27,23 +27,22 @@ import type { ReminderRules } from '../../config/reminder-rules.ts';
 import { nextAllowed } from './send-time.ts';
 import { wantedReminders } from './wanted.ts';
 
-/** The field that says when the next follow-up is due (API reference, section 2). */
+/** The due moment of the next follow-up (API reference, section 2). */
 export const followUpField = 'nextFollowUpAt';
 
-/** How far ahead (ms) jobs are made: twice the time between two looks, so that none is missed. */
+/** How far ahead (ms) jobs are created: twice the planning interval, so that none is missed. */
 export const horizonMs = 2 * 3_600_000;
 
-/** So many leads are planned in one transaction. */
+/** Leads per transaction. */
 const batchSize = 20_000;
 
-/** To be counted up when the same settings come to mean something else. */
+/** Increase when the same settings change their meaning. */
 const rulesVersion = 1;
 
 /**
- * Brings the reminders of a connection in line with the follow-ups that both sides agree on: schedules what is new,
- * cancels what was moved, cleared, deleted or is no longer asked for, and settles what is late. Leads are looked at
- * when a run has ended since the last time, or when the settings changed. Any number of processes may do this at once. Returns
- * the reminders that are to be sent within two hours, soonest first; of those that are late already `sendAt` is past.
+ * Brings a connection's reminders in line with its agreed follow-ups: schedules new ones, cancels those moved, cleared,
+ * deleted or no longer wanted, and settles late ones. Considers leads only after a new run or changed settings. Safe to run
+ * concurrently. Returns reminders due within two hours, soonest first; late ones have a past `sendAt`.
  */
 export async function planReminders(
   pool: pg.Pool,
@@ -56,7 +55,7 @@ export async function planReminders(
   }
   const { rules } = reminders;
   const hash = rulesHash(rules);
-  // Looked at first: a run that begins meanwhile is another basis.
+  // Read first: a run that begins meanwhile is a new basis.
   const basis = await planningBasis(pool, name, hash);
   let after: string | null = basis?.isPlanned ? null : '';
   while (after !== null) {
@@ -79,9 +78,8 @@ export async function planReminders(
 }
 
 /**
- * Plans one lead anew from what the service shows of it (`cells`; null: it is gone), which counts until the next sync: what
- * was agreed on is not touched. When nobody is to be reminded, the next planning looks again, because it may be as before.
- * Returns what is to be sent of it within two hours.
+ * Plans one lead from what the service shows now (`cells`; null: gone), until the next sync; baselines stay. If nobody is
+ * to be reminded, the next planning checks again: the lead may change back. Returns its reminders due within two hours.
  */
 export async function planFromRead(
   pool: pg.Pool,
@@ -112,7 +110,7 @@ async function withdrawReminders(pool: pg.Pool, connection: string): Promise<voi
   });
 }
 
-/** Plans the leads after an id; returns the last one, or null when there are no more. */
+/** Plans the leads after an id; returns the last one, or null at the end. */
 async function planBatch(
   client: pg.PoolClient,
   connection: string,
@@ -148,7 +146,7 @@ function planLead(
     cells === null || agreedDueAt === null
       ? { recipients: [], reminders: [] }
       : wantedReminders({ leadId, dueAt: agreedDueAt, cells }, rules);
-  // A lead that nobody is reminded of is none of the digest either.
+  // Without reminders, also not in the digest.
   const dueAt = recipients.length === 0 ? null : agreedDueAt;
   const isSame = planned?.dueAt === dueAt && planned.recipients.join() === recipients.join();
   const sequence = planned === null ? 0 : planned.sequence + (isSame ? 0 : 1);
@@ -158,10 +156,7 @@ function planLead(
   };
 }
 
-/**
- * When a follow-up is due (epoch ms); null when it is none, or in a year that calendars and mails do not write in four
- * digits, which is a slip.
- */
+/** The due moment (epoch ms); null: none, or a mistyped year without four digits. */
 function dueMoment(cells: Cells): number | null {
   const text = cells[followUpField] ?? null;
   if (typeof text !== 'string' || !/^\d{4}-/.test(text) || text.startsWith('0000')) return null;
@@ -169,7 +164,7 @@ function dueMoment(cells: Cells): number | null {
   return Number.isNaN(dueAt) ? null : dueAt;
 }
 
-/** The fields by which it is decided who is mailed when; the due moment first. */
+/** The fields that decide who gets a mail when; the due moment first. */
 function decidingFields({
   skipStages,
   onlyStages,
@@ -184,7 +179,7 @@ function decidingFields({
   return [followUpField, ...new Set(others)];
 }
 
-/** What all that is planned depends on but the leads: the settings, and what is known of the world's clocks. */
+/** A hash of all that planning depends on besides leads: settings and time zone data. */
 function rulesHash({ digestAt: _, graceMs: _late, ...rules }: ReminderRules): string {
   return shortHash(JSON.stringify([rulesVersion, process.versions['tz'], rules]));
 }

@@ -2,15 +2,15 @@ import { isEmailAddress } from '../../core/lead/email-address.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
 import type { ReminderRules } from '../../config/reminder-rules.ts';
 
-/** The lead field that says how far a lead is (API reference, section 2). */
+/** The stage of a lead (API reference, section 2). */
 export const stageField = 'stage';
 
 type Addressing = Pick<ReminderRules, 'to' | 'routes' | 'toField'>;
 type Stages = Pick<ReminderRules, 'skipStages' | 'onlyStages'>;
 
 /**
- * Who is reminded of a lead: whom its own address column names, else those of the first route that matches, else `to`.
- * In small letters, because that is how addresses are compared: one person has one key. Nobody twice.
+ * The recipients of a lead: from its own address column, else from the first matching route, else `to`. Lower case, without
+ * duplicates: one person has one key.
  */
 export function recipientsOf(cells: Cells, { to, routes, toField }: Addressing): readonly string[] {
   const own = toField === null ? null : textOf(cells[toField]);
@@ -21,7 +21,7 @@ export function recipientsOf(cells: Cells, { to, routes, toField }: Addressing):
   return [...new Set((route?.to ?? to).map((address) => address.toLowerCase()))];
 }
 
-/** Whether anybody is reminded of leads in this stage. */
+/** Whether leads in this stage get reminders. */
 export function isStageWanted(cells: Cells, { skipStages, onlyStages }: Stages): boolean {
   const stage = cells[stageField];
   if (isOneOf(stage, skipStages)) return false;
@@ -33,7 +33,7 @@ function isOneOf(cell: Cell | undefined, values: readonly string[]): boolean {
   return text !== null && values.some((value) => folded(value) === folded(text));
 }
 
-/** As people compare two words. */
+/** For comparisons as people make them. */
 function folded(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }

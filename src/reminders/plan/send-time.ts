@@ -5,26 +5,25 @@ import { daysBefore, offsetAt, offsetChange } from './zone-offset.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** What decides whether a mail may leave at a moment. */
+/** The settings for when mails may be sent. */
 export type AllowedTimes = Pick<ReminderRules, 'timeZone' | 'quietHours' | 'workingDays'>;
 
 /**
- * When a reminder is sent (epoch ms): so long before the due moment, then moved forward to the next moment at which a
- * mail may leave, which may lie after the due moment.
+ * When a reminder is sent (epoch ms): its offset before the due moment, moved forward to the next allowed time, possibly
+ * after the due moment.
  *
- * Days are calendar days: one day before 09:00 is 09:00, though a clock change lies between. Where that time of the day
- * does not exist it is the one after the gap, where it exists twice the earlier one (Temporal's `compatible`). Hours and
- * minutes are time that passes.
+ * Days are calendar days: one day before 09:00 is 09:00, even across a clock change. A skipped local time is moved past the
+ * gap, an ambiguous one is the earlier (Temporal's `compatible`). Hours and minutes are elapsed time.
  */
 export function sendTime(dueAt: number, offset: Offset, rules: AllowedTimes): number {
   const moved = offset.days === 0 ? dueAt : daysBefore(dueAt, offset.days, rules.timeZone);
   return nextAllowed(moved - offset.ms, rules);
 }
 
-/** The first moment (epoch ms) at or after `at` that is on a working day and outside of the quiet hours. */
+/** The first moment (epoch ms) from `at` on a working day outside the quiet hours. */
 export function nextAllowed(at: number, rules: AllowedTimes): number {
   let moment = at;
-  // A week has all that there is; what a clock change takes away is there in the next one.
+  // A week has every case; what a clock change removes is in the next one.
   const end = at + 21 * dayMs;
   while (moment <= end) {
     const wall = moment + offsetAt(moment, rules.timeZone);
@@ -45,10 +44,10 @@ function weekdayOf(wall: number): Weekday {
   return (modulo(Math.floor(wall / dayMs) + 3, 7) + 1) as Weekday;
 }
 
-/** Ms until the clocks show a time at which the answer may be another one, unless they are changed before. */
+/** Ms to the next local time at which the answer may change, unless clocks change first. */
 function toNextBoundary(wall: number, quietHours: ReminderRules['quietHours']): number {
   const boundaries = quietHours === null ? [0] : [0, quietHours.from, quietHours.to];
-  // Of a boundary that is now, the next one is a day away.
+  // For a boundary now, the next one is a day away.
   return Math.min(...boundaries.map((minute) => modulo(minute * minuteMs - timeOfDay(wall) - 1, dayMs) + 1));
 }
 

@@ -3,16 +3,16 @@ import type { Cells } from '../../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 import { sendTime } from './send-time.ts';
 
-/** A lead's follow-up as both sides agree on it. */
+/** A lead's follow-up by its baseline. */
 export interface FollowUp {
   readonly leadId: string;
   /** Epoch ms. */
   readonly dueAt: number;
-  /** The agreed values of the mapped fields. */
+  /** The mapped fields' baselines. */
   readonly cells: Cells;
 }
 
-/** A mail that is owed to somebody for a follow-up. With connection, lead and due moment it is the reminder's key. */
+/** A mail owed for a follow-up. With connection, lead and due moment it is the reminder's key. */
 export interface WantedReminder {
   readonly offsetText: string;
   /** Epoch ms. */
@@ -20,15 +20,15 @@ export interface WantedReminder {
   readonly recipient: string;
 }
 
-/** What is wanted for one follow-up: whom it concerns (also in the digest), and the single mails. */
+/** The recipients of a follow-up (also for the digest), and the single mails. */
 interface Wanted {
   readonly recipients: readonly string[];
   readonly reminders: readonly WantedReminder[];
 }
 
 /**
- * Who is mailed when because of a follow-up: nobody when its stage is not asked for. When the rules move two mails to one
- * moment, such as the end of the quiet hours, only the one nearer to the due moment is left: they would say the same.
+ * The mails for a follow-up; none for unwanted stages. Of two mails that the rules move to one moment, such as the end of
+ * the quiet hours, only the one nearer to the due moment stays: both would say the same.
  */
 export function wantedReminders(followUp: FollowUp, rules: ReminderRules): Wanted {
   if (!isStageWanted(followUp.cells, rules)) return { recipients: [], reminders: [] };

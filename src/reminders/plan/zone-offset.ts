@@ -2,21 +2,21 @@ import { Temporal } from 'temporal-polyfill';
 
 const dayMs = 86_400_000;
 
-/** How many days are remembered before all are forgotten: some megabytes. */
+/** Cache size in days (some megabytes). */
 const rememberedDays = 20_000;
 
-/** The offset of a whole day (UTC) of a zone, null when the clocks change in it, by zone and number of the day. */
+/** By zone and day number: the offset of a whole UTC day, or null when clocks change in it. */
 const known = new Map<string, Map<number, number | null>>();
 
 /**
- * What the clocks of a zone show at a moment (epoch ms), as if they were UTC, less UTC itself (ms). As Temporal says, and
- * remembered for each day: asking it 100,000 times takes seconds.
+ * A zone's offset from UTC at a moment (epoch ms), in ms. As Temporal, but cached by day: 100,000 Temporal calls take
+ * seconds.
  */
 export function offsetAt(at: number, timeZone: string): number {
   return steadyOffset(at, timeZone) ?? askOffset(at, timeZone);
 }
 
-/** The same, or null when the clocks change on that day (UTC). */
+/** Null when clocks change on that UTC day. */
 function steadyOffset(at: number, timeZone: string): number | null {
   const day = Math.floor(at / dayMs);
   let days = known.get(timeZone);
@@ -24,7 +24,7 @@ function steadyOffset(at: number, timeZone: string): number | null {
   let offset = days.get(day);
   if (offset === undefined) {
     const first = askOffset(day * dayMs, timeZone);
-    // No zone has changed its clocks twice within a day so that they showed the same afterwards.
+    // No zone changed its clocks twice within a day and back.
     offset = first === askOffset((day + 1) * dayMs, timeZone) ? first : null;
     if (days.size >= rememberedDays) days.clear();
     days.set(day, offset);
@@ -32,10 +32,7 @@ function steadyOffset(at: number, timeZone: string): number | null {
   return offset;
 }
 
-/**
- * The first moment after `from` and not after `until` (epoch ms, within a day of each other) at which the offset is no
- * longer that of `from`; null when it still is at `until`.
- */
+/** The first moment in (`from`, `until`] (epoch ms, at most a day apart) with another offset than `from`; null: none. */
 export function offsetChange(from: number, until: number, timeZone: string): number | null {
   const offset = offsetAt(from, timeZone);
   if (offsetAt(until, timeZone) === offset) return null;
@@ -48,11 +45,13 @@ export function offsetChange(from: number, until: number, timeZone: string): num
   return after;
 }
 
-/** So many calendar days before a moment (epoch ms), at the same time of the day; where it is none or two, as Temporal's `compatible`. */
+/**
+ * Calendar days before a moment (epoch ms), at the same local time; skipped or ambiguous times as Temporal's `compatible`.
+ */
 export function daysBefore(at: number, days: number, timeZone: string): number {
   const moved = at - days * dayMs;
   const offset = steadyOffset(at, timeZone);
-  // Clocks that were turned back on the day before may have shown this time already.
+  // A clock set back on the day before may have shown this time already.
   const isSteady = [moved - dayMs, moved].every((day) => steadyOffset(day, timeZone) === offset);
   if (offset !== null && isSteady) return moved;
   return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).subtract({ days })

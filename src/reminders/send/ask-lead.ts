@@ -4,10 +4,7 @@ import type { LeadsPort } from '../../ports/leads-service.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { leadsPauseMs, type CircuitBreakers } from './circuit-breakers.ts';
 
-/**
- * What the service says of a lead: as it is, null when it is gone, or when (in ms) it may be asked again, and the fault;
- * without one it was not asked.
- */
+/** The lead, null when it is gone, or when (in ms) to try again and the fault; without a fault no request was sent. */
 export type Answer =
   | { readonly lead: Lead | null }
   | { readonly againAfterMs: number; readonly fault: LeadsyncError | null };
@@ -19,12 +16,12 @@ interface AskContext {
   readonly breakers: CircuitBreakers;
 }
 
-/** After a fault, a lead is left alone for at least so long (ms): others come before it when a pause is over. */
+/** Minimum wait for a lead after a fault (ms): others come first after a pause. */
 const leastWaitMs = 2 * leadsPauseMs;
 
 /**
- * Reads a lead, for a mail that has waited for it since `since` (epoch ms). After a fault this lead alone is put off,
- * twice as long each time; the service is left alone when it wants that, or when several leads in a row cannot be read.
+ * Reads a lead for a mail that has waited since `since` (epoch ms). After a fault only this lead waits, twice as long each
+ * time; the service is paused at its request, or when several leads in a row fail.
  */
 export async function askLead(
   { connection: { name }, leads, clock, breakers }: AskContext,

@@ -1,23 +1,23 @@
 import type { Reminder } from '../../store/reminders.ts';
 
-/** A reminder as a job names it. */
+/** A reminder in a job. */
 export interface Planned {
   readonly id: number;
-  /** Of a job of before it was scheduled anew there is nothing to do. */
+  /** Jobs of an earlier round are obsolete. */
   readonly round: number;
   /** Epoch ms. */
   readonly sendAt: number;
 }
 
-/** Reminders that one job sends, soonest first: never none. */
+/** The reminders of one job, soonest first; never empty. */
 export type Batch = readonly [Planned, ...Planned[]];
 
-/** So many at most: while they are sent, the other jobs of the connection's queue may wait. */
+/** Maximum per job: meanwhile the connection's other jobs may wait. */
 const mostInBatch = 500;
 
 /**
- * Puts reminders, soonest first, into jobs: those of one second together, and of what is late already as many as one job
- * takes. What was tried before stays alone, because it waits for its own next try.
+ * Groups reminders, soonest first, into jobs: one per second, and late ones together. Tried ones stay alone: each waits for
+ * its own next attempt.
  */
 export function batchesOf(reminders: readonly Reminder[], now: number): readonly Batch[] {
   const batches: [Planned, ...Planned[]][] = [];
@@ -38,7 +38,7 @@ export function batchesOf(reminders: readonly Reminder[], now: number): readonly
   return batches;
 }
 
-/** Whether nobody has tried to send it: then it has no job of its own. */
+/** Whether no attempt was made yet: then it has no job of its own. */
 export function isUntried({ state, attempts }: Pick<Reminder, 'state' | 'attempts'>): boolean {
   return state === 'scheduled' && attempts === 0;
 }

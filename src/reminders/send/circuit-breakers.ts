@@ -1,49 +1,49 @@
 import { Semaphore } from '../../semaphore.ts';
 
-/** How long (ms) a Leads service that cannot be asked is left alone. */
+/** How long (ms) an unavailable Leads service is left alone. */
 export const leadsPauseMs = 60_000;
 
-/** So many leads, or recipients, in a row that met a fault, without one that did not, mean that all would. */
+/** This many consecutive failures of different leads or recipients mean that all would fail. */
 const enoughInARow = 3;
 
-/** Refusals that lie further apart (ms) are not in a row. */
+/** Refusals further apart (ms) are not consecutive. */
 const rowMs = 3_600_000;
 
-/** What is known of the Leads service of a connection. */
+/** A connection's Leads service. */
 interface LeadsService {
   readonly turn: Semaphore;
-  /** Leads that could not be read since one was. */
+  /** Leads that failed since the last success. */
   readonly failed: Set<string>;
   /** Epoch ms. */
   until: number;
 }
 
 /**
- * What one process has learnt of the services that mails depend on, so that a fault that concerns all mails is met by
- * one of them and not by each, and a fault of one alone holds back no other.
+ * What one process knows of the services that mails depend on: a general fault should be met by one mail, not by each, and
+ * a single one should not block the others.
  */
 export class CircuitBreakers {
   readonly #leads = new Map<string, LeadsService>();
-  /** Recipients whom the mail server has refused by policy since it took a mail the last time, and when (epoch ms). */
+  /** Recipients refused by policy since the last accepted mail, and when (epoch ms). */
   readonly #refused = new Map<string, number>();
-  /** Recipients whom it refused by policy though it takes mails for others. */
+  /** Recipients refused by policy while others are accepted. */
   readonly #refusedAlone = new Set<string>();
-  /** Why no mail can be sent: `server`, or a sender that is refused. */
+  /** What stops mails: `server`, or refused senders. */
   readonly #stopped = new Set<string>();
 
-  /** For one mail at a time to ask the service of a connection, so that each knows what the one before has met. */
+  /** One mail at a time reads from a connection's service, so that each knows the result before it. */
   leadsTurn(connection: string): Promise<Disposable> {
     return this.#service(connection).turn.acquire();
   }
 
-  /** Epoch ms before which the service of a connection is not asked again. */
+  /** Epoch ms before which a connection's service gets no request. */
   leadsUntil(connection: string): number {
     return this.#leads.get(connection)?.until ?? 0;
   }
 
   /**
-   * A lead could not be read at `now` (epoch ms). The service is left alone for as long as it wants (`retryAfterMs`), or
-   * for a minute when one lead after the other cannot be read: otherwise it is the fault of that lead.
+   * Records a failed lead at `now` (epoch ms). Pauses the service for `retryAfterMs`, or for a minute when consecutive
+   * leads fail; otherwise the fault is the lead's own.
    */
   leadFailed(connection: string, leadId: string, now: number, retryAfterMs: number | undefined): void {
     const service = this.#service(connection);
@@ -52,7 +52,7 @@ export class CircuitBreakers {
     service.until = Math.max(service.until, now + pauseMs);
   }
 
-  /** Whether a lead is one of those that could not be read, so that another one is to find out whether any can. */
+  /** Whether a lead failed before, so that another should find out whether any can be read. */
   hasFailed(connection: string, leadId: string): boolean {
     return this.#leads.get(connection)?.failed.has(leadId) ?? false;
   }
@@ -64,8 +64,8 @@ export class CircuitBreakers {
   }
 
   /**
-   * The mail server refused a recipient by policy at `now` (epoch ms). `his`: it takes mails for others, so this one is
-   * failed. `ours`: it has refused so many in a row that it serves us not at all. `unclear`: to be tried again.
+   * Records a refusal by policy at `now` (epoch ms). `his`: others are accepted, so this one fails. `ours`: enough in a row
+   * that the server refuses us. `unclear`: try again.
    */
   refusedByPolicy(from: string, recipient: string, now: number): 'his' | 'ours' | 'unclear' {
     if (this.#refusedAlone.has(recipient)) return 'his';
@@ -75,19 +75,19 @@ export class CircuitBreakers {
     return this.#refused.size < enoughInARow ? 'unclear' : 'ours';
   }
 
-  /** When so many in a row were refused, the moment (epoch ms) at which this one was: others are to be tried before. */
+  /** After enough refusals in a row, when this recipient was refused (epoch ms): try others first. */
   refusedAt(recipient: string): number | null {
     return this.#refused.size < enoughInARow ? null : (this.#refused.get(recipient) ?? null);
   }
 
-  /** No mail of a sender (or of anybody: `server`) can be sent. True: nobody has been told so far. */
+  /** No mail of a sender (or `server`: any) can be sent. True: not reported yet. */
   mailStopped(whose: string): boolean {
     const isNew = !this.#stopped.has(whose);
     this.#stopped.add(whose);
     return isNew;
   }
 
-  /** The mail server took a mail. True: none could be sent before. */
+  /** The server accepted a mail. True: none could be sent before. */
   mailSent(from: string, recipient: string): boolean {
     for (const other of this.#refused.keys()) this.#refusedAlone.add(other);
     this.#refused.clear();

@@ -11,12 +11,12 @@ import { longestSendMs, stopwatch } from './mail-times.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 
-/** What became of one try: settled, or to be tried again. `wholeQueue`: no other mail can be sent before either. */
+/** The outcome of one attempt: settled, or to be repeated. `wholeQueue`: no other mail can be sent earlier either. */
 export type Outcome<State extends string> =
   | { readonly state: State }
   | { readonly againAfterMs: number; readonly wholeQueue: boolean };
 
-/** What sending works with. */
+/** The dependencies of sending. */
 export interface DeliveryContext {
   readonly pool: pg.Pool;
   readonly ledger: MailLedger;
@@ -27,10 +27,10 @@ export interface DeliveryContext {
   readonly breakers: CircuitBreakers;
 }
 
-/** A mail that is owed to somebody, as its table has it. Times are epoch ms. */
+/** A mail to be sent, from its table. Times are epoch ms. */
 export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
   readonly table: MailTable;
-  /** How often the mail server itself left it open whether it had taken the mail. */
+  /** How often the mail server left open whether it accepted the mail. */
   readonly unknowns: number;
   readonly attempts: number;
   readonly firstTriedAt: number | null;
@@ -39,18 +39,18 @@ export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
 
 /** How long mails wait (ms). */
 export interface MailWaits {
-  /** One of which the mail server left it open whether it took it, before it is sent again. */
+  /** Before resending a mail whose outcome the server left open. */
   readonly doubtMs: number;
-  /** One whose process is gone, since it was begun: by then it has arrived or never will. */
+  /** After the start of an attempt whose process is gone: by then it has arrived or never will. */
   readonly cutOffMs: number;
-  /** Before a next try, and by how much that is drawn out by chance. */
+  /** Before the next attempt, and its random extension. */
   readonly retryMs: number;
   readonly retrySpreadMs: number;
-  /** No mail can be sent: one is tried after so long. */
+  /** While no mail can be sent: interval between attempts. */
   readonly stoppedMs: number;
 }
 
-/** Tries are 5 to 15 minutes apart: how long a greylisting server wants to be left alone. */
+/** Attempts are 5 to 15 minutes apart, as greylisting servers require. */
 export const usualWaits: MailWaits = {
   doubtMs: 60_000,
   cutOffMs: longestSendMs + 20_000,
@@ -59,21 +59,20 @@ export const usualWaits: MailWaits = {
   stoppedMs: 300_000,
 };
 
-/** So often at most a mail is sent again of which nobody knows whether it has left, because the process ended. */
+/** Maximum resends of a mail whose process ended at an unknown point. */
 const maxResends = 3;
 
-/** So often a recipient is tried whom the mail server refuses by policy, and nobody else is there to compare. */
+/** Attempts for a recipient refused by policy, with no others to compare. */
 const policyTries = 5;
 
-/** How long (ms) a mail that could not be sent waits for its next try. */
+/** The delay (ms) before the next attempt. */
 export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | 'clock'>): number {
   return Math.round(waits.retryMs + clock.random() * waits.retrySpreadMs);
 }
 
 /**
- * Whether an owed mail may be sent now. Null: yes. It is settled when its time of grace is over (`missed`), or when it
- * was begun, nobody knows how it ended, and it is not to be sent again (`failed`). It is put off while no mail may leave,
- * and left alone while a process that lives is at it.
+ * Whether a mail may be sent now; null: yes. `missed`: its grace period is over. `failed`: an attempt with unknown outcome
+ * must not be repeated. Otherwise it waits while no mail may be sent, or while a live process sends it.
  */
 export async function notNow(
   { pool, ledger, log, clock, waits, breakers }: DeliveryContext,
@@ -91,8 +90,8 @@ export async function notNow(
   }
   if (sendAt > now) return later(sendAt - now);
   if (now - sendAt > rules.graceMs) {
-    const doubt = owed.state === 'sending' ? '; it may have been sent all the same' : '';
-    const note = `it could not be sent in time, nor within the time of grace${doubt}`;
+    const doubt = owed.state === 'sending' ? '; it may have been sent nevertheless' : '';
+    const note = `it could not be sent in time, nor within the grace period${doubt}`;
     await ledger.end(table, { id, state: 'missed', note, sender });
     return { state: 'missed' };
   }
@@ -106,9 +105,9 @@ export async function notNow(
 }
 
 /**
- * Sends a mail once, when it is its turn. `sending` is committed before it is handed to the server and stays when nobody
- * knows whether it was taken: the next try sends it once more, with the same Message-ID and Date, and after that it is
- * failed. A mail that was cut off by the end of the process is sent again up to three times. Null: somebody else has it.
+ * Sends a mail once, in turn. `sending` is committed before the hand-over and stays while the outcome is unknown: the next
+ * attempt sends once more with the same Message-ID and Date, then it fails. A mail interrupted by the process's end is
+ * resent up to three times. Null: somebody else has it.
  */
 export async function deliver(
   context: DeliveryContext,
@@ -125,7 +124,7 @@ export async function deliver(
   if (fault instanceof LeadsyncError)
     return undelivered(context, owed, mail.from, fault, settings, sender, stop);
   if (reply === undefined) {
-    // Of the file system: the outbox could not be written.
+    // A file system error: the outbox is not writable.
     await ledger.end(table, { id, state: 'scheduled', note: String(fault), sender }, stop);
     throw fault;
   }
@@ -134,7 +133,7 @@ export async function deliver(
   return { state: 'sent' };
 }
 
-/** A mail that was begun: what the server, or the outbox, made of it. */
+/** The result of an attempt. */
 interface Tried {
   readonly sender: string;
   readonly reply?: string;
@@ -150,7 +149,7 @@ async function tryInTurn(
 ): Promise<Tried | Outcome<'missed' | 'failed'> | null> {
   const { ledger, mailer, clock } = context;
   using turn = await mailer.turn(stop);
-  // It may have waited for long.
+  // It may have waited long.
   const blocked = await notNow(context, owed, settings);
   if (blocked !== null) return blocked;
   const firstTriedAt = owed.firstTriedAt ?? clock.now();
@@ -180,7 +179,7 @@ async function undelivered(
     if (unknowns > 0 || doubts >= maxResends || onUnknown === 'hold')
       return inDoubt(ledger, log, { ...owed, sender }, error, stop);
     await ledger.unknown(table, id, sender, stop);
-    log.warn(about, `${error.message}; it is sent once more, with the same Message-ID`);
+    log.warn(about, `${error.message}; leadsync sends it once more, with the same Message-ID`);
     return later(waits.doubtMs);
   }
   const policy =
@@ -196,19 +195,16 @@ async function undelivered(
   await ledger.end(table, { id, state: 'scheduled', note: error.message, sender }, stop);
   const whose = whoseMailStops(error, policy, from);
   if (whose === null) {
-    log.warn(about, `${error.message}; it is tried again`);
+    log.warn(about, `${error.message}; leadsync tries again`);
     return later(retryDelayMs(context));
   }
   if (breakers.mailStopped(whose)) {
-    log.error(
-      { ...about, help: error.help },
-      `no mail can be sent; all wait until it works: ${error.message}`,
-    );
+    log.error({ ...about, help: error.help }, `no mail can be sent; all mails wait: ${error.message}`);
   }
   return { againAfterMs: waits.stoppedMs, wholeQueue: true };
 }
 
-/** Whose mails a fault of the mail server stops: those of a sender, all (`server`), or none (null). */
+/** Whose mails a fault stops: a sender's, all (`server`), or none (null). */
 function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: string): string | null {
   if (code === 'mail.credentials') return 'server';
   return code === 'mail.sender-refused' || policy === 'ours' ? from : null;

@@ -1,14 +1,14 @@
 import { LeadsyncError, withoutStop } from '../../errors.ts';
 
-/** What nodemailer tells with an error. */
+/** The fields of nodemailer's errors. */
 interface Fault {
   /** Its own class, such as `EAUTH`, `EDNS`, `ETLS`. */
   readonly code: string;
-  /** The reply's number, when the server said something: 400 to 599. */
+  /** The reply's number, 400 to 599; null: no reply. */
   readonly reply: number | null;
-  /** The enhanced status (RFC 3463) of the reply, such as `5.7.1`; empty without one. */
+  /** The reply's enhanced status (RFC 3463), such as `5.7.1`; may be empty. */
   readonly status: string;
-  /** What was being done: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`. */
+  /** The failed command: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`. */
   readonly command: string;
 }
 
@@ -40,7 +40,7 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
     );
   }
   if (isCredentials(fault)) {
-    return new LeadsyncError('mail.credentials', `the mail server does not let us in: ${words}`, {
+    return new LeadsyncError('mail.credentials', `the mail server rejected the login: ${words}`, {
       ...later,
       help: 'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
     });
@@ -48,17 +48,17 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
   if (code === 'ETLS') {
     return new LeadsyncError('mail.unavailable', `no encrypted connection to the mail server: ${words}`, {
       ...later,
-      help: 'A server without STARTTLS needs ?requireTLS=false in SMTP_URL, and one with a certificate of its own NODE_EXTRA_CA_CERTS',
+      help: 'For a server without STARTTLS add ?requireTLS=false to SMTP_URL; for one with a private CA set NODE_EXTRA_CA_CERTS',
     });
   }
   if (reply === null || reply === 421) {
     return reply === null && isOurs(code)
-      ? new LeadsyncError('mail.refused', `the mail cannot be sent as it is: ${words}`)
+      ? new LeadsyncError('mail.refused', `the mail cannot be sent: ${words}`)
       : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
   }
   if (reply < 500) {
     return command === 'RCPT TO' || command === 'DATA' || command === 'MAIL FROM'
-      ? new LeadsyncError('mail.deferred', `the mail server does not take the mail yet: ${words}`, later)
+      ? new LeadsyncError('mail.deferred', `the mail server does not accept the mail yet: ${words}`, later)
       : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
   }
   if (isPolicy(fault)) {
@@ -72,10 +72,14 @@ export function mailError(error: unknown, begun: boolean, secrets: readonly stri
     );
   }
   if (isSender(fault)) {
-    return new LeadsyncError('mail.sender-refused', `the mail server does not send for us: ${words}`, {
-      ...later,
-      help: 'Check that this server may send mail for the sender (reminders.from), with the user of SMTP_URL',
-    });
+    return new LeadsyncError(
+      'mail.sender-refused',
+      `the mail server does not send mails for this sender: ${words}`,
+      {
+        ...later,
+        help: 'Check that this server may send mail for the sender (reminders.from), with the user of SMTP_URL',
+      },
+    );
   }
   return new LeadsyncError('mail.refused', `the mail server refused the mail: ${words}`);
 }
@@ -91,7 +95,7 @@ function faultOf(error: unknown): Fault {
   };
 }
 
-/** 530 and 535: RFC 4954, section 6. A 4xx reply to AUTH is the server's own trouble. */
+/** 530 and 535: RFC 4954, section 6. A 4xx reply to AUTH is a fault of the server. */
 function isCredentials({ code, reply, status }: Fault): boolean {
   if (reply === 421 || (reply !== null && reply < 500)) return false;
   return (
@@ -104,21 +108,21 @@ function isCredentials({ code, reply, status }: Fault): boolean {
   );
 }
 
-/** Faults of the mail or of our own settings that the same mail will always meet. */
+/** Faults of the mail or of our settings, which retries cannot fix. */
 function isOurs(code: string): boolean {
   return ['EENVELOPE', 'EMESSAGE', 'EFILEACCESS', 'EURLACCESS', 'EMAXRECIPIENTS'].includes(code);
 }
 
 /**
- * Whether a 5xx is about who may send what to whom: relaying or policy at RCPT TO, and after DATA the checks of who sends
- * (5.7.20 and above, RFC 7372). 5.7.0 is about the login.
+ * Whether a 5xx is about permissions: relaying or policy at RCPT TO, and after DATA the sender checks (5.7.20 and above,
+ * RFC 7372). 5.7.0 is about the login.
  */
 function isPolicy({ command, status }: Fault): boolean {
   const policy = Number(/^5\.7\.(\d+)$/.exec(status)?.[1] ?? 0);
   return command === 'DATA' ? policy >= 20 : command === 'RCPT TO' && policy > 0;
 }
 
-/** Whether a 5xx is about us: before any recipient was named, but for a size that is too large (x.3.4: the mail's own). */
+/** Whether a 5xx is about us: before any recipient, except a mail that is too large (x.3.4). */
 function isSender({ command, status }: Fault): boolean {
   if (command === 'DATA') return false;
   if (command === 'RCPT TO') return status === '5.7.0';

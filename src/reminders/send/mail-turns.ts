@@ -1,17 +1,16 @@
 import { Semaphore } from '../../semaphore.ts';
 
-/** Of a turn to hand a mail to the server; given back when that has ended. */
+/** A turn to hand over a mail; dispose at the end. */
 export interface TakenTurn extends Disposable {
-  /** A mail is handed to the server now: counted from then on. */
+  /** Counts the turn from now on, as a mail is handed over. */
   used(): void;
 }
 
 /**
- * The turns in which mails are handed to the server: at most `connections` at once, and `rate` in any second (absent: as
- * fast as the server takes them). A rate of 0.2 is one in any five seconds.
+ * Limits sending: at most `connections` at once, and `rate` per second (absent: unlimited). A rate of 0.2 is one per five
+ * seconds.
  *
- * A turn that was used rests for that time after its mail has ended, so that the limit holds where the mails arrive, however
- * long one is on its way.
+ * A used turn rests for that time after its mail has ended, so that the limit holds on arrival, however long a mail takes.
  */
 export class MailTurns {
   readonly #connections: Semaphore;
@@ -26,7 +25,7 @@ export class MailTurns {
         : { slots: new Semaphore(mails), restMs: Math.ceil((1000 * mails) / rate) + timerSlackMs };
   }
 
-  /** Waits for a turn, in the order in which they are asked for. Rejects with the reason of `signal` when that aborts. */
+  /** Waits for a turn, first come, first served. Rejects with the reason of `signal` when aborted. */
   async take(signal?: AbortSignal): Promise<TakenTurn> {
     const counted = await this.#rate?.slots.acquire(signal);
     const connection = await this.#connections.acquire(signal).catch((error: unknown) => {
@@ -47,5 +46,5 @@ export class MailTurns {
   }
 }
 
-/** Timers may be early by so many ms, and a server counts by a clock of its own. */
+/** Timers may be this many ms early, and servers have their own clocks. */
 const timerSlackMs = 5;

@@ -16,50 +16,49 @@ import { buildMessage, keyHash, type Mail } from '../compose/message.ts';
 
 export type { Mail };
 
-/** Sends mails, or writes them as files. Faults are LeadsyncErrors with the codes of mail-error.ts. */
+/** Sends mails, or writes them as files. Throws LeadsyncError with the codes of mail-error.ts. */
 export interface Mailer extends AsyncDisposable {
-  /** Waits for its turn and sends once, without a retry; returns where the mail went, for people: the server's reply, or a path. */
+  /** Waits for its turn and sends once, without a retry; returns where the mail went: the server's reply, or a path. */
   send(mail: Mail): Promise<string>;
-  /** Waits for a turn to send; until then nothing of a mail is begun. Rejects with the reason of `signal` when that aborts. */
+  /** Waits for a turn; no mail is begun before. Rejects with the reason of `signal` when aborted. */
   turn(signal: AbortSignal): Promise<MailTurn>;
   /** Connects and logs in without sending; throws as `send` does. */
   verify(): Promise<void>;
 }
 
-/** The right to send one mail at once. */
+/** The right to send one mail now. */
 interface MailTurn extends Disposable {
   /**
-   * As `Mailer.send`. `elapsed`: ms since it was begun. Nothing of a mail leaves, and none is under way any more, after
-   * `longestSendMs`: whoever waits for that time knows that it has ended.
+   * As `Mailer.send`. `elapsed`: ms since its start. After `longestSendMs` nothing of the mail leaves any more: waiting
+   * that long is proof of its end.
    */
   send(mail: Mail, elapsed: () => number): Promise<string>;
 }
 
 export interface MailLimits {
-  /** Mails a second; absent: as fast as the server takes them. */
+  /** Mails per second; absent: unlimited. */
   readonly rate?: number;
-  /** See mail-times.ts, as the other times; other ones for tests. */
+  /** See mail-times.ts; other values are for tests. */
   readonly connectMs?: number;
   readonly silenceMs?: number;
   readonly longestMs?: number;
 }
 
 /**
- * Mails through SMTP when `smtpUrl` is set, otherwise as `.eml` files in `outbox`. Nothing is retried here: the queue
- * does that.
+ * Sends through SMTP when `smtpUrl` is set, otherwise writes `.eml` files to `outbox`. No retries: the queue does that.
  *
- * STARTTLS is required, except for a server on this machine (then it is not used), and unless the URL says otherwise:
- * `?requireTLS=false` encrypts when the server offers it, `?ignoreTLS=true` never. The URL may also set nodemailer's
- * `maxConnections`, `maxMessages`, `name`, `authMethod` and `tls.…`.
+ * STARTTLS is required, except for servers on this machine (not used there) and by URL: `?requireTLS=false` makes it
+ * optional, `?ignoreTLS=true` turns it off. The URL may also set nodemailer's `maxConnections`, `maxMessages`, `name`,
+ * `authMethod` and `tls.…`.
  */
 export function createMailer(smtpUrl: Secret | undefined, outbox: string, limits: MailLimits = {}): Mailer {
   return smtpUrl === undefined ? fileMailer(outbox) : smtpMailer(new URL(smtpUrl.reveal()), limits);
 }
 
-/** As many as Office 365 lets one sender have. */
+/** Office 365's limit per sender. */
 const usualConnections = 3;
 
-/** What a mail is given on its way: its body is asked for when the server has said 354 to DATA. */
+/** nodemailer's options with a body that is read only after the server's 354 to DATA. */
 interface Watched extends SendMailOptions {
   readonly body: (stream: Readable) => Readable;
 }
@@ -75,16 +74,16 @@ function smtpMailer(
     ...encryption(url),
     maxConnections,
     pool: true,
-    // The pool would send a mail again by itself when a connection closes, even after the server took it.
+    // The pool would resend when a connection closes, even after the server accepted the mail.
     maxRequeues: 0,
-    // Shorter than any server's own patience, so that no mail is begun on a connection that is about to be closed.
+    // Shorter than any server's idle limit, so that no mail starts on a closing connection.
     idleTimeout: 20_000,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-    // A transcript would show the password.
+    // A transcript would contain the password.
     logger: false,
     debug: false,
   });
@@ -95,7 +94,7 @@ function smtpMailer(
   const secrets = secretsOf(url);
   const attempt = async (mail: Mail, elapsed: () => number, isSecond: boolean): Promise<string> => {
     let begun = false;
-    /** A process that was paused, or slept with its machine, finds out here that others have gone on meanwhile. */
+    /** Detects that the process or machine was suspended: others have gone on meanwhile. */
     async function* inTime(stream: Readable): AsyncGenerator<Buffer> {
       if (elapsed() > longestMs) throw new Error('the mail was begun too long ago');
       begun = true;
@@ -110,7 +109,7 @@ function smtpMailer(
       const info = await transport.sendMail(watched);
       return info.response;
     } catch (error) {
-      // A connection kept from an earlier mail may be gone: nothing of this one has left, so another is tried.
+      // A kept connection may be closed: nothing of this mail has left, so another is tried.
       if (!begun && !isSecond && isClosed(error)) return attempt(mail, elapsed, true);
       throw mailError(error, begun, secrets);
     }
@@ -149,7 +148,7 @@ function isClosed(error: unknown): boolean {
   return code === 'ECONNECTION' && responseCode === undefined;
 }
 
-/** What the URL may not say: nodemailer lets its query win over every option. */
+/** Forbidden in the URL: nodemailer lets its query override every option. */
 const notInUrl = [
   'pool',
   'maxRequeues',
@@ -179,7 +178,7 @@ function isLoopback(host: string): boolean {
   return ['localhost', '[::1]'].includes(host.toLowerCase()) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** The password in each form in which it goes over the line (RFC 4616; LOGIN), longest first. */
+/** The password in each form it takes on the wire (RFC 4616; LOGIN), longest first. */
 function secretsOf(url: URL): readonly string[] {
   const user = decodeURIComponent(url.username);
   const password = decodeURIComponent(url.password);
@@ -188,7 +187,7 @@ function secretsOf(url: URL): readonly string[] {
   return [base64(`\0${user}\0${password}`), base64(password), url.password, password];
 }
 
-/** Only the user of the process reads the outbox: there are customers in it. */
+/** Readable only by the process's user: the outbox contains customer data. */
 function fileMailer(outbox: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const send = async (mail: Mail): Promise<string> => {

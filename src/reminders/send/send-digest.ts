@@ -6,8 +6,8 @@ import { digestDays, localDateOf } from '../plan/digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
 /**
- * Sends the digest of a day to one recipient, from what both sides agreed on last, or tells when to try again. An empty
- * one is `skipped`, one whose day is over is `missed`. Throws for faults of the database and of the disk alone.
+ * Sends a day's digest to one recipient, from the baselines, or says when to try again. An empty one is `skipped`, one
+ * whose day is over `missed`. Throws only database and disk faults.
  */
 export async function sendDigest(
   context: Omit<ReminderContext, 'leads'>,

@@ -26,32 +26,32 @@ import { isStageWanted, recipientsOf } from '../plan/recipients.ts';
 import { oneLine } from '../compose/shown-text.ts';
 import type { Templates } from '../compose/templates.ts';
 
-/** What the mails of one connection are made of and sent with. */
+/** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
   readonly connection: ConnectionConfig;
   readonly leads: LeadsPort;
   readonly templates: Templates;
-  /** Has reminders sent at their moment that were planned just now. */
+  /** Schedules jobs for newly planned reminders. */
   addJobs(reminders: readonly Reminder[]): Promise<void>;
 }
 
-/** Of which moment (epoch ms) a job is, and of which round of planning. */
+/** The moment (epoch ms) and planning round of a job. */
 export interface ReminderJob {
   readonly reminderId: number;
   readonly round: number;
   readonly requestedAt: number;
 }
 
-/** A service that cannot be asked about a lead for so long (ms) is not waited for any longer: the mail says so. */
+/** After this time (ms) a mail no longer waits for an unavailable service, and says so. */
 export const unaskedMs = 30 * 60_000;
 
-/** From so many ms on a mail says that it comes late. */
+/** From this delay (ms) on a mail says that it is late. */
 const lateMs = 15 * 60_000;
 
 /**
- * Sends one reminder that is due, or tells when to try again. The lead is read again first: when its follow-up moved or
- * was cleared, when it is gone, or nobody or somebody else is to be reminded, it is cancelled, and the lead is planned anew
- * from what was read. Throws for faults of the database and of the disk alone.
+ * Sends one due reminder, or says when to try again. Reads the lead first: if its follow-up moved, was cleared, or no
+ * longer concerns this recipient, the reminder is cancelled and the lead planned again. Throws only database and disk
+ * faults.
  */
 export async function sendReminder(
   context: ReminderContext,
@@ -63,7 +63,7 @@ export async function sendReminder(
   const settings = connection.reminders;
   if (reminder === null || settings === undefined) return { state: 'cancelled' };
   const { state, leadId, recipient, sendAt } = reminder;
-  // What was scheduled anew has a job of its own.
+  // A rescheduled reminder has its own job.
   if (reminder.round !== job.round || (state !== 'scheduled' && state !== 'sending')) return { state };
   const owed: Owed = { ...reminder, table: 'reminders' };
   const blocked = await notNow(context, owed, settings);
@@ -80,7 +80,7 @@ export async function sendReminder(
       ? await cancellationFor(context, reminder, settings, known.cells)
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
-    const note = 'the follow-up is another one in the service now';
+    const note = 'the follow-up has changed in the service';
     await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note, sender: reminder.sender });
     await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
@@ -100,7 +100,7 @@ export async function sendReminder(
 
 type ComposedMail = Composed & { readonly calendar?: string };
 
-/** The mail about a follow-up that still stands; null when it does not, or not for this recipient. */
+/** The mail about a follow-up; null when it no longer stands, or not for this recipient. */
 function reminderFor(
   { connection, clock, templates }: ReminderContext,
   reminder: Reminder,
@@ -136,9 +136,9 @@ function reminderFor(
 }
 
 const movedNote =
-  'The follow-up was moved to this date. The attached entry moves it in calendars that follow such entries.';
+  'The follow-up was moved to this date. The attached entry moves it in calendars that support this.';
 
-/** The mail that takes a calendar entry back; null when he is to be reminded of the lead again. */
+/** The mail that cancels a calendar entry; null when the recipient gets a new reminder of the lead. */
 async function cancellationFor(
   { pool, connection, clock }: ReminderContext,
   reminder: Reminder,
@@ -152,7 +152,7 @@ async function cancellationFor(
   return composeCancellation({ connection, settings, reminder, cells: shown, now: clock.now() });
 }
 
-/** What one mail about a lead tells. Times are epoch ms. */
+/** Times are epoch ms. */
 export interface ReminderFacts {
   readonly connection: ConnectionConfig;
   readonly settings: ReminderSettings;
@@ -168,8 +168,8 @@ export interface ReminderFacts {
 }
 
 /**
- * What people call a target, and where they find the row: a number in what has numbered rows, the address of what has
- * one. `row`: as the target counts, a company's record id in HubSpot.
+ * A target's display name, and the row's position: a number, or the URL of what has one. `row`: as the target counts; in
+ * HubSpot a company's record id.
  */
 function placeOf(target: ConnectionConfig['target'], row: number | null): ReminderContent['row'] {
   switch (target.type) {
@@ -193,7 +193,7 @@ function placeOf(target: ConnectionConfig['target'], row: number | null): Remind
   }
 }
 
-/** The mail about a follow-up, with its calendar entry when the settings ask for one. */
+/** The mail about a follow-up, with a calendar entry if configured. */
 export function composeFor(
   { connection, settings, leadId, cells, ...facts }: ReminderFacts,
   templates: Templates,
@@ -221,7 +221,7 @@ export function composeFor(
   return { ...composed, calendar };
 }
 
-/** What changed, in the order of the mapping; `before` is by field. */
+/** Changes in mapping order; `before` is by field. */
 export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells): ReminderContent['changes'] {
   return Object.entries(cells).flatMap(([field, after]) => {
     const was = before[field];
@@ -229,13 +229,13 @@ export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells):
   });
 }
 
-/** A lead as it is to be told of; null: it is gone. `note`: what the reader has to know of that. */
+/** A lead for a mail; null: gone. `note`: what the reader should know. */
 interface Asked {
   readonly cells: Cells | null;
   readonly note: string | null;
 }
 
-/** The lead as the service has it now; when it could not be asked until `deadline` (epoch ms), as it was agreed on last. */
+/** The lead in the service now; its baseline when the service stayed unavailable until `deadline` (epoch ms). */
 async function currentCells(
   context: ReminderContext,
   { id, leadId }: Reminder,
@@ -260,7 +260,7 @@ async function currentCells(
   const at = run === null ? '' : ` at ${shownTime(run.finishedAt ?? run.createdAt, zone)}`;
   return {
     cells: bases.get(leadId) ?? null,
-    note: `The Leads service could not be asked for half an hour: this is what was known${at}.`,
+    note: `The Leads service was unavailable for half an hour: this mail shows what was known${at}.`,
   };
 }
 
@@ -274,7 +274,7 @@ function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): bo
 
 function lateNote(sendAt: number, now: number, { rules }: ReminderSettings): string | null {
   if (now - sendAt < lateMs) return null;
-  return `This mail comes late: it was to be sent at ${shownTime(sendAt, rules.timeZone)}.`;
+  return `This mail is late: it was due at ${shownTime(sendAt, rules.timeZone)}.`;
 }
 
 function shownTime(at: number, timeZone: string): string {

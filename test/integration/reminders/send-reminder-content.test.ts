@@ -115,7 +115,7 @@ describe('a calendar entry that is not so any more', () => {
     expect(await scene.send(notice?.id ?? 0)).toEqual({ state: 'sent' });
     expect((await scene.plan()).filter(({ recipient }) => recipient === 'anna@example.com')).toEqual([]);
     const [first = '', second = ''] = server.mails.map(({ source }) => source);
-    expect(header(second, 'Subject')).toContain('No follow-up any more: Due AG');
+    expect(header(second, 'Subject')).toContain('Follow-up cancelled: Due AG');
     const entry = calendarOf(second);
     expect(entry).toContain('STATUS:CANCELLED');
     expect(entry).toContain('SEQUENCE:1');

@@ -133,7 +133,7 @@ describe('a service that cannot be asked', () => {
     expect(await scene.send(scene.id, firstAt)).toEqual({ state: 'sent' });
     expect(sandbox.stats.byRoute.get).toBe(6 * triesInPlace);
     expect(body(server.mails[0]?.source ?? '')).toMatch(
-      /The Leads service could not be asked .* known at \d\d:\d\d/,
+      /The Leads service was unavailable .* known at \d\d:\d\d/,
     );
   });
 
@@ -193,7 +193,7 @@ describe('late', () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port, { agoMs: 3 * 60 * minute });
     expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
-    expect(body(server.mails[0]?.source ?? '')).toContain('This mail comes late');
+    expect(body(server.mails[0]?.source ?? '')).toContain('This mail is late');
   });
 
   test('entered when its time before is past: sent at once, and no word of being late', async () => {
