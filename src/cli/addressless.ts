@@ -3,16 +3,16 @@ import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { valuesOfFollowUps } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 
-/** Leads with a follow-up whose own address column names somebody, but holds no e-mail address. */
+/** Leads with a follow-up whose address column is filled but holds no e-mail address. */
 export interface Addressless {
   readonly column: string;
   readonly count: number;
-  /** What stands in one of them, and in which row as it was last read. */
+  /** The content of one of them, and its row as last read. */
   readonly example: string;
   readonly row: number | null;
 }
 
-/** Null when there are none, or no such column is set. Whoever is in `routes` and `to` is mailed for them. */
+/** Null: none, or no such column is configured. Their mails go to `routes` and `to`. */
 export async function addressless({ pool, connection }: SyncContext): Promise<Addressless | null> {
   const field = connection.reminders?.rules.toField ?? null;
   if (field === null) return null;

@@ -1,7 +1,7 @@
-/** What people should know after an undo, true under every setting. */
+/** What follows an undo under any setting. */
 export const whatFollows = [
-  'What is put back is an edit like any other: the next sync carries it to the other side, as far as the direction lets it.',
-  'What a setting or a person had decided is open again: the next sync holds it, or decides it as the settings say.',
-  'A row or a lead that is taken away is not made again by itself: the lead without a row, or the row without a lead, is held',
-  '(leadsync conflicts) until it changes, or until leadsync resolve ID has it made.',
+  'Each restored value is an edit: the next sync carries it to the other side, if the direction allows.',
+  'Decided conflicts are open again: the next sync holds them, or decides them by the settings.',
+  'A removed row or lead is not made again by itself: its lead or row is held',
+  '(leadsync conflicts) until it changes, or until you run leadsync resolve ID.',
 ].join('\n');

@@ -2,7 +2,7 @@ import type { AlertContext } from '../alerts/alert-context.ts';
 import type { App } from '../app.ts';
 import { systemClock } from '../ports/clock.ts';
 
-/** What alerts work with; null: nobody is to be told. */
+/** The dependencies of alerts; null: no alerts are configured. */
 export function alertContext({ config, pool, mailer, log }: App): AlertContext | null {
   const { alerts, connections, configured } = config;
   return alerts === undefined

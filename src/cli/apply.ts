@@ -22,7 +22,7 @@ export interface ApplyOptions extends CommonOptions {
   readonly allow?: readonly string[];
 }
 
-/** `leadsync apply FILE`: carries out exactly the lines of a reviewed plan; what is not as it was is refused by name. */
+/** `leadsync apply FILE`: carries out the lines of a reviewed plan; refuses, by name, records that have changed. */
 export function apply(file: string, options: ApplyOptions): Promise<void> {
   const stop = stopSignal();
   const plan = readPlanFile(file);
@@ -49,7 +49,7 @@ function commandOf(file: string, { only, allow = [] }: ApplyOptions): string {
   return ['leadsync apply', file, ...lines, ...allowed(allow)].join(' ');
 }
 
-/** Carries out these lines of a plan file, unless it was made under other settings or is not on record any more. */
+/** Carries out lines of a plan file, unless it was made with other settings or is no longer on record. */
 export async function applyPlan(
   app: App,
   plan: PlanFile,
@@ -67,7 +67,7 @@ export async function applyPlan(
   return applyLines(app, connection, planId, lines, { allow, undoOf }, stop);
 }
 
-/** Carries out these lines of a plan in a run of their own. */
+/** Carries out lines of a plan in a run of their own. */
 export async function applyLines(
   app: App,
   connection: string,

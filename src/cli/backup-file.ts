@@ -9,12 +9,12 @@ import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
 
 const kept = ['the backup', 'leadsync backup FILE'] as const;
 
-/** Throws `usage.plan-out` when there can be no such file; see `assertCanWrite`. */
+/** Throws `usage.plan-out` when no such file is possible; see `assertCanWrite`. */
 export function assertCanKeepBackup(path: string): void {
   assertCanWrite(path, ...kept);
 }
 
-/** Writes a dump into a file, compressed: whole and on the disk, or not at all. Throws what the dump does, and `plan.not-written`. */
+/** Writes a compressed dump atomically and syncs it to disk. Throws as the dump does, and `plan.not-written`. */
 export async function writeBackupFile(
   path: string,
   dump: AsyncIterable<Buffer>,
@@ -25,7 +25,7 @@ export async function writeBackupFile(
     await pipeline(dump, createGzip(), file, { signal }).catch((error: unknown) => {
       if (signal.aborted) throw new LeadsyncError('process.stopped', 'Stopped: no backup was written');
       if (!isDatabaseOutage(error)) throw error;
-      const message = 'The database broke off: no backup was written';
+      const message = 'The database connection failed: no backup was written';
       throw new LeadsyncError('database.unavailable', message, { retry: 'later', cause: error });
     });
   };
@@ -63,10 +63,10 @@ export async function* readBackupFile(
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     if (code.startsWith('Z_'))
-      throw broken(code === 'Z_BUF_ERROR' ? 'it ends too early' : 'it is damaged, or something else', cause);
+      throw broken(code === 'Z_BUF_ERROR' ? 'it ends too early' : 'it is damaged, or not a backup', cause);
     if (cause instanceof LeadsyncError || code === '') throw cause;
     throw new LeadsyncError('usage.backup-missing', `${path} cannot be read (${code}). Nothing was changed`, {
-      help: 'Name a file that leadsync backup has written.',
+      help: 'Name a file that leadsync backup wrote.',
       cause,
     });
   }

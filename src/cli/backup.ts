@@ -8,7 +8,7 @@ import { megabytes, showDumpProgress } from './progress.ts';
 import { stopSignal } from './with-app.ts';
 import { withWholeState } from './with-store.ts';
 
-/** `leadsync backup FILE`: the whole state into one file, while workers go on. */
+/** `leadsync backup FILE`: writes the whole state to one file while workers run. */
 export async function backup(file: string, options: CommonOptions): Promise<void> {
   assertCanKeepBackup(file);
   const stop = stopSignal();
@@ -22,7 +22,7 @@ export async function backup(file: string, options: CommonOptions): Promise<void
     const durationMs = Math.round(performance.now() - began);
     if (options.json) return printJson({ backup: { file, bytes, durationMs } });
     print(
-      `The state is in ${file} (${megabytes(bytes)}, ${(durationMs / 1000).toFixed(1)} s). Leads and e-mail addresses stand in it: only you can read it. Keep it on another disk.`,
+      `The state is in ${file} (${megabytes(bytes)}, ${(durationMs / 1000).toFixed(1)} s). It contains leads and e-mail addresses: only you can read it. Keep it on another disk.`,
     );
   });
 }

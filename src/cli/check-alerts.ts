@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { alertContext } from './alert-context.ts';
 import { type CheckLine, look, never } from './check-line.ts';
 
-/** What a test says: it is no problem, and no success either, so that the heartbeat is not called. */
+/** Neither a problem nor a success, so that the heartbeat is not called. */
 const text = {
   title: 'a test of the alerts',
   lines: ['Somebody ran leadsync check --test-alert. Nothing is wrong.'],
@@ -14,13 +14,10 @@ const nobody: CheckLine = {
   name: 'alerts',
   ok: true,
   message:
-    'nobody is told when something is wrong: "alerts" in leadsync.yaml says whom (without a file: ALERT_EMAIL, ALERT_WEBHOOK)',
+    'no alerts are configured: set "alerts" in leadsync.yaml (without a file: ALERT_EMAIL, ALERT_WEBHOOK)',
 };
 
-/**
- * The lines for alerts. Nobody is called unless `test` is true: then each address and the webhook
- * get a message that says that it is a test.
- */
+/** The lines for alerts. If `test` is true, sends a test to each address and the webhook. */
 export async function checkAlertChannels(app: App, test: boolean): Promise<readonly CheckLine[]> {
   const context = alertContext(app);
   if (context === null) return [nobody];
@@ -46,7 +43,7 @@ export async function checkAlertChannels(app: App, test: boolean): Promise<reado
   const heartbeat: CheckLine = {
     name: 'alerts: heartbeat',
     ok: true,
-    message: 'not called: it would be taken for a success; the next sync that is carried out calls it',
+    message: 'not called, because a call means success; the next sync calls it',
   };
   return [...(await Promise.all(lines)), ...(alerts.heartbeat === undefined ? [] : [heartbeat])];
 }

@@ -1,20 +1,20 @@
 import { LeadsyncError } from '../errors.ts';
 
-/** A check is not broken off. */
+/** A check is never aborted. */
 export const never = new AbortController().signal;
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface CheckLine {
   readonly name: string;
   readonly ok: boolean;
-  /** It fails nothing, and is to be put right all the same. */
+  /** Does not fail the check, but should be fixed. */
   readonly warning?: true;
   readonly message: string;
   readonly code?: string;
   readonly help?: string;
 }
 
-/** The line for what `test` says is right, or for the LeadsyncError that it throws. */
+/** The line for the success message of `test`, or for the LeadsyncError it throws. */
 export async function look(name: string, test: () => Promise<string>): Promise<CheckLine> {
   try {
     return { name, ok: true, message: await test() };

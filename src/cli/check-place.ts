@@ -4,10 +4,10 @@ import type { SyncContext } from '../sync/context.ts';
 import { placeShared } from '../sync/which-place.ts';
 import { type CheckLine, look, never } from './check-line.ts';
 
-/** A line when the target is not what was kept in step so far, or is gone. */
+/** A line when the target is another place than before, or is gone. */
 export async function checkPlace({ target, connection, pool }: SyncContext): Promise<CheckLine[]> {
   const { name } = connection;
-  // What cannot be asked the line before has told.
+  // The previous line reports an inaccessible target.
   const found = (await target.place?.(never).catch(() => null)) ?? null;
   const current = await currentPlace(pool, name);
   if (found === null || current === null) return [];
@@ -32,5 +32,12 @@ export async function checkPlace({ target, connection, pool }: SyncContext): Pro
     known?.wasCurrent === true
       ? 'the next sync goes on from where it was left'
       : 'the next sync is its first, unless the other one was moved here';
-  return [tell([`${found.address} is another place than ${current.address}: ${next}.`, ...told].join(' '))];
+  return [
+    tell(
+      [
+        `${found.address} is not ${current.address}, which this connection synced so far: ${next}.`,
+        ...told,
+      ].join(' '),
+    ),
+  ];
 }

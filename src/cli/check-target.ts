@@ -10,14 +10,14 @@ import { checkPlace } from './check-place.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
-/** What a sync needs of the target: an account, the rows and columns, the leave to write. `fix`: mends what it can. */
+/** Checks what a sync needs of the target: account, rows and columns, write permission. `fix`: repairs what it can. */
 export async function checkTarget(context: SyncContext, fix: boolean): Promise<CheckLine[]> {
   const { target, connection } = context;
   const test = (what: string, act: () => Promise<string>) => look(`${connection.name}: ${what}`, act);
   const lines: CheckLine[] = [];
   if (target.address) {
     const account = await test('account', async () => describeAccount(await target.address?.()));
-    // Without an account nothing else can be asked.
+    // Everything else needs an account.
     if (!account.ok) return [account];
     lines.push(account);
   }
@@ -55,18 +55,14 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   return lines;
 }
 
-/** Google tells it through Drive alone. */
+/** Google reveals it only through Drive. */
 const notTold =
-  'whether the account may write cannot be told: Google Drive does not say so (it cannot be reached from here, or its API is not enabled in the project of the account); the first write shows it';
+  "could not tell whether the account may write: Google Drive gave no answer (it is unreachable, or its API is not enabled in the account's project); the first write will show";
 
 function mayOnlyView(name: string): LeadsyncError {
-  return new LeadsyncError(
-    'target.forbidden',
-    `The account above may only view ${name}, and not write to it.`,
-    {
-      help: 'Share the spreadsheet with the address above as editor, not as viewer.',
-    },
-  );
+  return new LeadsyncError('target.forbidden', `The account above may view ${name}, but not write to it.`, {
+    help: 'Share the spreadsheet with the address above as editor, not as viewer.',
+  });
 }
 
 function describeAccount(address: string | null | undefined): string {
@@ -76,9 +72,9 @@ function describeAccount(address: string | null | undefined): string {
 }
 
 async function mend({ target, connection }: SyncContext): Promise<string> {
-  if ((await target.fix?.(never)) !== true) return 'nothing had to be mended';
+  if ((await target.fix?.(never)) !== true) return 'nothing had to be fixed';
   return connection.target.type === 'hubspot'
-    ? `${target.name} lacked properties or options of the mapping; they were made`
+    ? `${target.name} lacked mapped properties or options; they were created`
     : `${target.name} was a copy; it is the target from now on`;
 }
 
@@ -115,34 +111,34 @@ async function describeRows(
     const isHubSpot = connection.target.type === 'hubspot';
     const column = isHubSpot ? 'text property named' : 'single column headed';
     const message = `${target.name} has no ${column} ${JSON.stringify(statusColumn)}`;
-    const add = isHubSpot ? 'leadsync check --fix makes it' : 'Add it (statusColumn)';
+    const add = isHubSpot ? 'leadsync check --fix creates it' : 'Add it (statusColumn)';
     throw new LeadsyncError('target.column-missing', message, {
-      help: `${add}; until then nobody is told there how a row stands.`,
+      help: `${add}; until then no row shows its status.`,
     });
   }
   const dates = snapshot.timeZone === undefined ? '' : `, dates in ${snapshot.timeZone}`;
   const unreadable =
     unread === 0 ? '' : `; ${counted(unread, 'cell')} cannot be read and will be held, such as ${first}`;
-  return `${target.name}: ${counted(rows, 'row')}, all mapped columns are there or will be created${dates}${unreadable}`;
+  return `${target.name}: ${counted(rows, 'row')}, all mapped columns exist or will be created${dates}${unreadable}`;
 }
 
-/** Why columns are closed to us, and what helps. */
+/** Why columns are not writable, and what helps. */
 const closedBy = {
   workbook: ['Protected', 'Let leadsync edit them.'],
   'google-sheets': [
     'Protected, wholly or in part',
     'Let the account above edit them: Data > Protect sheets and ranges.',
   ],
-  hubspot: ['Filled by HubSpot alone', 'Map other properties, or give these fields the direction to-leads.'],
+  hubspot: ['Filled only by HubSpot', 'Map other properties, or give these fields the direction to-leads.'],
   'postgres-table': [
-    'Filled by the database alone, or without the right to UPDATE',
+    'Filled only by the database, or without UPDATE permission',
     'Grant the right, or give these fields the direction to-leads.',
   ],
 } as const;
 
 function notWritable(columns: readonly string[], type: keyof typeof closedBy): LeadsyncError {
   const [why, help] = closedBy[type];
-  const message = `${why}: ${columns.join(', ')}. What is to be written there is held.`;
+  const message = `${why}: ${columns.join(', ')}. Changes to them are held.`;
   return new LeadsyncError('target.cell-not-writable', message, { help });
 }
 

@@ -16,16 +16,13 @@ import { exitCodes, print, printJson } from './output.ts';
 import { withApp } from './with-app.ts';
 
 export interface CheckOptions extends CommonOptions {
-  /** Mends what it can. */
+  /** Repairs what it can. */
   readonly fix?: boolean;
-  /** Sends a test to whom alerts go. */
+  /** Sends a test to all alert recipients. */
   readonly testAlert?: boolean;
 }
 
-/**
- * `leadsync check`: a line for each thing that a sync needs, and what to do about each that fails. Writes nothing
- * unless `--fix` asks for it.
- */
+/** `leadsync check`: a line for each thing that a sync needs, with help for failures. Writes only with `--fix`. */
 export async function check(options: CheckOptions): Promise<void> {
   const { connections } = await loadConfigFromProcess(options.config);
   const lines: CheckLine[] = [
@@ -52,10 +49,10 @@ export async function check(options: CheckOptions): Promise<void> {
   process.exitCode = lines.every((line) => line.ok) ? exitCodes.done : exitCodes.failed;
 }
 
-/** The database, and the queues where they are elsewhere. What is weak there, but loses nothing, fails nothing. */
+/** The database, and the queues if elsewhere. Weaknesses that lose nothing are warnings. */
 async function checkStores(app: App): Promise<CheckLine[]> {
   const findings = await app.queues.examine();
-  // Needs what every job needs: scripts, and the keys of our prefix.
+  // Uses what every job needs: scripts, and the keys of our prefix.
   await app.queues.queue(planQueue).counts();
   const name = findings.length === 0 ? 'database and queue' : 'database';
   return [
@@ -77,13 +74,13 @@ function checkService({ connection, leads }: SyncContext): Promise<CheckLine> {
       return said((await leads.list({ cursor: null, limit: pageSize }, never)).leads.length);
     } catch (error) {
       if (!(error instanceof LeadsyncError) || error.code !== 'leads.rejected') throw error;
-      // As a sync does (docs/architecture.md 3): a service need not know `limit`.
+      // As a sync does (docs/architecture.md 3): a service may not know `limit`.
       return said((await leads.list({ cursor: null, limit: null }, never)).leads.length);
     }
   });
 }
 
-/** A line for the user's own mail templates, when there are any. */
+/** A line for the user's mail templates, if any. */
 async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]> {
   const folder = connection.reminders?.templates;
   if (folder === undefined || folder === null) return [];
@@ -91,18 +88,17 @@ async function checkTemplates({ connection }: SyncContext): Promise<CheckLine[]>
     const mistakes = await templateMistakes(folder, connection.fields);
     if (mistakes.length === 0) return `those in ${folder} are right`;
     throw new LeadsyncError('mail.template-broken', mistakes.join('; '), {
-      help: 'Until then mails are made with our own templates.',
+      help: 'Until then mails use the built-in templates.',
     });
   });
   return [line];
 }
 
-/** A line for the column that names who is mailed, when there is one. What is wrong in it stops nobody's mails. */
+/** A line for the recipients' column, if any. Its mistakes stop no mails. */
 async function checkRecipients(context: SyncContext): Promise<CheckLine[]> {
   if (!context.connection.reminders?.rules.toField) return [];
   const found = await addressless(context);
-  const message =
-    found === null ? 'every lead that has one has an e-mail address' : describeAddressless(found);
+  const message = found === null ? 'every filled cell is an e-mail address' : describeAddressless(found);
   return [{ name: `${context.connection.name}: recipients`, ok: true, message }];
 }
 
@@ -110,5 +106,5 @@ async function checkMail({ config, mailer }: App): Promise<string> {
   await mailer.verify();
   return config.smtpUrl === undefined
     ? `no SMTP_URL: mails are written to ${config.dataDir}/outbox`
-    : 'the mail server accepts us';
+    : 'the mail server accepted the login';
 }

@@ -9,7 +9,7 @@ import { withStore } from './with-store.ts';
 
 type NamedHeld = Held & { readonly company: string | null };
 
-/** `leadsync conflicts`: everything that is held, with both values. */
+/** `leadsync conflicts`: all held items, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const held: NamedHeld[] = [];

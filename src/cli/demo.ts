@@ -27,7 +27,7 @@ import { stopSignal } from './with-app.ts';
 const connection = 'default';
 const leadCount = 120;
 
-/** What the demo shows besides its text; the object of `demo --json`. */
+/** The object of `demo --json`. */
 interface DemoResult {
   readonly folder: string;
   readonly reminders: readonly string[];
@@ -40,14 +40,14 @@ export interface DemoOptions extends CommonOptions {
 }
 
 /**
- * `leadsync demo`: the main job on a sandbox, a new Excel workbook (or a stand-in of Google Sheets) and an embedded
+ * `leadsync demo`: the main job with a sandbox, a new Excel workbook (or a stand-in of Google Sheets) and an embedded
  * database, all local.
  */
 export async function demo(options: DemoOptions): Promise<void> {
   const stop = stopSignal();
   const folder = await demoFolder(options.dir);
   const tell = options.json ? () => {} : print;
-  // A limit that is hit now and then belongs to the picture.
+  // The demo shows occasional rate limits.
   await using service = await startSandbox({
     leads: leadCount,
     faults: parseFaults('429:every=6,retryAfter=1'),
@@ -55,7 +55,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   await using target =
     options.target === 'xlsx' ? workbookTarget(folder, connection) : await spreadsheetTarget(folder);
   tell(
-    `A local Leads service is filled with ${leadCount} made-up leads; every sixth request is told to wait a second.\n`,
+    `A local Leads service is filled with ${leadCount} made-up leads; every sixth request must wait a second.\n`,
   );
 
   const env = {
@@ -90,7 +90,7 @@ export async function demo(options: DemoOptions): Promise<void> {
     tell();
     for (const line of target.filled()) tell(`  ${line}`);
 
-    step('2. People work, on both sides');
+    step('2. People edit both sides');
     for (const line of await editBothSides(service, target, app, stop)) tell(`  ${line}`);
 
     step('3. The plan: what a sync would do; nothing is written');
@@ -111,12 +111,12 @@ export async function demo(options: DemoOptions): Promise<void> {
     await sendDueReminders(app, stop);
     for (const line of await describeReminder(service, target.name, folder)) tell(`  ${line}`);
   }
-  // The database goes with the demo; what a person would look at stays.
+  // Remove the database; keep what a person wants to see.
   await rm(join(folder, 'postgres'), { recursive: true, force: true });
   const reminders = await outbox(folder);
   const { early, throttled } = service.stats;
   tell(
-    `\nThe service said "wait" ${counted(throttled, 'time')}; ${counted(early, 'request')} came too early.`,
+    `\nThe service asked to wait ${counted(throttled, 'time')}; ${counted(early, 'request')} came too early.`,
   );
   tell('\nLook at:');
   for (const line of target.ended()) tell(`  ${line}`.trimEnd());
@@ -137,7 +137,7 @@ async function demoFolder(dir: string | undefined): Promise<string> {
   });
 }
 
-/** Three edits that do not meet, one that does, and a new row: as people would make them. Returns what was done. */
+/** Typical edits: three on one side, one conflict, and a new row. Returns descriptions. */
 async function editBothSides(
   service: Sandbox,
   target: DemoTarget,
@@ -200,7 +200,7 @@ async function describeReminder(service: Sandbox, target: string, folder: string
   return [where, '', `Subject: ${subject}`, '', ...text.trimEnd().split('\n')];
 }
 
-/** The one follow-up that the demo itself has moved to a minute ago; seeded ones lie at whole quarters of an hour. */
+/** The follow-up that the demo moved to a minute ago; seeded ones are at whole quarters of an hour. */
 function isDue(lead: { readonly nextFollowUpAt: string | null }): boolean {
   const at = Date.parse(lead.nextFollowUpAt ?? '');
   return at <= Date.now() && at > Date.now() - 10 * 60_000;
@@ -212,12 +212,12 @@ function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: str
   tell('                 npx leadsync check && npx leadsync plan && npx leadsync sync');
 }
 
-/** The stand-in of Google Sheets is no part of what is installed. */
+/** The stand-in of Google Sheets is not in the package. */
 async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
   const { googleSheetsTarget } = await import('../demo/demo-google-sheets.ts').catch((cause: unknown) => {
     throw new LeadsyncError(
       'usage.demo-target',
-      'The demo on Google Sheets needs the local stand-in of Google, which is in the repository alone.',
+      'The demo on Google Sheets needs the local stand-in of Google, which is only in the repository.',
       { help: 'Clone the repository for it, or run leadsync demo, which uses an Excel workbook.', cause },
     );
   });

@@ -5,7 +5,7 @@ export function inUtc(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Who changed the row's value, as far as that is known, and when; empty: it is not known. */
+/** Who changed the row's value, and when; empty: unknown. */
 export function describeAuthor(author: Author | null): string {
   if (author === null) return '';
   return `row: ${authorWords(author)}${author.at === null ? '' : ` on ${inUtc(author.at)}`}`;

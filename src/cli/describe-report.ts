@@ -5,24 +5,24 @@ import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { companiesIn, type Companies } from './name-record.ts';
 import { describeProblem } from './output.ts';
 
-/** Those that text lists one by one. */
+/** Maximum listed in text. */
 const problemsShown = 20;
 
 /** The command that syncs the same connection. */
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
 
-/** What overrides these refusals of the guard. */
+/** The options that override these refusals. */
 export function allowed(codes: readonly string[]): readonly string[] {
   return codes.map((code) => `--allow ${code}`);
 }
 
-/** A report for people, with the names of the companies it tells of. `command`: the one that made it. */
+/** A report for people, with company names. `command`: the one that made it. */
 export async function tellReport(pool: pg.Pool, report: SyncReport, command?: string): Promise<string> {
   const shown = report.problems.slice(0, problemsShown);
   return describeReport(report, await companiesIn(pool, report.connection, shown), command);
 }
 
-/** A report for people: what was done, what was not, and what helps; nothing of what is 0. */
+/** A report for people: what was done, what was not, and what helps; omits zeros. */
 export function describeReport(
   report: SyncReport,
   companies: Companies,
@@ -31,7 +31,7 @@ export function describeReport(
   const { status, runId, held, putOff, waitedMs } = report;
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
-  // A run of an older version has no receipt, one that was stopped before it compared anything an empty one.
+  // Reports of older versions have no verification; that of a run stopped early is empty.
   const receipt = 'receipt' in report && report.receipt.records > 0 ? describeReceipt(report) : '';
   if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
@@ -46,7 +46,7 @@ export function describeReport(
   if (report.pulled + report.targetRows > 0)
     lines.push(`  read     ${counted(report.pulled, 'lead')}, ${counted(report.targetRows, 'row')}`);
   lines.push(...written);
-  // What was put off may be a write of which nobody heard what became.
+  // What was put off may include writes with unknown outcome.
   if (written.length + putOff === 0 && status === 'partial') lines.push('  written  nothing');
   if (held > 0) lines.push(`  held     ${count(held)}   (leadsync conflicts lists them)`);
   if (putOff > 0) lines.push(`  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`);
@@ -58,7 +58,7 @@ export function describeReport(
   return lines.join('\n');
 }
 
-/** Problems for people, a line each; of many the first ones. */
+/** Problems for people, one line each, up to a maximum. */
 export function describeProblems(problems: SyncReport['problems'], companies: Companies): readonly string[] {
   const more = problems.length - problemsShown;
   return [
@@ -69,7 +69,7 @@ export function describeProblems(problems: SyncReport['problems'], companies: Co
   ];
 }
 
-/** What a run has done to each side. */
+/** What a run did to each side. */
 function describeWritten({ created, updated, deleted }: SyncReport): readonly string[] {
   return Object.entries({ created, updated, deleted }).flatMap(([deed, { leads, rows }]) => {
     const parts = [leads > 0 && counted(leads, 'lead'), rows > 0 && counted(rows, 'row')].filter(Boolean);
@@ -77,13 +77,13 @@ function describeWritten({ created, updated, deleted }: SyncReport): readonly st
   });
 }
 
-/** The ways out of a stop by the guard; one by a person has named its own. */
+/** The ways out of a stop by the guard; other stops name their own. */
 function howToGoOn({ problems }: SyncReport, command: string): readonly string[] {
   const guards = problems.flatMap(({ code }) =>
     code.startsWith('guard.') ? [code.slice('guard.'.length)] : [],
   );
   if (guards.length === 0) return [];
-  // Those with several ways out have named them.
+  // Refusals with several ways out have named them.
   const options = allowed(guards.filter((code) => !code.startsWith('target.') && !(code in waysPast)));
   return [
     '  leadsync plan shows what would be done',
@@ -99,7 +99,7 @@ function whoLooksAgain({ undoOf }: SyncReport): string {
   return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
 }
 
-/** What was written was read again: how many records are as they should be. */
+/** The verification in words. */
 function describeReceipt({ receipt, undoOf }: SyncReport): string {
   const { records, equal, held, putOff, left, unexplained } = receipt;
   const [one, several, whole] =

@@ -10,7 +10,7 @@ import { describeAuthor, inUtc } from './describe-author.ts';
 import { nameRecord } from './name-record.ts';
 import type { FieldStory, LeadStory } from './why.ts';
 
-/** A lead's story as people read it in `leadsync why`. */
+/** A lead's story for `leadsync why`. */
 export function describeStory(story: LeadStory): string {
   return [
     nameRecord(story.company, story.connection, `lead ${story.leadId}`),
@@ -51,13 +51,13 @@ function describeRecord({
 const deletionWords: Readonly<Record<Deletion['kind'], string>> = {
   'delete-lead': 'its row had been deleted: the lead was deleted',
   'mark-row': 'the lead had been deleted: the row was marked, where there is a status column',
-  'remove-row': 'the lead had been deleted: the row was taken away',
+  'remove-row': 'the lead had been deleted: the row was removed',
 };
 
 const undoneWords: Readonly<Record<Deletion['kind'], string>> = {
   'delete-lead': 'the run that made the lead was undone: the lead was deleted',
-  'mark-row': 'the run that marked the row was undone: the mark was taken away',
-  'remove-row': 'the run that made the row was undone: the row was taken away',
+  'mark-row': 'the run that marked the row was undone: the mark was removed',
+  'remove-row': 'the run that made the row was undone: the row was removed',
 };
 
 function describeDeletion({ kind, reason }: Deletion): string {
@@ -75,7 +75,7 @@ function describeField(
   return [
     '',
     `${field} (${column === null ? 'not mapped any more' : `column ${column}`})`,
-    base === undefined ? '  never in step' : `  both sides last agreed on ${short(showCell(base), 60)}`,
+    base === undefined ? '  no baseline' : `  both sides last agreed on ${short(showCell(base), 60)}`,
     ...(held === null ? [] : [`  ${describeHeld(held, mappings)}`]),
     ...(told.length === 0 ? ['  no write is on record'] : told.flatMap(({ lines }) => lines)),
   ];
@@ -122,7 +122,7 @@ function describeWrite(write: FieldWrite): readonly string[] {
   ];
 }
 
-/** Beside the merge's rules: why a record was written as a whole. */
+/** Besides the merge's rules: why a record was written as a whole. */
 type Reason =
   | 'new-lead'
   | 'new-row'
@@ -144,15 +144,15 @@ const words: Readonly<Record<Rule | Reason, (write: FieldWrite) => string>> = {
   resolved: (write) => `a person decided: ${got(write)}`,
   'older-copy': (write) =>
     `the ${write.side} showed an older copy's value, and a person chose to bring it forward: ${got(write)}`,
-  'new-lead': () => 'the lead was new: a row was made of it',
-  'new-row': () => 'the row was new: a lead was made of it',
-  created: () => 'the service set this when it made the lead: the row got it',
+  'new-lead': () => 'the lead was new: a row was created from it',
+  'new-row': () => 'the row was new: a lead was created from it',
+  created: () => 'the service set this when it created the lead: the row got it',
   'row-deleted': ({ side }) =>
     `the row had been deleted: ${side === 'row' ? 'it was written again' : 'the lead was deleted'}`,
   'row-deleted-but-lead-edited': () =>
     'the row had been deleted, but the lead was edited since: the row was written again',
-  'lead-deleted': () => 'the lead had been deleted: the row was taken away',
-  'stored-otherwise': () => "the service stored the row's value otherwise: the row got what is stored",
+  'lead-deleted': () => 'the lead had been deleted: the row was removed',
+  'stored-otherwise': () => "the service stored the row's value differently: the row got the stored value",
   undone: ({ side }) => `a run was undone: the ${side} got back what it had before`,
   reopened: ({ side }) =>
     `a run was undone: the ${side} got back what it had before, and what the run had decided is open again`,

@@ -14,7 +14,7 @@ export interface ExportStateOptions extends CommonOptions {
   readonly to: string;
 }
 
-/** `leadsync export-state`: the state moves to another database, in which the next sync goes on as if nothing had happened. */
+/** `leadsync export-state`: moves the state to another database, where the next sync simply continues. */
 export function exportState(options: ExportStateOptions): Promise<void> {
   return withWholeState(options, async ({ pool }, config) => {
     await using other = await openStoreAsIs({ ...config, databaseUrl: new Secret(options.to) });
@@ -22,7 +22,7 @@ export function exportState(options: ExportStateOptions): Promise<void> {
     const rows = await transaction(pool, async (client) => {
       await assertState(client);
       await assertUnused(client);
-      // Nobody begins a run here while the state is on its way.
+      // No run may begin here meanwhile.
       await client.query('lock table leadsync.leases in share mode');
       const moved = await restoreState(
         other.pool,
@@ -33,7 +33,7 @@ export function exportState(options: ExportStateOptions): Promise<void> {
           onProgress: progress.tell,
         },
       );
-      // Two states that keep one table would undo each other's work.
+      // Two states for one table would undo each other's work.
       await pauseConnections(
         client,
         config.connections.map(({ name }) => name),
@@ -43,7 +43,7 @@ export function exportState(options: ExportStateOptions): Promise<void> {
     await progress[Symbol.asyncDispose]();
     if (options.json) return printJson({ exported: { rows } });
     print(
-      `The state is in the other database: ${rows['pairs'] ?? 0} leads. Set DATABASE_URL to it for every worker and command from now on; the next sync goes on there. The state that was left is paused.`,
+      `The state is in the other database: ${rows['pairs'] ?? 0} leads. Set DATABASE_URL to it for every worker and command from now on; the next sync goes on there. The old state is paused.`,
     );
   });
 }

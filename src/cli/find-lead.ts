@@ -6,19 +6,19 @@ import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
 import { nameRecord } from './name-record.ts';
 
-/** A lead that is on record in a connection. */
+/** A lead on record in a connection. */
 export interface FoundLead {
   readonly connection: ConnectionConfig;
   readonly leadId: string;
 }
 
-/** As people copy an id: whole, or so much of its beginning. */
+/** Minimum length of an abbreviated id. */
 const shortestBeginning = 8;
 const candidatesShown = 5;
 
 /**
- * The leads of that id, or of the one id that begins so, in all connections, whatever its spelling; else of the one company
- * whose name is so, or has it in it. Throws `usage.unknown-lead` and `usage.ambiguous-lead`.
+ * Finds leads by id, or by the beginning of one, in all connections, in any spelling; else by company name, or part of one.
+ * Throws `usage.unknown-lead` and `usage.ambiguous-lead`.
  */
 export async function findLead(
   pool: pg.Pool,
@@ -42,11 +42,11 @@ export async function findLead(
   throw new LeadsyncError(
     'usage.ambiguous-lead',
     `several leads have an id that begins with ${short(lead)}: ${ids.slice(0, candidatesShown).join(', ')}${more}`,
-    { help: 'Name more of the id.' },
+    { help: 'Type more of the id.' },
   );
 }
 
-/** Companies of one name, or nearly, that a message lists. */
+/** Maximum of similar companies in a message. */
 const companiesShown = 20;
 
 async function findByCompany(
@@ -88,14 +88,14 @@ async function unknownLead(
   }
   return new LeadsyncError(
     'usage.unknown-lead',
-    `no lead is on record with the id ${short(lead)}, or with it in its company's name`,
+    `no lead has the id ${short(lead)} or a company name that contains it`,
     {
       help: `Leads on record: ${known.join(', ')}. Give the whole id, or at least its first ${shortestBeginning} characters, or part of the company's name. A lead that is new is known after leadsync sync.`,
     },
   );
 }
 
-/** Characters of what was typed that a message repeats. */
+/** Characters of the input repeated in messages. */
 const longestEcho = 60;
 
 export function short(typed: string): string {

@@ -13,19 +13,19 @@ export interface ForgetOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** `leadsync forget NAME`: what is kept of a connection that left the configuration; with `--yes` it is deleted. */
+/** `leadsync forget NAME`: lists the state of a connection that left the configuration; with `--yes` deletes it. */
 export function forget(name: string, options: ForgetOptions): Promise<void> {
   const stop = stopSignal();
   return withApp(options, async (app) => {
     if (app.config.configured.includes(name)) {
       throw new LeadsyncError('usage.configured', `${name} is still configured. Nothing was deleted`, {
-        help: 'Take it out of leadsync.yaml and stop or restart every worker that has it; then forget it.',
+        help: 'Remove it from leadsync.yaml, stop or restart every worker that has it, then forget it.',
       });
     }
     const found = await countKept(app.pool, name);
     if (found.length === 0) {
-      throw new LeadsyncError('usage.unknown-connection', `nothing is kept of a connection ${name}`, {
-        help: 'Names are as they stood in leadsync.yaml.',
+      throw new LeadsyncError('usage.unknown-connection', `there is no state of a connection ${name}`, {
+        help: 'Use the name from leadsync.yaml.',
       });
     }
     const tables = options.yes === true ? await deleteAll(app, name, stop) : found;
@@ -34,13 +34,13 @@ export function forget(name: string, options: ForgetOptions): Promise<void> {
     print(
       options.yes === true
         ? `${name} is forgotten. Its table and its leads were not touched.`
-        : `This is kept of ${name}; nothing was deleted. --yes deletes it, for good: why and undo know nothing of it any more, and a connection of this name begins anew.`,
+        : `This is the state of ${name}; nothing was deleted. --yes deletes it permanently: why and undo lose its history, and a connection of this name starts from scratch.`,
     );
   });
 }
 
 async function deleteAll(app: App, name: string, stop: AbortSignal): Promise<readonly KeptRows[]> {
-  // Nobody begins a run meanwhile.
+  // No run may begin meanwhile.
   await using sync = await acquireLease(app.pool, leaseName(name, 'sync'));
   await using plan = await acquireLease(app.pool, leaseName(name, 'plan'));
   if (sync === null || plan === null) {

@@ -18,20 +18,20 @@ import type { SyncOptions } from './sync.ts';
 import type { UndoOptions } from './undo.ts';
 import { version } from '../version.ts';
 
-// bin/leadsync.js holds a channel to us under an old Node; when it is killed outright, nothing else tells us.
+// bin/leadsync.js holds a channel to us under an old Node; only its end shows that the parent was killed.
 if (process.connected) {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  // The channel alone must not keep us alive.
+  // The channel alone must not keep the process alive.
   process.channel?.unref();
 }
 
-// Node would print all that hangs on such an error: whole commands and addresses, with their passwords.
+// Node would print such an error with all its fields: commands and addresses, with their passwords.
 process.on('uncaughtException', (error: unknown) => {
   reportError(error, process.argv.includes('--json'));
   process.exit();
 });
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly connection?: string;
   readonly config?: string;
@@ -44,7 +44,7 @@ const program = new Command('leadsync')
   .showHelpAfterError('(leadsync --help lists the commands)')
   .exitOverride();
 
-/** A command; its module is loaded only when it runs, so that each starts fast. */
+/** Loads a command's module only when it runs, for a fast start. */
 function command(name: string, description: string): Command {
   return program
     .command(name)
@@ -82,7 +82,7 @@ command('plan', 'scans and compares; shows each change; writes nothing')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
   .option('--summary', 'only how many changes of each kind and field, no lines')
   .action(async (options: PlanOptions) => (await import('./plan.ts')).plan(options));
-command('apply', 'carries out exactly the plan in a file; what is not as it was then is refused by name')
+command('apply', 'carries out exactly the plan in a file; refuses, by name, records that changed since')
   .argument('<file>', 'a file that `leadsync plan --out` wrote')
   .addOption(
     new Option('--only <ids>', 'only these lines of the plan: ID,ID').argParser((ids: string) =>
@@ -96,7 +96,7 @@ command('sync', 'plans and carries it out now')
   .addOption(
     new Option(
       '--older-copy <what>',
-      'what to do with a table or a service that is an older copy: bring it forward to the newer values',
+      'brings a table or service that is an older copy forward to the newer values',
     ).choices(['update']),
   )
   .action(async (options: SyncOptions) => (await import('./sync.ts')).sync(options));
@@ -116,7 +116,7 @@ command('reminders', 'lists coming, sent and failed reminders and digests')
   .addOption(
     new Option(
       '--preview <lead>',
-      "print the mail about a lead (its id, or part of its company's name); nothing is sent",
+      "print the mail about a lead (its id, or part of its company's name); sends nothing",
     ).conflicts('sendTest'),
   )
   .option('--send-test <address>', 'send a sample mail to this address')
@@ -127,7 +127,7 @@ command('conflicts', 'lists what is held').action(async (options: CommonOptions)
 );
 command('resolve', 'decides a held field; the next sync carries it out')
   .argument('[id]', 'the id that `leadsync conflicts` shows')
-  .option('--all', 'every held field on which nobody has decided')
+  .option('--all', 'every undecided held field')
   .addOption(
     new Option('--use <side>', 'whose value is right').choices(['lead', 'target']).makeOptionMandatory(),
   )
@@ -136,11 +136,11 @@ command('resolve', 'decides a held field; the next sync carries it out')
   );
 command(
   'match',
-  'lists new rows and new leads that may be one, and takes what you decide; the next sync carries it out',
+  'lists new rows and leads that may be the same, and records your decisions; the next sync carries them out',
 )
   .option('--accept <id...>', 'these are one')
   .option('--reject <id...>', 'these are two')
-  .option('--accept-all', "all that are each other's likeliest are one")
+  .option('--accept-all', "accept every pair in which each is the other's likeliest match")
   .option('--export <file>', 'keep the list in a CSV file')
   .action(async (options: MatchOptions) => (await import('./match.ts')).match(options));
 command('why', 'shows how the values of a lead came about: agreed, held, and each write with its rule')
@@ -149,38 +149,38 @@ command('why', 'shows how the values of a lead came about: agreed, held, and eac
   .action(async (lead: string, field: string | undefined, options: CommonOptions) =>
     (await import('./why.ts')).why(lead, field, options),
   );
-command('runs', 'lists the runs, the latest first: what undo takes')
-  .option('--limit <n>', 'so many of each connection', '20')
+command('runs', 'lists the runs, the latest first, with the numbers for undo')
+  .option('--limit <n>', 'how many of each connection', '20')
   .action(async (options: RunsOptions) => (await import('./runs.ts')).runs(options));
-command('undo', 'shows how what a run wrote would be put back; later edits are left alone')
+command('undo', 'shows how the writes of a run would be undone; later edits are left alone')
   .argument('<run>', 'the number of the run')
   .option('--yes', 'carry it out')
   .option('--out <file>', 'keep the plan in a file, to be reviewed and carried out by apply')
   .action(async (run: string, options: UndoOptions) => (await import('./undo.ts')).undo(run, options));
-command('forget', 'lists what is kept of a connection that left the configuration; --yes deletes it')
+command('forget', 'lists the state of a connection that left the configuration; --yes deletes it')
   .argument('<name>', 'the connection')
   .option('--yes', 'delete it, for good')
   .action(async (name: string, options: ForgetOptions) =>
     (await import('./forget.ts')).forget(name, options),
   );
 command('backup', 'writes the whole state into one file; workers may go on meanwhile')
-  .argument('<file>', 'made or replaced as a whole; only you can read it')
+  .argument('<file>', 'created or replaced atomically; only you can read it')
   .action(async (file: string, options: CommonOptions) =>
     (await import('./backup.ts')).backup(file, options),
   );
-command('restore', 'makes the state what a backup says; workers have to be stopped')
+command('restore', 'restores the state from a backup; workers must be stopped')
   .argument('<file>', 'a file that `leadsync backup` wrote')
-  .option('--replace', 'throw away the state that is there')
+  .option('--replace', 'discard the existing state')
   .action(async (file: string, options: RestoreCommandOptions) =>
     (await import('./restore.ts')).restore(file, options),
   );
-command('export-state', 'moves the state into another Postgres; workers have to be stopped')
+command('export-state', 'moves the state into another Postgres; workers must be stopped')
   .requiredOption('--to <url>', 'its DATABASE_URL; without the password when PGPASSWORD holds it')
   .action(async (options: ExportStateOptions) => (await import('./export-state.ts')).exportState(options));
 command('sandbox', 'runs a local Leads service with made-up leads, and with faults on demand')
-  .option('--leads <n>', 'how many leads', '250')
+  .option('--leads <n>', 'number of leads', '250')
   .option('--faults <spec>', 'faults, for example "429:every=5,retryAfter=1;500:every=7"')
-  .option('--rate <spec>', 'how much it allows: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
+  .option('--rate <spec>', 'rate limit: "10/s", "10/s,burst=50" or, each minute, "10/s,window=60"')
   .option('--port <p>', 'port (default: any free one)', '0')
   .action(async (options: SandboxCommandOptions) => (await import('./sandbox.ts')).sandbox(options));
 

@@ -20,7 +20,7 @@ export interface MatchOptions extends CommonOptions {
 
 const kept = ['the list', '--export'] as const;
 
-/** `leadsync match`: rows and leads that may be one, and what a person decides on them; the next sync carries it out. */
+/** `leadsync match`: lists rows and leads that may be the same, and records decisions; the next sync carries them out. */
 export function match(options: MatchOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const { accept = [], reject = [], acceptAll = false, export: file } = options;
@@ -45,21 +45,21 @@ export function match(options: MatchOptions): Promise<void> {
     if (file !== undefined) return print(`${counted(matches.length, 'match is', 'matches are')} in ${file}`);
     if (decided.length > 0)
       return print(`${decided.length} decided. Nothing has been written yet; leadsync sync carries it out.`);
-    if (matches.length === 0) return print('no row and no lead that may be one: the last sync found none');
+    if (matches.length === 0) return print('the last sync found no rows and leads that may be the same');
     const columns = new Map(matching.map(({ name, fields }) => [name, fields]));
     for (const one of matches) print(describeMatch(one, columns.get(one.connection) ?? []));
     print(
-      '\nleadsync match --accept ID… makes them one, --reject ID… leaves them two; the next sync carries it out',
+      '\nleadsync match --accept ID… links them, --reject ID… keeps them separate; the next sync carries it out',
     );
   });
 }
 
 const stateWords: Readonly<Record<MatchState, string>> = {
-  proposed: 'each other is the likeliest',
-  ambiguous: 'not for certain: others are as likely',
+  proposed: "each is the other's likeliest match",
+  ambiguous: 'uncertain: others are as likely',
   accepted: 'accepted; leadsync sync links them',
-  rejected: 'rejected; leadsync sync makes two of them',
-  undone: 'an undo took them apart',
+  rejected: 'rejected; leadsync sync keeps them separate',
+  undone: 'an undo separated them',
 };
 
 function describeMatch(one: Match, fields: ConnectionConfig['fields']): string {
@@ -104,7 +104,7 @@ function csv(matches: readonly Match[], connections: readonly ConnectionConfig[]
     row,
     ...fields.flatMap((field) => [plainCell(lead[field] ?? null), plainCell(cells[field] ?? null)]),
   ]);
-  // A spreadsheet would run a text that begins like a formula.
+  // Spreadsheets would run a text that begins like a formula.
   return stringify([headings, ...lines], { bom: true, escape_formulas: true });
 }
 

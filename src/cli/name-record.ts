@@ -4,18 +4,18 @@ import { companiesOf } from '../store/companies.ts';
 import type { Held } from '../store/held.ts';
 import { visibleText } from '../visible-text.ts';
 
-/** What the companies of leads are called, by their ids. */
+/** Company names by lead id. */
 export type Companies = ReadonlyMap<string, string>;
 
-/** Characters of a company's name that a line repeats. */
+/** Characters of a company name in a line. */
 const longestName = 60;
 
-/** A company's name as it stands in a line for people; null: it is not known. */
+/** A company name for a line; null: unknown. */
 export function shownCompany(company: string | null | undefined): string | null {
   return company === null || company === undefined ? null : visibleText(company, longestName) || null;
 }
 
-/** The parts of a line that tell which record it is about, as people look for it: its company first, its id last. */
+/** The parts of a line that identify a record, as people look for it: company first, id last. */
 export function nameRecord(
   company: string | null | undefined,
   ...places: readonly (string | null)[]
@@ -28,12 +28,12 @@ export function rowName(row: number | null | undefined): string | null {
   return row === null || row === undefined ? null : `row ${row}`;
 }
 
-/** What the company of a held item is called; while that is what is held, the lead's name, or else the row's. */
+/** The company name of a held item; while the name itself is held, the lead's, or else the row's. */
 export function heldCompany({ leadId, field, lead, rowValue }: Held, companies: Companies): string | null {
   return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
 }
 
-/** The names of the companies that these problems, conflicts or actions of a connection are about. */
+/** The companies of a connection's problems, conflicts or actions. */
 export function companiesIn(
   pool: pg.Pool,
   connection: string,

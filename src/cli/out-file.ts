@@ -4,14 +4,11 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LeadsyncError } from '../errors.ts';
 
-/**
- * Throws `usage.plan-out` unless a file can be made or replaced there: no name, no folder, or something that is no file.
- * Asked before anything is done, which may take long.
- */
+/** Throws `usage.plan-out` unless a file can be created or replaced there. Called before long work. */
 export function assertCanWrite(path: string, kept = 'the plan', option = '--out'): void {
   const refuse = (why: string, cause?: unknown): LeadsyncError =>
     new LeadsyncError('usage.plan-out', `${kept} cannot be kept: ${why}. Nothing was done`, {
-      help: `Name a file in a folder that is there with ${option}.`,
+      help: `Name a file in an existing folder with ${option}.`,
       cause,
     });
   if (path === '') throw refuse(`${option} has no name`);
@@ -20,22 +17,22 @@ export function assertCanWrite(path: string, kept = 'the plan', option = '--out'
   if (there !== undefined && !there.isFile()) throw refuse(`${path} is no regular file`);
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw refuse(`there is no folder ${folder}`);
+    throw refuse(`the folder ${folder} does not exist`);
   const temporary = temporaryFor(path);
   try {
     writeFileSync(temporary, '', own);
     rmSync(temporary);
   } catch (cause) {
-    throw refuse(`${folder} cannot be written to (${reasonOf(cause)})`, cause);
+    throw refuse(`${folder} is not writable (${reasonOf(cause)})`, cause);
   }
 }
 
-/** Writes a file as a whole or not at all. Throws `plan.not-written`. */
+/** Writes a file atomically. Throws `plan.not-written`. */
 export function replaceFile(path: string, text: string, kept?: string, option?: string): Promise<void> {
   return replaceFileWith(path, (temporary) => writeFile(temporary, text, own), kept, option);
 }
 
-/** The same, when `write` fills the file, which it makes as `own` says. A LeadsyncError of its own is thrown as it is. */
+/** The same with a file that `write` creates, with the options `own`. Its LeadsyncErrors pass. */
 export async function replaceFileWith(
   path: string,
   write: (temporary: string) => Promise<void>,
@@ -47,18 +44,18 @@ export async function replaceFileWith(
     await write(temporary);
     await rename(temporary, path);
   } catch (cause) {
-    // The fault itself is what is told, not that of tidying up after it.
+    // Report the original error, not that of the cleanup.
     await rm(temporary, { force: true }).catch(() => {});
     if (cause instanceof LeadsyncError) throw cause;
     throw new LeadsyncError(
       'plan.not-written',
-      `${kept} could not be written to ${path} (${reasonOf(cause)}); a file that was there is as it was`,
+      `${kept} could not be written to ${path} (${reasonOf(cause)}); an existing file is unchanged`,
       { help: `Make room on the disk, or name a file elsewhere with ${option}.`, cause },
     );
   }
 }
 
-/** Customers stand in it: who is to review it is given it. Nothing that is there already is written to. */
+/** Only the owner can read it: it contains customer data. Never writes into an existing file. */
 export const own = { mode: 0o600, flag: 'wx' } as const;
 
 function temporaryFor(path: string): string {

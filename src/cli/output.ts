@@ -23,7 +23,7 @@ const gravity: readonly number[] = [
   exitCodes.stopped,
 ];
 
-/** The exit code for several runs: that of the gravest one. A key that is refused needs a person, too. */
+/** The exit code for several runs: the worst one's. A refused key also needs a person. */
 export function exitCodeFor(
   runs: readonly { readonly status: RunStatus; readonly problems: readonly Pick<Problem, 'code'>[] }[],
 ): number {
@@ -44,8 +44,8 @@ export function print(lines = ''): void {
 }
 
 /**
- * A text in which nothing commands a terminal or turns the direction of writing: values come from services and cells that
- * anybody may have filled. Such characters are shown by their code, as JSON does, so that printed JSON stays the same JSON.
+ * A text without terminal commands and bidirectional marks: values come from services and cells that anybody may fill. Such
+ * characters are escaped as in JSON, so that printed JSON stays the same.
  */
 function harmless(text: string): string {
   return text.replaceAll(
@@ -54,7 +54,7 @@ function harmless(text: string): string {
   );
 }
 
-/** A problem for people: which company, what, where as far as the sentence does not say it already, and the code. */
+/** A problem for people: company, what and where (unless the sentence has it), and the code. */
 export function describeProblem(
   { code, message, leadId, row, field }: Problem,
   companyName?: string | null,
@@ -66,7 +66,7 @@ export function describeProblem(
   return `${name}${message}${unsaid.length === 0 ? '' : ` (${unsaid.join(', ')})`} [${code}]`;
 }
 
-/** Whether the text has the word as a whole: "row 12" does not say "row 1". */
+/** Whole words only: "row 12" does not contain "row 1". */
 function saysWord(text: string, word: string): boolean {
   return new RegExp(`(?<![\\w-])${word.replaceAll(/\W/g, String.raw`\$&`)}(?![\\w-])`).test(text);
 }
@@ -76,7 +76,7 @@ export function printJson(value: object): void {
   print(JSON.stringify(value));
 }
 
-/** Tells what went wrong and what helps, in the form that was asked for, and sets the exit code. */
+/** Prints an error and its help in the requested form, and sets the exit code. */
 export function reportError(error: unknown, json: boolean): void {
   const known = error instanceof LeadsyncError;
   process.exitCode =
@@ -94,7 +94,7 @@ export function reportError(error: unknown, json: boolean): void {
   process.stderr.write(`${harmless(lines.join('\n'))}\n`);
 }
 
-/** After what commander has said on stderr, or help that was asked for: the object of `--json` and the exit code. */
+/** After commander's own message or help: the object of `--json` and the exit code. */
 export function reportUsage(error: CommanderError, json: boolean): void {
   process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   if (error.exitCode === 0 || !json) return;

@@ -3,7 +3,7 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** `leadsync pause`: no sync of a connection runs any more until `leadsync resume`. */
+/** `leadsync pause`: no syncs of a connection until `leadsync resume`. */
 export function pause(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const names = connections.map(({ name }) => name);
@@ -11,7 +11,7 @@ export function pause(options: CommonOptions): Promise<void> {
     if (options.json) return printJson({ paused: names });
     for (const name of names)
       print(
-        `${name}: paused. A run under way stops after its present part; leadsync resume --connection ${name} lets it go on.`,
+        `${name}: paused. A run under way stops after its current part; leadsync resume --connection ${name} continues it.`,
       );
   });
 }

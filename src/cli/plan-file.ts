@@ -12,7 +12,7 @@ import { settingsHashes } from '../sync/context.ts';
 import { assertCanWrite, replaceFile } from './out-file.ts';
 import { planJson, type ShownPlan } from './plan-output.ts';
 
-/** Goes up with each change of the file that an older version would misunderstand. */
+/** Increase with changes that older versions would misread. */
 const fileVersion = 1;
 
 const cellSchema = z.string().nullable();
@@ -57,10 +57,7 @@ const fileSchema = z.object({
 export type PlanFile = z.infer<typeof fileSchema>;
 type Line = z.infer<typeof lineSchema>;
 
-/**
- * Writes a plan for people to review and for `leadsync apply` to carry out: JSON with one action a line, each with a
- * hash of what the plan saw.
- */
+/** Writes a plan for review and `leadsync apply`: JSON with one action per line, each with a hash of what the plan saw. */
 export async function writePlanFile(
   path: string,
   { run, actions, companies }: Omit<ShownPlan, 'problems'>,
@@ -93,38 +90,31 @@ export async function writePlanFile(
   await replaceFile(path, text);
 }
 
-/** What the plan saw, with a check of the line itself, so that a value changed by hand is not taken for a reviewed one. */
+/** The precondition with a checksum of the line, so that edits by hand are detected. */
 function seal({ precondition, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
   return `${precondition}.${shortHash(JSON.stringify([precondition, line])).slice(0, 8)}`;
 }
 
-/** Throws `usage.plan-out` when no file can be written there, `usage.plan-out-exists` when it is there and no plan. */
+/** Throws `usage.plan-out` when no file can be written there, `usage.plan-out-exists` when it exists and is no plan. */
 export function refuseToOverwrite(path: string): void {
   assertCanWrite(path);
   if (!existsSync(path)) return;
   try {
     readPlanFile(path);
   } catch (cause) {
-    throw new LeadsyncError(
-      'usage.plan-out-exists',
-      `${path} is there already and is no plan; it was not touched`,
-      {
-        help: 'Name another file with --out.',
-        cause,
-      },
-    );
+    throw new LeadsyncError('usage.plan-out-exists', `${path} exists and is not a plan; it was not touched`, {
+      help: 'Name another file with --out.',
+      cause,
+    });
   }
 }
 
-/**
- * Reads a plan. Throws `usage.plan-unreadable` when the file is missing or no plan, `usage.plan-version` when another
- * version of leadsync wrote it.
- */
+/** Throws `usage.plan-unreadable` when the file is missing or no plan, `usage.plan-version` when it is another version's. */
 export function readPlanFile(path: string): PlanFile {
   let json: unknown;
   try {
-    // A device or a pipe may never end.
-    if (!statSync(path).isFile()) throw new Error('it is no regular file');
+    // A device or pipe may never end.
+    if (!statSync(path).isFile()) throw new Error('it is not a regular file');
     json = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -142,7 +132,7 @@ export function readPlanFile(path: string): PlanFile {
   const [issue] = parsed.error.issues;
   throw refused(
     'unreadable',
-    `${path} is no plan: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    `${path} is not a plan: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
     parsed.error,
   );
 }
@@ -155,8 +145,8 @@ const settingNames = {
 } as const;
 
 /**
- * Throws `usage.plan-settings` when the plan was made under other settings than those of now, naming which, and
- * `usage.plan-edited` when it tells its reader another service or target than the one it was made for.
+ * Throws `usage.plan-settings`, with names, when settings changed since the plan was made, and `usage.plan-edited` when the
+ * file names another service or target than it was made for.
  */
 export function assertSameSettings(file: PlanFile, connection: ConnectionConfig): void {
   const now = settingsHashes(connection);
@@ -173,8 +163,8 @@ export function assertSameSettings(file: PlanFile, connection: ConnectionConfig)
 }
 
 /**
- * Throws `usage.plan-unknown` unless `run` is the one that made the plan, and `usage.plan-too-old` when runs of its age
- * are not kept any more: it could not be told which lines were carried out. `now`: epoch ms.
+ * Throws `usage.plan-unknown` unless `run` made the plan, and `usage.plan-too-old` when runs of its age are pruned: which
+ * lines were carried out is then unknown. `now`: epoch ms.
  */
 export function assertOnRecord(
   file: PlanFile,
@@ -202,8 +192,8 @@ function changedByHand(key: string, made: string): LeadsyncError {
 }
 
 /**
- * The lines to carry out; `only` picks some by their ids. What is held has nothing to carry out. Throws
- * `usage.plan-line` for an id that is not in the plan or is held, `usage.plan-doubled` for one that is there twice.
+ * The lines to carry out; `only` selects some by id. Throws `usage.plan-line` for an unknown or held id,
+ * `usage.plan-doubled` for a duplicate.
  */
 export function approvedLines(file: PlanFile, only: readonly string[] | null): readonly ApprovedLine[] {
   const ids = new Set<string>();
@@ -214,9 +204,8 @@ export function approvedLines(file: PlanFile, only: readonly string[] | null): r
   const idle = (line: Line): boolean => line.kind === 'hold' || line.kind === 'report';
   for (const id of only ?? []) {
     const line = file.actions.find((one) => one.id === id);
-    if (line === undefined) throw refused('line', `there is no line ${id} in plan ${file.planId}`);
-    if (idle(line))
-      throw refused('line', `line ${id} is held, there is nothing to carry out: ${line.reason}`);
+    if (line === undefined) throw refused('line', `line ${id} is not in plan ${file.planId}`);
+    if (idle(line)) throw refused('line', `line ${id} is held and cannot be carried out: ${line.reason}`);
   }
   return file.actions
     .filter((line) => !idle(line) && (only === null || only.includes(line.id)))

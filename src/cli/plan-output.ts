@@ -8,11 +8,11 @@ import type { SyncReport } from '../sync/report.ts';
 import { describeProblems } from './describe-report.ts';
 import { type Companies, nameRecord, rowName } from './name-record.ts';
 
-/** One action of a plan to the letter of the contract (docs/architecture.md 8). */
+/** One action of a plan, as in the contract (docs/architecture.md 8). */
 interface PlanLine {
   readonly id: string;
   readonly kind: Action['kind'];
-  /** What its company is called, as far as that is known. */
+  /** The company's name, if known. */
   readonly company?: string;
   readonly leadId?: string;
   readonly row?: number;
@@ -21,31 +21,31 @@ interface PlanLine {
 }
 
 /**
- * A plan to the letter of the contract (docs/architecture.md 8, `plan --json`). `problems` only when there are any: why the scan failed, a
- * column that could not be looked at, what is told without anything to be done now.
+ * The contract's `plan --json` (docs/architecture.md 8). `problems` only when there are any: why the scan failed,
+ * unreadable columns, other notes.
  */
 export interface PlanOutput {
   readonly planId: string;
   readonly connection: string;
-  /** Only of an undo. */
+  /** Only for an undo. */
   readonly undoOf?: string;
   readonly actions: readonly PlanLine[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
-  /** Not when the run failed, or was stopped before it compared anything. */
+  /** Not for a run that failed or stopped before it compared anything. */
   readonly forecast?: Forecast;
 }
 
-/** A plan with what is told beside its lines. */
+/** A plan with its surroundings. */
 export interface ShownPlan {
   readonly run: Run;
   readonly actions: readonly Action[];
   readonly problems: SyncReport['problems'];
-  /** What is known of the leads in it. */
+  /** Known companies of its leads. */
   readonly companies: Companies;
 }
 
-/** Of one kind of action: how many there are, and in how many each field is changed or held. */
+/** Counts of one kind of action: in total, and by changed or held field. */
 interface KindCount {
   readonly count: number;
   readonly fields: Readonly<Record<string, number>>;
@@ -63,7 +63,7 @@ export function planJson({ run, actions, problems, companies }: ShownPlan): Plan
   };
 }
 
-/** `plan --summary --json`: numbers in place of the lines. */
+/** `plan --summary --json`: counts in place of lines. */
 export function summaryJson(plan: ShownPlan): object {
   const { actions: _, ...rest } = planJson(plan);
   return { ...rest, summary: Object.fromEntries(countKinds(plan.actions)) };
@@ -81,7 +81,7 @@ function countKinds(actions: readonly Action[]): ReadonlyMap<Action['kind'], Kin
   );
 }
 
-/** Runs of an older version, and those that came to no comparison, have none. */
+/** Absent in runs of older versions and runs without a comparison. */
 function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   const { forecast } = (report ?? {}) as Partial<SyncReport>;
   return forecast === undefined ? {} : { forecast };
@@ -106,14 +106,14 @@ function planLine(action: Action, companies: Companies): PlanLine {
   };
 }
 
-/** What both sides last agreed on; of a record that was never in step what the action saw, or writes. */
+/** The baseline's name; without a baseline, what the action saw or writes. */
 function companyOf({ leadId, changes, expect }: Action, companies: Companies): string | null {
   const { companyName: change } = changes;
   const cell = change?.from ?? change?.to ?? expect['companyName'] ?? null;
   return companies.get(leadId ?? '') ?? plainCell(cell);
 }
 
-/** Each change field by field, for people. `goesOn`: it is carried out at once. `summary`: numbers in place of the lines. */
+/** Each change field by field, for people. `goesOn`: carried out right away. `summary`: counts in place of lines. */
 export function describePlan(plan: ShownPlan, { goesOn = false, summary = false } = {}): string {
   const { run, actions, problems, companies } = plan;
   const what = run.undoOf === null ? `plan ${run.id}` : `plan ${run.id} to undo run ${run.undoOf}`;
@@ -128,9 +128,7 @@ export function describePlan(plan: ShownPlan, { goesOn = false, summary = false 
     ...said,
   ];
   if (actions.length + problems.length + run.refusals.length === 0)
-    lines.push(
-      run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to put back`,
-    );
+    lines.push(run.undoOf === null ? '  nothing to do' : `  nothing of run ${run.undoOf} is left to undo`);
   for (const refusal of run.refusals)
     lines.push(`  the guard would stop this: ${refusal.message} [${refusal.code}]`);
   const { forecast } = forecastOf(run);
@@ -144,11 +142,11 @@ const kindWord = (kind: Action['kind']): string => (kind === 'report' ? 'left al
 
 function describeAction(action: Action, companies: Companies): readonly string[] {
   const { kind, row, leadId, changes, reason, message } = action;
-  // What an undo leaves alone says in a sentence why.
+  // What an undo leaves alone has a sentence.
   const why = kind === 'report' ? (message ?? reason) : reason;
   const name = nameRecord(companyOf(action, companies), rowName(row));
   const lines = [`  ${[kindWord(kind), name, `(${why})`, leadId].filter(Boolean).join(' ')}`];
-  // Of a record that is held as a whole no field tells why.
+  // A record held as a whole has no field with a reason.
   const isWhole = kind === 'hold' && Object.keys(changes).length === 0;
   if ((isWhole || kind === 'link') && message) lines.push(`    ${message}`);
   if (kind === 'delete-lead' || kind === 'remove-row') {
@@ -164,7 +162,7 @@ function describeAction(action: Action, companies: Companies): readonly string[]
   return lines;
 }
 
-/** A line for each kind; the fields only where they tell one action from another: what is new has them all. */
+/** One line per kind; fields only where they distinguish actions: new records have all. */
 function describeCounts(actions: readonly Action[]): readonly string[] {
   return [...countKinds(actions)].map(([kind, { count: number, fields }]) => {
     const parts = Object.entries(fields).map(([field, times]) => `${field} ${count(times)}`);

@@ -19,7 +19,7 @@ export interface PlanOptions extends CommonOptions {
   readonly summary?: boolean;
 }
 
-/** `leadsync plan`: scan and diff; writes nothing. */
+/** `leadsync plan`: scans and compares; writes nothing. */
 export function plan(options: PlanOptions): Promise<void> {
   const stop = stopSignal();
   const { out, summary = false } = options;
@@ -54,11 +54,11 @@ export interface MadePlan {
   readonly actions: readonly Action[];
   readonly problems: readonly Problem[];
   readonly companies: Companies;
-  /** For the exit code: a plan that holds something back, could not look at a field, or finds nothing to undo is `partial`. */
+  /** For the exit code: `partial` if anything is held, unreadable, or not undoable. */
   readonly status: RunStatus;
 }
 
-/** Makes the plan of a sync, or of the undo of a run; writes to neither side. */
+/** Makes the plan of a sync, or of an undo; writes to neither side. */
 export async function makePlanNow(
   app: App,
   connection: string,
@@ -85,7 +85,7 @@ export async function lookAtPlan(pool: pg.Pool, run: Run): Promise<MadePlan> {
   };
 }
 
-/** Writes the plan into a file and says how it is carried out; of a scan that failed there is none. */
+/** Writes the plan to a file and prints how to apply it; not for a failed scan. */
 export async function keepPlan(
   app: App,
   { run, actions, companies }: MadePlan,

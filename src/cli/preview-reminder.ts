@@ -14,7 +14,7 @@ import { findLead } from './find-lead.ts';
 import { print, printJson } from './output.ts';
 import { noReminders } from './send-test-mail.ts';
 
-/** `past`: its moment is over and it is not sent any more. `shown`: it is the one that is rendered. */
+/** `past`: its time is over. `shown`: the one that is rendered. */
 interface PreviewedMail extends WantedReminder {
   readonly past: boolean;
   readonly shown: boolean;
@@ -25,7 +25,7 @@ interface Preview {
   readonly leadId: string;
   readonly from: string;
   readonly timeZone: string;
-  /** Whom it goes to and when, by the settings and the lead as it is now. */
+  /** The mails by the settings and the lead as it is now. */
   readonly mails: readonly PreviewedMail[];
   readonly mail: Composed & { readonly calendar?: string };
 }
@@ -65,7 +65,7 @@ async function previewOf(app: App, context: SyncContext, leadId: string): Promis
   }
   const { reminders } = wantedReminders({ leadId, dueAt, cells }, settings.rules);
   const now = clock.now();
-  // What is late is sent all the same, while it is scheduled.
+  // Late mails are still sent while they are scheduled.
   const late = await dueReminders(pool, connection.name, 0, leadId);
   const isPast = ({ sendAt, ...mail }: WantedReminder): boolean =>
     sendAt <= now &&
@@ -95,7 +95,7 @@ async function previewOf(app: App, context: SyncContext, leadId: string): Promis
   return { connection: connection.name, leadId, from: settings.from, timeZone, mails, mail };
 }
 
-/** The lead as the service has it now; as both sides agreed on it when the service cannot be asked. */
+/** The lead in the service now; its baseline when the service is unavailable. */
 async function cellsOf(
   { leads, pool, connection }: SyncContext,
   leadId: string,
@@ -108,9 +108,12 @@ async function cellsOf(
     const bases = await basesOf(pool, connection.name, [leadId]);
     const base = bases.get(leadId);
     if (base === undefined) throw error;
-    return { cells: base, note: 'The Leads service could not be asked: this is what was known last.' };
+    return { cells: base, note: 'The Leads service is unavailable: this is what was last known.' };
   }
-  throw new LeadsyncError('usage.lead-gone', `the service has no lead ${leadId} any more: no mail is sent`);
+  throw new LeadsyncError(
+    'usage.lead-gone',
+    `the lead ${leadId} is no longer in the service: no mail is sent`,
+  );
 }
 
 function previewJson({ mails, mail, timeZone: _, ...rest }: Preview): object {
@@ -131,7 +134,7 @@ function describe({ from, mails, mail, timeZone, connection }: Preview): string 
     const about = [`${offsetText} before`, ...more].join('; ');
     return `# ${day} ${time} ${zone}: to ${recipient} (${about})`;
   });
-  const nobody = '# nobody: by its stage or for want of an address, no mail about this lead is sent';
+  const nobody = '# nobody: because of its stage or a missing address, no mail about this lead is sent';
   return [
     `# ${connection}: a preview, nothing was sent. Mails by the settings:`,
     ...(to.length === 0 ? [nobody] : to),

@@ -2,13 +2,13 @@ import { visibleText } from '../visible-text.ts';
 import type { OnDumpProgress } from '../store/dump.ts';
 
 const intervalMs = 250;
-/** Columns of the line that the spinner itself takes. */
+/** Columns taken by the spinner. */
 const spinnerWidth = 8;
 
-/** As much as fits: the spinner leaves all lines but the last of a longer text behind. */
+/** Longer texts would leave lines behind. */
 const fitted = (text: string): string => visibleText(text, (process.stderr.columns || 80) - spinnerWidth);
 
-/** Shows how far something is until it is disposed, on a terminal only. `look`: in a few words; null: nothing new. */
+/** Shows progress on a terminal until disposed. `look`: in a few words; null: no change. */
 export async function showProgress(
   what: string,
   look: () => Promise<string | null>,
@@ -31,7 +31,7 @@ export async function showProgress(
   };
 }
 
-/** Shows how far a dump is, until it is disposed: the table that is under way, and the share of the file, if there is one. */
+/** Shows the progress of a dump until disposed: the current table, and the share of the file, if any. */
 export async function showDumpProgress(what: string): Promise<
   AsyncDisposable & {
     readonly tell: OnDumpProgress;

@@ -18,7 +18,7 @@ export interface RemindersOptions extends CommonOptions {
   readonly cancelled?: boolean;
 }
 
-/** So many of each kind are listed. */
+/** Maximum listed of each kind. */
 const shown = 20;
 
 type Item = ListedReminder & { readonly company: string | null };
@@ -31,13 +31,13 @@ interface Mails {
   readonly sent: readonly Item[];
   /** Failed and missed. */
   readonly failed: readonly Item[];
-  /** Null: not asked for. */
+  /** Null: not requested. */
   readonly cancelled: readonly Item[] | null;
   readonly addressless: Addressless | null;
   readonly digests: readonly ListedDigest[];
 }
 
-/** `leadsync reminders`: what is to come, was sent, or failed; or one mail as it would be, or a sample that is sent. */
+/** `leadsync reminders`: lists upcoming, sent and failed ones; or previews a mail, or sends a sample. */
 export function reminders(options: RemindersOptions): Promise<void> {
   return withApp(options, async (app) => {
     if (options.sendTest !== undefined) return sendTestMail(app, options.sendTest, options.json ?? false);
@@ -165,14 +165,14 @@ function about(
   { company, leadId, recipient, dueAt, offsetText }: Item,
   time: (at: number) => string,
 ): string {
-  const what = { moved: 'entry moved', cancel: 'entry taken back' };
+  const what = { moved: 'entry moved', cancel: 'entry cancelled' };
   const kind = noticeKind(offsetText);
   const mail = kind === null ? `${offsetText} before` : what[kind];
   return `${shownCompany(company) ?? 'a lead'}, due ${time(dueAt)}, ${mail}, to ${recipient}  ${leadId}`;
 }
 
 function tried({ state, attempts, note }: Item): string {
-  if (state === 'sending') return '\n      being sent; when that was cut off, it is sent once more';
+  if (state === 'sending') return '\n      being sent; if interrupted, it is sent once more';
   return attempts > 0 && note !== null ? `\n      tried ${counted(attempts, 'time')}: ${note}` : '';
 }
 

@@ -16,7 +16,7 @@ export interface ResolveOptions extends CommonOptions {
   readonly all?: boolean;
 }
 
-/** `leadsync resolve ID --use lead|target`: remembers the decision; the next sync carries it out. `--all`: of all fields. */
+/** `leadsync resolve ID --use lead|target`: records a decision; the next sync carries it out. `--all`: for all fields. */
 export function resolve(
   id: string | undefined,
   { use, all = false, ...options }: ResolveOptions,
@@ -48,12 +48,12 @@ const fieldsIn =
   (name: string) =>
     connections.find((one) => one.name === name)?.fields;
 
-/** Decisions that text lists one by one. */
+/** Maximum listed in text. */
 const shown = 20;
 
 /**
- * Decides every held field on which nobody has decided and whose `use` side a person may choose, as far as it is still held
- * with the values that are listed now. A record that is held as a whole has no value of a side: it is left for `resolve ID`.
+ * Decides every undecided held field that allows `use`, if it is still held with the values listed now. Records held as a
+ * whole have no side's value: they are left to `resolve ID`.
  */
 async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolean): Promise<void> {
   const decided: Held[] = [];
@@ -95,7 +95,7 @@ async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolea
   if (decided.length > 0) print('Nothing has been written yet; leadsync sync carries it out.');
 }
 
-/** False: it is not held any more, or not as it was listed. */
+/** False: not held any more, or changed since it was listed. */
 async function decideAsListed(pool: pg.Pool, config: Config, listed: Held, use: Side): Promise<boolean> {
   const isSeen = (now: Held): boolean =>
     now.resolution === null &&

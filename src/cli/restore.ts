@@ -9,7 +9,7 @@ export interface RestoreCommandOptions extends CommonOptions {
   readonly replace?: boolean;
 }
 
-/** `leadsync restore FILE`: the state as a backup has it. */
+/** `leadsync restore FILE`: restores the state from a backup. */
 export function restore(file: string, options: RestoreCommandOptions): Promise<void> {
   return withWholeState(options, async ({ pool }) => {
     const began = performance.now();
@@ -28,10 +28,10 @@ export function restore(file: string, options: RestoreCommandOptions): Promise<v
     if (doubted.length > 0)
       print(
         [
-          'What was agreed on since is not known, so the next sync writes nothing and stops (older-state), for every connection.',
+          'The state lacks every baseline since, so the next sync of each connection writes nothing and stops (older-state).',
           '  leadsync plan                            shows what it finds',
-          '  leadsync sync --allow older-state        compares all as at first sight: what differs is held, nothing is overwritten or made twice',
-          'Mails that were due before now are not sent, as they may have been: leadsync reminders lists them as missed.',
+          '  leadsync sync --allow older-state        compares everything without baselines: differences are held, nothing is overwritten or duplicated',
+          'Mails that were due before now may have been sent, so they are not sent again: leadsync reminders lists them as missed.',
         ].join('\n'),
       );
   });

@@ -4,7 +4,7 @@ import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-/** `leadsync resume`: a paused connection goes on, and a wait that the Leads service asked for is over. */
+/** `leadsync resume`: continues a paused connection, and ends a wait that the Leads service requested. */
 export function resume(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
     const resumed = [];
@@ -22,9 +22,7 @@ export function resume(options: CommonOptions): Promise<void> {
 function describe(wasPaused: boolean, until: string | null): string {
   const done = [
     ...(wasPaused ? ['goes on with its next sync'] : []),
-    ...(until === null
-      ? []
-      : [`the Leads service may be asked again; it wanted to be left alone until ${until}`]),
+    ...(until === null ? [] : [`the wait for the Leads service is over; it asked to wait until ${until}`]),
   ];
   return done.length === 0 ? 'was not paused, and the Leads service has not asked to wait' : done.join('; ');
 }

@@ -8,13 +8,13 @@ import { getRun, type Run } from '../store/runs.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
 import { showProgress } from './progress.ts';
 
-/** Tries before a run that somebody waits for gives up: about half a minute of a service that is away. */
+/** Attempts of a run that somebody waits for: about half a minute of outage. */
 const foregroundPatience = 7;
 
-/** What would have to wait longer (ms) for a service is not waited for. */
+/** Longer waits for a service (ms) end the command. */
 const longestWaitMs = 60_000;
 
-/** What is asked for. `undoOf` (of a plan or an apply): the run to put back; `approval`: the batch of reviewed lines. */
+/** `undoOf` (of a plan or an apply): the run to undo; `approval`: the batch of reviewed lines. */
 export type JobRequest =
   | { readonly job: 'plan'; readonly undoOf?: number }
   | { readonly job: 'sync'; readonly allow: readonly string[] }
@@ -26,8 +26,8 @@ export type JobRequest =
     };
 
 /**
- * Asks for a run of a connection and waits for its end. The run takes the same path as every night: a job in the
- * connection's queue, which this process, or a worker that is faster, carries out.
+ * Requests a run of a connection and waits for its end. As with scheduled runs: a job in the connection's queue, carried
+ * out by this process or a faster worker.
  */
 export async function runJob(
   app: App,
@@ -45,7 +45,7 @@ export async function runJob(
     mostWaitMs: longestWaitMs,
   });
   const mode = name === 'plan' ? 'plan' : 'sync';
-  // From the database, so that it does not matter which process does the work.
+  // From the database: any process may do the work.
   await using progress = await showProgress(connection, async () => {
     const [open] = await openSyncs(app.pool, [connection], mode);
     return open === undefined ? null : describeProgress(open);
@@ -60,38 +60,34 @@ export async function runJob(
 }
 
 function paused(connection: string): LeadsyncError {
-  return new LeadsyncError(
-    'connection.paused',
-    `${connection} is paused: nothing was begun, nothing written`,
-    {
-      help: `leadsync resume --connection ${connection} lets it go on.`,
-    },
-  );
+  return new LeadsyncError('connection.paused', `${connection} is paused: nothing was started or written`, {
+    help: `leadsync resume --connection ${connection} continues it.`,
+  });
 }
 
-/** Of a wait for the Leads service all processes know; of any other only the one that was told. */
+/** All processes know of a wait for the Leads service; of other waits only the one concerned. */
 function waits(
   app: App,
   connection: string,
   { until, why }: NonNullable<RunSummary['waits']>,
 ): LeadsyncError {
   const asked = {
-    throttled: 'the Leads service asked to be left alone',
-    'target-throttled': `${app.contexts.get(connection)?.target.name} asked to be left alone, or its limit is used up`,
+    throttled: 'the Leads service asked to wait',
+    'target-throttled': `${app.contexts.get(connection)?.target.name} asked to wait, or its limit is used up`,
   };
-  const reason = why === 'throttled' || why === 'target-throttled' ? asked[why] : 'the last try failed';
+  const reason = why === 'throttled' || why === 'target-throttled' ? asked[why] : 'the last attempt failed';
   const ends =
     why === 'throttled'
       ? `leadsync resume --connection ${connection} ends the wait.`
-      : 'leadsync sync asks again before, when you wish; a worker that waits does so when it is started anew.';
+      : 'leadsync sync tries again at once; a waiting worker does so when restarted.';
   const message = `${connection} waits until ${new Date(until).toISOString()}, because ${reason}: nothing more is sent before`;
   return new LeadsyncError('run.waiting', message, {
     retry: 'later',
-    help: `What was done is kept, and the next sync goes on from there. ${ends}`,
+    help: `What was done is kept, and the next sync continues from there. ${ends}`,
   });
 }
 
-/** The handlers of a connection's queue: whoever takes its jobs takes all kinds. Most need the sync alone. */
+/** The handlers of a connection's queue: a worker takes all kinds. Most only sync. */
 export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', JobHandler> {
   return {
     sync: (...asked) => syncJob(app, ...asked),

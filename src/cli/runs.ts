@@ -13,7 +13,7 @@ export interface RunsOptions extends CommonOptions {
 /** More are not listed at once. */
 const mostListed = 1000;
 
-/** `leadsync runs`: the runs of each connection, the latest first: what `undo` takes and `why` names. */
+/** `leadsync runs`: each connection's runs, the latest first, with the numbers for `undo`. */
 export function runs(options: RunsOptions): Promise<void> {
   const limit = Number(options.limit);
   if (!/^\d+$/.test(options.limit) || limit < 1 || limit > mostListed)
@@ -32,13 +32,13 @@ export function runs(options: RunsOptions): Promise<void> {
   });
 }
 
-/** What was asked for, in the words of the commands. */
+/** The kind of run, in the commands' words. */
 function kindOf({ mode, undoOf, isApplied }: ListedRun): 'sync' | 'plan' | 'undo' | 'apply' {
   if (mode === 'plan') return 'plan';
   return undoOf !== null ? 'undo' : isApplied ? 'apply' : 'sync';
 }
 
-/** Why a run ended before its end; of any other its numbers tell. */
+/** Why a run ended early; null otherwise. */
 function reasonOf({ status, problem }: ListedRun): ListedRun['problem'] {
   return status === 'stopped' || status === 'failed' ? problem : null;
 }
@@ -61,7 +61,7 @@ function json(connection: string, run: ListedRun): object {
   };
 }
 
-/** A line that fits a narrow terminal, and below it why a run was stopped. */
+/** One narrow line, and below it why a run stopped. */
 function describe(run: ListedRun, timeZone: string): string {
   const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
   const { date, time } = localTime(Math.floor(createdAt), timeZone);

@@ -14,7 +14,7 @@ export interface SandboxCommandOptions extends CommonOptions {
   readonly port: string;
 }
 
-/** `leadsync sandbox`: a local Leads service until it is stopped. */
+/** `leadsync sandbox`: runs a local Leads service until it is stopped. */
 export async function sandbox(options: SandboxCommandOptions): Promise<void> {
   const leads = wholeNumber('--leads', options.leads, 1_000_000);
   const port = wholeNumber('--port', options.port, 65_535);

@@ -5,10 +5,10 @@ import { workReminders } from '../worker/work-reminders.ts';
 
 const pollMs = 100;
 
-/** Ms without any mail leaving before the rest is given up. */
+/** Ms without a mail sent before giving up. */
 const patienceMs = 15_000;
 
-/** Sends the reminders and digests that are due now, for the demo. What cannot be sent stays scheduled. */
+/** Sends due reminders and digests, for the demo. The rest stays scheduled. */
 export async function sendDueReminders(app: App, stop: AbortSignal): Promise<void> {
   const names = [...app.contexts.keys()];
   let left = await countDueMails(app.pool, names);

@@ -6,7 +6,7 @@ import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { composeFor } from '../reminders/send/send-reminder.ts';
 import { print, printJson } from './output.ts';
 
-/** Made up; the mail says so. */
+/** Fictitious; the mail says so. */
 const sample: Cells = {
   companyName: 'Sample & Söhne GmbH',
   segment: 'Sample',
@@ -16,8 +16,8 @@ const sample: Cells = {
 };
 
 /**
- * `leadsync reminders --send-test ADDRESS`: a sample goes the way of every mail, with the sender, templates and settings
- * of the first connection that has reminders. Tells where it went; throws what the mail server says.
+ * `leadsync reminders --send-test ADDRESS`: sends a sample like any mail, with the sender, templates and settings of the
+ * first connection with reminders. Prints where it went; throws as the mail server does.
  */
 export async function sendTestMail(app: App, address: string, json: boolean): Promise<void> {
   if (!isEmailAddress(address)) {
@@ -40,7 +40,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
       sequence: 0,
       changes: [],
       row: null,
-      note: 'This is a test of leadsync. There is no such lead.',
+      note: 'This is a test of leadsync. The lead is fictitious.',
       now,
     },
     templates,
@@ -59,7 +59,7 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   print(
     smtpUrl === undefined
       ? `no SMTP_URL is set: the mail to ${address} was written to ${reply}`
-      : `the mail server took the mail from ${settings.from} to ${address}: ${reply}`,
+      : `the mail server accepted the mail from ${settings.from} to ${address}: ${reply}`,
   );
 }
 

@@ -176,7 +176,7 @@ describe('check', () => {
         { name: 'main: target', ok: true },
         { name: 'clocks', ok: true },
         { name: 'mail', ok: true },
-        { name: 'alerts', ok: true, message: expect.stringContaining('nobody is told') },
+        { name: 'alerts', ok: true, message: expect.stringContaining('no alerts are configured') },
       ],
     });
     expect(readdirSync(workspace.folder)).not.toContain('leads.csv');

@@ -113,7 +113,7 @@ describe('leadsync why', () => {
     const people = (await workspace.cli('why', id)).stdout;
     expect(people).toContain("the row was edited, the lead had not changed: the lead got the row's value");
     expect(people).toContain('agreed "new" | lead "new" | row "won" -> lead: "won"');
-    expect(people).toContain('the lead was new: a row was made of it');
+    expect(people).toContain('the lead was new: a row was created from it');
     expect(people).toMatch(/The history begins at .* UTC; it is kept for 90 days/);
   });
 

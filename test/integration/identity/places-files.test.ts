@@ -138,7 +138,7 @@ test('status and check name the place; check says when the target is another one
   expect(await checked()).toMatchObject({
     ok: true,
     message: expect.stringMatching(
-      /other\.csv is another place than .*leads\.csv: the next sync is its first/,
+      /other\.csv is not .*leads\.csv, which this connection synced so far: the next sync is its first/,
     ),
   });
   expect((await workspace.cli('status')).stdout).toMatch(/keeps {4}.*leads\.csv\n/);

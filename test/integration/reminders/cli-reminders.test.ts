@@ -154,7 +154,7 @@ test('--send-test sends a sample and says where it went; what the server says ag
   });
   const sent = await workspace.cli('reminders', '--send-test', 'me@example.com');
   expect(sent.code).toBe(0);
-  expect(sent.stdout).toContain('the mail server took the mail from sales@example.com to me@example.com');
+  expect(sent.stdout).toContain('the mail server accepted the mail from sales@example.com to me@example.com');
   expect(server.mails.map(({ to }) => to)).toEqual([['me@example.com']]);
   expect(server.mails[0]?.source).toContain('This is a test of leadsync');
 

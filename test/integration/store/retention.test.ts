@@ -145,7 +145,7 @@ describe('the retention', () => {
     const told = await workspace.cli('why', id, 'city');
     expect(told.code).toBe(0);
     expect(told.stdout).toContain('both sides last agreed on "Ulm"');
-    expect(told.stdout).not.toContain('a row was made of it');
+    expect(told.stdout).not.toContain('a row was created from it');
     expect(told.stdout).toContain('it is kept for 7 days (retention)');
   });
 

@@ -216,7 +216,7 @@ test('an undo that puts back nothing does not say that it succeeded: 3, with why
   await workspace.sync();
   const idle = await workspace.sync();
   const shown = await workspace.cli('undo', idle.runId);
-  expect(shown).toMatchObject({ code: 3, stdout: expect.stringContaining('is left to put back') });
+  expect(shown).toMatchObject({ code: 3, stdout: expect.stringContaining('is left to undo') });
   expect(await workspace.cli('undo', idle.runId, '--yes')).toMatchObject({
     code: 3,
     stdout: expect.stringContaining('undo.nothing'),

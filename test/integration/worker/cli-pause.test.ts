@@ -73,7 +73,7 @@ test('a senseless Retry-After is a day; who waits is told until when, and resume
   const until = Date.parse((await status(workspace)).throttledUntil ?? '');
   expect(until).toBeGreaterThan(Date.now() + day - 600_000);
   expect(until).toBeLessThanOrEqual(Date.now() + day + 1_000);
-  expect((await workspace.cli('resume')).stdout).toContain('may be asked again');
+  expect((await workspace.cli('resume')).stdout).toContain('the wait for the Leads service is over');
   expect((await status(workspace)).throttledUntil).toBeNull();
   const done = await workspace.cli('sync', '--json');
   expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('"succeeded"')]);
