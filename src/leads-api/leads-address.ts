@@ -23,7 +23,7 @@ export function leadsAddress(baseUrl: string): ServiceAddress {
     case 'unencrypted':
       throw new LeadsyncError(
         'leads.insecure-url',
-        `The key was not sent: http://${host} is neither encrypted nor this machine.`,
+        `The key was not sent: http://${host} is not encrypted and not this machine.`,
         { help: `Use https://${host}.` },
       );
     default:
