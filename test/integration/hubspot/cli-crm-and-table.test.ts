@@ -37,9 +37,7 @@ test('check, sync, edits on both sides, a new company: through HubSpot', async (
   expect(check.stdout).toContain('main: target: hubspot:companies: 0 rows');
   expect(check.stdout).not.toContain('share the spreadsheet');
   const fixed = await cli('check', '--fix');
-  expect(fixed.stdout).toContain(
-    'hubspot:companies lacked mapped properties or options; they were created',
-  );
+  expect(fixed.stdout).toContain('hubspot:companies lacked mapped properties or options; they were created');
   expect((await cli('check', '--fix')).stdout).toContain('nothing had to be fixed');
 
   expect(await sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 5 } });
