@@ -86,7 +86,7 @@ async function measure(workers: number): Promise<void> {
     const from = performance.now();
     const jobs = await Promise.all(
       sides.map((side) => {
-        const payload = { connection: side.name, allow: [], patience: 45 };
+        const payload = { connection: side.name, allow: [], maxAttempts: 45 };
         return app.queues.queue(syncQueue(side.name)).add('sync', payload);
       }),
     );

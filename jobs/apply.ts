@@ -5,7 +5,7 @@ import type { Job } from './job.ts';
 const payloadSchema = z.object({
   connection: z.string(),
   allow: z.array(z.string()),
-  patience: z.number(),
+  maxAttempts: z.number(),
   mostWaitMs: z.number().optional(),
   approval: z.uuid(),
   undoOf: z.number().optional(),

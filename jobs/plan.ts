@@ -4,7 +4,7 @@ import type { Job } from './job.ts';
 
 const payloadSchema = z.object({
   connection: z.string(),
-  patience: z.number(),
+  maxAttempts: z.number(),
   mostWaitMs: z.number().optional(),
   undoOf: z.number().optional(),
 });

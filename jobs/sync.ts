@@ -7,7 +7,7 @@ export type { RunSummary } from '../src/worker/run-sync.ts';
 const payloadSchema = z.object({
   connection: z.string(),
   allow: z.array(z.string()),
-  patience: z.number(),
+  maxAttempts: z.number(),
   mostWaitMs: z.number().optional(),
 });
 
@@ -19,7 +19,7 @@ const longPatience = 45;
 
 /** The payload of an unattended sync: the nightly one, and that of the status page. */
 export function unattended(connection: string) {
-  return { connection, allow: [] as readonly string[], patience: longPatience };
+  return { connection, allow: [] as readonly string[], maxAttempts: longPatience };
 }
 
 /** The schedule of the nightly sync, in that queue. */

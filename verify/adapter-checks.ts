@@ -202,7 +202,7 @@ async function checkMove(scratch: Scratch, { what, gone, request }: Move): Promi
       await scratch.update([request(sheetId)]);
     },
   );
-  if (verdict !== 'done' && !verdict.startsWith('put-off')) throw new Differs(`the write is ${verdict}`);
+  if (verdict !== 'done' && !verdict.startsWith('deferred')) throw new Differs(`the write is ${verdict}`);
   const after = await scratch.rows(target);
   const seen = Object.keys(before).flatMap((id) => (after.has(id) ? [[id, texted(after.get(id))]] : []));
   const expected = Object.entries(before).flatMap(([id, values]) => {

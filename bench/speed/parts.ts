@@ -4,7 +4,7 @@ import { runHandlers } from '../../src/cli/run-job.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
-import { MetPairs } from '../../src/store/met-pairs.ts';
+import { MetPairs } from '../../src/store/seen-pairs.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
@@ -95,7 +95,7 @@ export async function queueOverhead(leads: number, times: number): Promise<Part>
   await using app = await stage.openApp();
   const queue = app.queues.queue(syncQueue(name));
   await using _worker = queue.work(runHandlers(app));
-  const request = { connection: name, allow: [], patience: 1 };
+  const request = { connection: name, allow: [], maxAttempts: 1 };
   const [ours, floors]: [number[], number[]] = [[], []];
   const direct = async (): Promise<void> => {
     const from = performance.now();

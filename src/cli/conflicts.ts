@@ -1,5 +1,5 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
-import { type Held, listHeld } from '../store/held.ts';
+import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides } from '../review/decide-held.ts';
 import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
@@ -7,7 +7,7 @@ import { companiesIn, heldCompany, nameRecord, rowName } from './name-record.ts'
 import { print, printJson } from './output.ts';
 import { withStore } from './with-store.ts';
 
-type NamedHeld = Held & { readonly company: string | null };
+type NamedHeld = Conflict & { readonly company: string | null };
 
 /** `leadsync conflicts`: all held items, with both values. */
 export function conflicts(options: CommonOptions): Promise<void> {
@@ -15,7 +15,7 @@ export function conflicts(options: CommonOptions): Promise<void> {
     const held: NamedHeld[] = [];
     let isDecidable = false;
     for (const connection of connections) {
-      const items = await listHeld(pool, connection.name);
+      const items = await listConflicts(pool, connection.name);
       const companies = await companiesIn(pool, connection.name, items);
       held.push(...items.map((item) => ({ ...item, company: heldCompany(item, companies) })));
       isDecidable ||= items.some((item) => decidableSides(item, connection.fields).length > 0);

@@ -11,7 +11,7 @@ import { leadCells } from '../core/lead/lead.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 import { composeReminder } from '../reminders/compose/compose-reminder.ts';
 import { openTemplates } from '../reminders/compose/templates.ts';
-import { decideHeld, listHeld } from '../store/held.ts';
+import { decideConflict, listConflicts } from '../store/conflicts.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
@@ -100,8 +100,8 @@ export async function demo(options: DemoOptions): Promise<void> {
     await run('sync');
 
     step('5. Somebody decides the conflict: leadsync resolve ID --use lead');
-    for (const held of await listHeld(app.pool, connection))
-      await decideHeld(app.pool, held, 'lead', 'the demo');
+    for (const held of await listConflicts(app.pool, connection))
+      await decideConflict(app.pool, held, 'lead', 'the demo');
     await run('sync');
 
     step('6. Once more: nothing is left to write');

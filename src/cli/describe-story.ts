@@ -2,7 +2,7 @@ import { counted } from '../core/lead/counted.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cell, showCell } from '../core/lead/value.ts';
 import type { Rule } from '../core/merge/merge-field.ts';
-import type { Held } from '../store/held.ts';
+import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
 import { decidableSides } from '../review/decide-held.ts';
@@ -81,7 +81,7 @@ function describeField(
   ];
 }
 
-function describeHeld(item: Held, mappings: readonly FieldMapping[]): string {
+function describeHeld(item: Conflict, mappings: readonly FieldMapping[]): string {
   const sides = decidableSides(item, mappings);
   const decided =
     item.resolution === null

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { plainCell } from '../core/lead/value.ts';
 import { companiesOf } from '../store/companies.ts';
-import type { Held } from '../store/held.ts';
+import type { Conflict } from '../store/conflicts.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** Company names by lead id. */
@@ -29,7 +29,10 @@ export function rowName(row: number | null | undefined): string | null {
 }
 
 /** The company name of a held item; while the name itself is held, the lead's, or else the row's. */
-export function heldCompany({ leadId, field, lead, rowValue }: Held, companies: Companies): string | null {
+export function heldCompany(
+  { leadId, field, lead, rowValue }: Conflict,
+  companies: Companies,
+): string | null {
   return companies.get(leadId) ?? (field === 'companyName' ? plainCell(lead ?? rowValue) : null);
 }
 

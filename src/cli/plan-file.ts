@@ -5,7 +5,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { targetName } from '../config/target-name.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { shortHash } from '../core/lead/fingerprint.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
 import { type ApprovedLine, editedByHand } from '../store/approvals.ts';
 import type { Run } from '../store/runs.ts';
 import { settingsHashes } from '../sync/context.ts';
@@ -36,7 +36,7 @@ const lineSchema = z.object({
   row: z.number().optional(),
   changes: z.record(z.string(), z.object({ from: cellSchema, to: cellSchema })),
   reason: z.string(),
-  precondition: z.string(),
+  fingerprint: z.string(),
 });
 const fileSchema = z.object({
   format: z.literal('leadsync plan'),
@@ -66,7 +66,7 @@ export async function writePlanFile(
   const plan = planJson({ run, actions, companies, problems: [] });
   const lines = plan.actions.map((line, index) => ({
     ...line,
-    precondition: actions[index]?.precondition ?? '',
+    fingerprint: actions[index]?.fingerprint ?? '',
   }));
   const head = {
     format: 'leadsync plan',
@@ -85,14 +85,14 @@ export async function writePlanFile(
   const keys = Object.entries(head).map(
     ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},`,
   );
-  const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, precondition: seal(line) })}`);
+  const actionLines = lines.map((line) => `    ${JSON.stringify({ ...line, fingerprint: seal(line) })}`);
   const text = ['{', ...keys, `  "actions": [`, actionLines.join(',\n'), '  ]', '}', ''].join('\n');
   await replaceFile(path, text);
 }
 
-/** The precondition with a checksum of the line, so that edits by hand are detected. */
-function seal({ precondition, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
-  return `${precondition}.${shortHash(JSON.stringify([precondition, line])).slice(0, 8)}`;
+/** The fingerprint with a checksum of the line, so that edits by hand are detected. */
+function seal({ fingerprint, ...line }: Line | (Omit<Line, 'kind'> & { readonly kind: string })): string {
+  return `${fingerprint}.${shortHash(JSON.stringify([fingerprint, line])).slice(0, 8)}`;
 }
 
 /** Throws `usage.plan-out` when no file can be written there, `usage.plan-out-exists` when it exists and is no plan. */
@@ -214,13 +214,13 @@ export function approvedLines(file: PlanFile, only: readonly string[] | null): r
       kind: line.kind,
       leadId: line.leadId ?? null,
       row: line.row ?? null,
-      precondition: unsealed(line),
+      fingerprint: unsealed(line),
     }));
 }
 
 function unsealed(line: Line): string {
-  const [precondition = ''] = line.precondition.split('.');
-  return seal({ ...line, precondition }) === line.precondition ? precondition : editedByHand;
+  const [fingerprint = ''] = line.fingerprint.split('.');
+  return seal({ ...line, fingerprint }) === line.fingerprint ? fingerprint : editedByHand;
 }
 
 function refused(what: string, message: string, cause?: unknown): LeadsyncError {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { sameCell, showCell } from '../core/lead/value.ts';
-import { type Held, listHeld } from '../store/held.ts';
+import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import { decidableSides, decide, type Side } from '../review/decide-held.ts';
 import type { CommonOptions } from './main.ts';
 import { companiesIn, type Companies, heldCompany, nameRecord, rowName } from './name-record.ts';
@@ -56,19 +56,19 @@ const shown = 20;
  * whole have no side's value: they are left to `resolve ID`.
  */
 async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolean): Promise<void> {
-  const decided: Held[] = [];
-  const left: Held[] = [];
-  const changed: Held[] = [];
+  const decided: Conflict[] = [];
+  const left: Conflict[] = [];
+  const changed: Conflict[] = [];
   let before = 0;
   for (const { name, fields } of config.connections) {
-    for (const item of await listHeld(pool, name)) {
+    for (const item of await listConflicts(pool, name)) {
       if (item.resolution !== null) before += 1;
       else if (item.field === '' || !decidableSides(item, fields).includes(use)) left.push(item);
       else ((await decideAsListed(pool, config, item, use)) ? decided : changed).push(item);
     }
   }
   process.exitCode = left.length + changed.length === 0 ? exitCodes.done : exitCodes.incomplete;
-  const ids = (items: readonly Held[]): readonly string[] => items.map(({ id }) => String(id));
+  const ids = (items: readonly Conflict[]): readonly string[] => items.map(({ id }) => String(id));
   if (json) {
     const numbers = { decided: ids(decided), decidedBefore: before, left: ids(left), changed: ids(changed) };
     return printJson({ use, ...numbers, applies: 'next sync' });
@@ -96,8 +96,8 @@ async function resolveAll(pool: pg.Pool, config: Config, use: Side, json: boolea
 }
 
 /** False: not held any more, or changed since it was listed. */
-async function decideAsListed(pool: pg.Pool, config: Config, listed: Held, use: Side): Promise<boolean> {
-  const isSeen = (now: Held): boolean =>
+async function decideAsListed(pool: pg.Pool, config: Config, listed: Conflict, use: Side): Promise<boolean> {
+  const isSeen = (now: Conflict): boolean =>
     now.resolution === null &&
     now.code === listed.code &&
     sameCell(now.lead, listed.lead) &&
@@ -117,7 +117,7 @@ const gone: ReadonlySet<string> = new Set([
   'usage.not-decidable',
 ]);
 
-function describeDecided(item: Held, use: Side, companies: Companies): string {
+function describeDecided(item: Conflict, use: Side, companies: Companies): string {
   const { leadId, row, field, lead, rowValue } = item;
   const [kept, given] = use === 'lead' ? [lead, rowValue] : [rowValue, lead];
   const name = nameRecord(heldCompany(item, companies), rowName(row));

@@ -41,7 +41,7 @@ export async function runJob(
   const job = await queue.add(name, {
     ...request,
     connection,
-    patience: foregroundPatience,
+    maxAttempts: foregroundPatience,
     mostWaitMs: longestWaitMs,
   });
   const mode = name === 'plan' ? 'plan' : 'sync';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cell, plainCell, type Value } from '../core/lead/value.ts';
-import { type Held, listHeld } from '../store/held.ts';
+import { type Conflict, listConflicts } from '../store/conflicts.ts';
 import {
   type Deletion,
   deletionsOf,
@@ -26,7 +26,7 @@ export interface FieldStory {
   readonly column: string | null;
   /** What both sides last agreed on; absent when they were never in step. */
   readonly base?: Value;
-  readonly held: Held | null;
+  readonly held: Conflict | null;
   /** Newest first. */
   readonly history: readonly FieldWrite[];
   /** What people chose while it was held, newest first. */
@@ -45,7 +45,7 @@ export interface LeadStory {
   /** What people decided on the record as a whole, or on a match of it, newest first. */
   readonly decisions: readonly Decision[];
   /** What is held of the record as a whole. */
-  readonly held: readonly Held[];
+  readonly held: readonly Conflict[];
   readonly fields: readonly FieldStory[];
   /** As it is configured now. */
   readonly mappings: readonly FieldMapping[];
@@ -72,7 +72,7 @@ async function storyOf(pool: pg.Pool, { connection, leadId }: FoundLead): Promis
   const { name, retentionDays } = connection;
   const record = await leadRecord(pool, name, leadId);
   const writes = await writesOf(pool, name, leadId);
-  const held = (await listHeld(pool, name)).filter((item) => item.leadId === leadId);
+  const held = (await listConflicts(pool, name)).filter((item) => item.leadId === leadId);
   const decisions = await listDecisions(pool, name, leadId, null);
   const firstRun = await firstRunAt(pool, name);
   const kept = new Date(Date.now() - retentionDays * 24 * 3_600_000).toISOString();
@@ -160,7 +160,7 @@ function json(story: LeadStory): object {
   };
 }
 
-function heldJson({ id, code, message, lead, rowValue, resolution, since, author }: Held): object {
+function heldJson({ id, code, message, lead, rowValue, resolution, since, author }: Conflict): object {
   const shown = { lead: plain(lead), row: plain(rowValue) };
   return {
     id: String(id),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { statusPage } from '../store/decisions.ts';
-import { countHeld, type Held, heldPage } from '../store/held.ts';
+import { countConflicts, type Conflict, conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
 import { decide, type Side } from '../review/decide-held.ts';
 import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
@@ -35,7 +35,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
   const { pool, contexts } = app;
   const site = new Hono();
   const fieldsOf = (name: string) => contexts.get(name)?.connection.fields;
-  const decideSeen = (id: string, use: Side, seen: string): Promise<Held> =>
+  const decideSeen = (id: string, use: Side, seen: string): Promise<Conflict> =>
     decide(pool, id, { use, by: statusPage }, fieldsOf, (item) => seenConflict(item) === seen);
 
   /** One page of the list, by the query of its address. */
@@ -44,7 +44,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
     const connection = asked !== undefined && contexts.has(asked) ? asked : null;
     const names = connection === null ? [...contexts.keys()] : [connection];
     const after = position.parse(query['after']);
-    const items = await heldPage(pool, names, after, shown + 1);
+    const items = await conflictsOnPage(pool, names, after, shown + 1);
     const last = items[shown - 1];
     const address = (from: number): string => {
       const parts = [connection !== null && `connection=${connection}`, from > 0 && `after=${from}`];
@@ -54,7 +54,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
     return {
       connection,
       conflicts: await shownConflicts(app, items.slice(0, shown)),
-      total: (await Promise.all(names.map((name) => countHeld(pool, name)))).reduce(
+      total: (await Promise.all(names.map((name) => countConflicts(pool, name)))).reduce(
         (sum, one) => sum + one,
         0,
       ),
@@ -111,7 +111,7 @@ export function conflictPages(app: App, menu: Menu): Hono {
 /** Held items of configured connections, in their order, as a page shows them. */
 export async function shownConflicts(
   { pool, contexts }: App,
-  items: readonly Held[],
+  items: readonly Conflict[],
 ): Promise<readonly ShownConflict[]> {
   const byConnection = Map.groupBy(items, ({ connection }) => connection);
   const all = [...byConnection].map(async ([name, ofConnection]) => {

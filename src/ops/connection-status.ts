@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { countHeld } from '../store/held.ts';
+import { countConflicts } from '../store/conflicts.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { listDeleted } from '../store/pairs.ts';
 import { listPlaces } from '../store/places.ts';
@@ -63,7 +63,7 @@ export async function connectionStatus(
     pausedSince: iso(await pausedSince(pool, name)),
     place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
     formerPlaces: places.flatMap(({ address, leftAt }) => (leftAt === null ? [] : [{ address, leftAt }])),
-    held: await countHeld(pool, name),
+    held: await countConflicts(pool, name),
     deletedLeads: await listDeleted(pool, name),
     reminders: {
       coming: coming.count,

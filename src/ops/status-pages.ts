@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { explain } from '../errors.ts';
 import { Semaphore } from '../semaphore.ts';
 import { listDecisions } from '../store/decisions.ts';
-import { heldPage } from '../store/held.ts';
+import { conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
 import { listReminders } from '../store/reminders.ts';
 import { listActions, listRuns } from '../store/run-list.ts';
@@ -63,7 +63,7 @@ export function statusPages(app: App, menu: Menu): Hono {
       columns: columnsOf(context),
       decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
-      conflicts: await shownConflicts(app, await heldPage(pool, [name], 0, shown.conflicts)),
+      conflicts: await shownConflicts(app, await conflictsOnPage(pool, [name], 0, shown.conflicts)),
       runs: runs.slice(0, shown.runs),
       isFirst: before === 0,
       next: runs.length > shown.runs && last ? `/connections/${name}?before=${last.id}#runs` : null,

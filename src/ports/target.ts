@@ -156,7 +156,7 @@ export type RowOutcome =
     }
   | {
       readonly key: string;
-      readonly status: 'put-off' | 'held';
+      readonly status: 'deferred' | 'held';
       readonly code: string;
       readonly message: string;
     };

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { decideHeld, findHeld, type Held } from '../store/held.ts';
+import { decideConflict, findConflict, type Conflict } from '../store/conflicts.ts';
 
 /** The lead's value or the row's. */
 export type Side = 'lead' | 'target';
@@ -20,7 +20,7 @@ const sidesByCode: Readonly<Record<string, readonly Side[]>> = {
 };
 
 /** The sides whose value a person may choose; none for what has to be mended in the row or in the service. */
-export function decidableSides(item: Held, fields: readonly FieldMapping[]): readonly Side[] {
+export function decidableSides(item: Conflict, fields: readonly FieldMapping[]): readonly Side[] {
   // A new row has no lead yet whose value could be taken.
   if (item.leadId === '' && item.code !== 'row.undone') return [];
   const sides = sidesByCode[item.code] ?? [];
@@ -44,9 +44,9 @@ export async function decide(
   id: string,
   { use, by }: Choice,
   fieldsOf: (connection: string) => readonly FieldMapping[] | undefined,
-  isSeen: (item: Held) => boolean = () => true,
-): Promise<Held> {
-  const held = /^\d{1,15}$/.test(id) ? await findHeld(pool, Number(id)) : null;
+  isSeen: (item: Conflict) => boolean = () => true,
+): Promise<Conflict> {
+  const held = /^\d{1,15}$/.test(id) ? await findConflict(pool, Number(id)) : null;
   const fields = held === null ? undefined : fieldsOf(held.connection);
   if (held === null || fields === undefined) {
     throw new LeadsyncError('usage.unknown-conflict', `nothing with the id ${id} is held`, {
@@ -62,7 +62,7 @@ export async function decide(
       },
     );
   }
-  if (!isSeen(held) || !(await decideHeld(pool, held, use, by))) {
+  if (!isSeen(held) || !(await decideConflict(pool, held, use, by))) {
     throw new LeadsyncError(
       'usage.conflict-changed',
       `what is held under the id ${id} has changed meanwhile`,

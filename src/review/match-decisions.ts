@@ -1,4 +1,4 @@
-import { fingerprint } from '../core/lead/fingerprint.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { MatchMarks, MatchState } from '../store/matches.ts';
@@ -20,8 +20,8 @@ export class Decisions {
   constructor(known: readonly KnownMatch[], marked: readonly FieldMapping[]) {
     this.#marked = marked;
     this.#byLead = Map.groupBy(known, ({ leadId }) => leadId);
-    for (const { rowKey, rowMark } of known) {
-      this.#byKey.set(rowKey, []);
+    for (const { contentHash, rowMark } of known) {
+      this.#byKey.set(contentHash, []);
       this.#byMark.set(rowMark, []);
     }
   }
@@ -29,15 +29,15 @@ export class Decisions {
   seeLead(leadId: string, cells: Cells, nth: number): void {
     const ofLead = this.#byLead.get(leadId);
     if (ofLead === undefined) return;
-    const mark = fingerprint(cells, this.#marked);
+    const mark = hashContent(cells, this.#marked);
     const known = ofLead.filter(({ leadMark }) => leadMark === null || leadMark === mark);
     if (known.length > 0) this.#leads.push({ nth, known });
   }
 
-  seeRow(rowKey: string, cells: Cells, nth: number): void {
+  seeRow(contentHash: string, cells: Cells, nth: number): void {
     if (this.#byMark.size === 0) return;
-    this.#byKey.get(rowKey)?.push(nth);
-    this.#byMark.get(fingerprint(cells, this.#marked))?.push(nth);
+    this.#byKey.get(contentHash)?.push(nth);
+    this.#byMark.get(hashContent(cells, this.#marked))?.push(nth);
   }
 
   /** The pairs that there is something to know of; asked for once, after all was seen. */
@@ -47,8 +47,8 @@ export class Decisions {
   } {
     const states = new Map<string, MatchState>();
     const list = this.#leads.flatMap(({ nth: lead, known }) =>
-      known.flatMap(({ rowKey, rowMark, state }) =>
-        this.#rowsOf(rowKey, rowMark).flatMap((row) => {
+      known.flatMap(({ contentHash, rowMark, state }) =>
+        this.#rowsOf(contentHash, rowMark).flatMap((row) => {
           const key = `${lead} ${row}`;
           const isNew = !states.has(key);
           states.set(key, state);
@@ -65,8 +65,8 @@ export class Decisions {
     return this.#states.get(`${lead} ${row}`) ?? null;
   }
 
-  #rowsOf(rowKey: string, rowMark: string): readonly number[] {
-    const asThen = this.#byKey.get(rowKey) ?? [];
+  #rowsOf(contentHash: string, rowMark: string): readonly number[] {
+    const asThen = this.#byKey.get(contentHash) ?? [];
     if (asThen.length > 0) return asThen;
     const alike = this.#byMark.get(rowMark) ?? [];
     return alike.length === 1 ? alike : [];

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { coveredBy } from '../core/merge/precondition.ts';
+import { coveredBy } from '../core/merge/fingerprint.ts';
 import type { NewAction } from '../store/actions.ts';
 import { type ApprovedLine, intentsOfRun, openLines } from '../store/approvals.ts';
 import { connectionOf } from '../store/places.ts';

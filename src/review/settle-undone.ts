@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
-import { fingerprint } from '../core/lead/fingerprint.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { undoneMessages } from '../core/merge/hold-message.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import { scannedLeadCells } from '../store/differences.ts';
-import { hold, type NewHeld } from '../store/held.ts';
+import { recordConflicts, type NewConflict } from '../store/conflicts.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
 import { storeMatches } from '../store/matches.ts';
 import type { Run } from '../store/runs.ts';
@@ -32,7 +32,11 @@ export async function settleUndone(
     if (kind !== 'unlink' || reason !== 'unmatched') return [];
     const cells = { ...expect, ...writtenCells(changes) };
     const marked = fields.filter(({ field }) => sync.matchBy.includes(field));
-    const marks = { leadMark: null, rowMark: fingerprint(cells, marked), rowKey: fingerprint(cells, fields) };
+    const marks = {
+      leadMark: null,
+      rowMark: hashContent(cells, marked),
+      contentHash: hashContent(cells, fields),
+    };
     const lead = leads.get(leadId ?? '') ?? {};
     const why = 'an undo took them apart';
     return [{ leadId: leadId ?? '', row, cells, ...marks, lead, score: 1, why, state: 'undone' as const }];
@@ -47,12 +51,18 @@ export async function settleUndone(
       ? { ...expect, ...writtenCells(changes) }
       : leads.get(leadId ?? '');
     if (cells === undefined) return [];
-    const place: Pick<NewHeld, 'leadId' | 'row'> = isRow ? { leadId: null, row } : { leadId, row: null };
-    return [{ ...place, rowKey: fingerprint(cells, fields), code, message: undoneMessages[code], cells }];
+    const place: Pick<NewConflict, 'leadId' | 'row'> = isRow ? { leadId: null, row } : { leadId, row: null };
+    return [
+      { ...place, contentHash: hashContent(cells, fields), code, message: undoneMessages[code], cells },
+    ];
   });
   // Held in the name of the run that is put back: this one has done what it was asked for.
-  await hold(db, { id: undoOf, connection, round: 0 }, taken);
-  const records = taken.map(({ leadId, rowKey, cells }) => ({ leadId: leadId ?? '', rowKey, cells }));
+  await recordConflicts(db, { id: undoOf, connection, round: 0 }, taken);
+  const records = taken.map(({ leadId, contentHash, cells }) => ({
+    leadId: leadId ?? '',
+    contentHash,
+    cells,
+  }));
   if (records.length > 0) await keepUndone(db, connection, records);
   await abandonIntentsOf(db, connection, leadIds(['unlink', 'delete-lead']));
 }

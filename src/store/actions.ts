@@ -1,6 +1,6 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
-import { precondition } from '../core/merge/precondition.ts';
+import { fingerprint } from '../core/merge/fingerprint.ts';
 import type { Queryable } from './database.ts';
 import type { Receipt } from './receipts.ts';
 
@@ -10,16 +10,16 @@ export interface RoundRef {
 }
 
 /** `left-out`: no line of the reviewed plan that the run carries out. */
-type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'put-off' | 'held';
+type ActionState = 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
 
 /** A planned action as it stands in the database. */
 export interface Action extends PlannedAction {
   readonly id: number;
   readonly state: ActionState;
-  readonly tries: number;
+  readonly attempts: number;
   readonly intentId: number | null;
-  /** By which a reviewed line is recognised; see `precondition`. */
-  readonly precondition: string;
+  /** By which a reviewed line is recognised; see `fingerprint`. */
+  readonly fingerprint: string;
 }
 
 /** An action to store; `intentId` ties a link to the create that it finishes, `outcome` tells what became of it already. */
@@ -32,8 +32,8 @@ export interface NewAction extends PlannedAction {
 }
 
 /** As an `Action`. */
-export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, row_key as "rowKey", changes, expect, reason,
-  message, state, tries, intent_id as "intentId", precondition`;
+export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
+  message, state, attempts, intent_id as "intentId", fingerprint`;
 
 export async function insertActions(
   db: Queryable,
@@ -45,7 +45,7 @@ export async function insertActions(
     ...action,
     changes: JSON.stringify(action.changes),
     expect: JSON.stringify(action.expect),
-    precondition: precondition(action),
+    fingerprint: fingerprint(action),
     state: action.state ?? 'planned',
     outcomeCode: action.outcome?.code,
     outcomeMessage: action.outcome?.message,
@@ -53,13 +53,13 @@ export async function insertActions(
   }));
   await db.query(
     // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.
-    `insert into actions (run_id, round, kind, lead_id, row_number, row_key, changes, expect, reason, message, intent_id,
-       precondition, state, plan_line, outcome_code, outcome_message, receipt, done_at)
-     select $1, $2, kind, "leadId", "row", "rowKey", changes::json, expect::jsonb, reason, message, "intentId",
-       precondition, state, "planLine", "outcomeCode", "outcomeMessage", receipt,
-       case when state in ('done', 'put-off', 'held') then now() end
-     from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "rowKey" text, changes text,
-       expect text, reason text, message text, "intentId" bigint, precondition text, state text, "planLine" text,
+    `insert into actions (run_id, round, kind, lead_id, row_number, content_hash, changes, expect, reason, message, intent_id,
+       fingerprint, state, plan_line, outcome_code, outcome_message, receipt, done_at)
+     select $1, $2, kind, "leadId", "row", "contentHash", changes::json, expect::jsonb, reason, message, "intentId",
+       fingerprint, state, "planLine", "outcomeCode", "outcomeMessage", receipt,
+       case when state in ('done', 'deferred', 'held') then now() end
+     from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "contentHash" text, changes text,
+       expect text, reason text, message text, "intentId" bigint, fingerprint text, state text, "planLine" text,
        "outcomeCode" text, "outcomeMessage" text, receipt text)`,
     [run.id, run.round, JSON.stringify(rows)],
   );
@@ -111,7 +111,7 @@ export interface ActionOutcome {
 /** That a write of these is about to begin, of which nobody may hear what became. */
 export async function countTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
-  await db.query('update actions set tries = tries + 1 where id = any($1)', [actionIds]);
+  await db.query('update actions set attempts = attempts + 1 where id = any($1)', [actionIds]);
 }
 
 /** Records what became of actions. */
@@ -226,7 +226,7 @@ export async function troubledActions(
   }>(
     `select coalesce(outcome_code, reason) as code, coalesce(outcome_message, message, reason) as message,
        lead_id as "leadId", row_number as row, array(select json_object_keys(changes)) as fields
-     from actions where run_id = $1 and round = $2 and (state = 'put-off' or kind = 'report') order by id limit $3`,
+     from actions where run_id = $1 and round = $2 and (state = 'deferred' or kind = 'report') order by id limit $3`,
     [run.id, run.round, limit],
   );
   return rows;

@@ -42,7 +42,7 @@ export async function connectionFacts(
   ]);
   const { rows } = await db.query<{ since: number; runId: number | null; at: number | null; held: number }>(
     `select ${epochMs('since')} as since, s.id as "runId", s.at,
-       (select count(*)::int from held h where h.connection = $1 and resolution is null) as held
+       (select count(*)::int from conflicts h where h.connection = $1 and resolution is null) as held
      from watched w left join lateral (
        select id, ${epochMs('finished_at')} as at from runs r where r.connection = $1 and mode = 'sync'
          and status in ('succeeded', 'partial') and approval is null and undo_of is null order by id desc limit 1) s on true

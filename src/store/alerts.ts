@@ -89,7 +89,7 @@ export async function noteAlertChange(
   const [alert] = rows;
   if (alert === undefined || change.event === 'cleared' || change.event === 'returned') return;
   await db.query(
-    `insert into tellings (alert_id, event, level, channel, created_at, next_try_at)
+    `insert into alert_deliveries (alert_id, event, level, channel, created_at, next_try_at)
      select $1, $2, $3, channel, $5, $5 from unnest($4::text[]) channel on conflict do nothing`,
     [alert.id, change.event, alert.level, channels, at],
   );
@@ -188,10 +188,10 @@ export async function claimDeliveries(
   limit: number,
 ): Promise<readonly AlertDelivery[]> {
   const { rows } = await pool.query<AlertDelivery>(
-    `update tellings t set next_try_at = $3, attempts = attempts + 1 from alerts a
+    `update alert_deliveries t set next_try_at = $3, attempts = attempts + 1 from alerts a
      where a.id = t.alert_id and t.id in (
-       select id from tellings c where ended_at is null and next_try_at <= $2 and channel = any($1) and not exists (
-         select from tellings e where e.alert_id = c.alert_id and e.channel = c.channel and e.id < c.id and e.ended_at is null)
+       select id from alert_deliveries c where ended_at is null and next_try_at <= $2 and channel = any($1) and not exists (
+         select from alert_deliveries e where e.alert_id = c.alert_id and e.channel = c.channel and e.id < c.id and e.ended_at is null)
        order by id limit $4 for update skip locked)
      returning t.id, t.alert_id as "alertId", t.event, t.level, t.channel, ${epochMs('t.created_at')} as "createdAt", t.attempts,
        a.connection, a.kind, a.detail, ${epochMs('a.raised_at')} as "raisedAt", ${epochMs('a.cleared_at')} as "clearedAt"`,
@@ -207,7 +207,7 @@ export async function endDelivery(
   now: number,
   fault: string | null,
 ): Promise<void> {
-  await pool.query(`update tellings set ended_at = $2, fault = $3 where id = $1`, [
+  await pool.query(`update alert_deliveries set ended_at = $2, fault = $3 where id = $1`, [
     id,
     timestamp(now),
     fault,
@@ -221,7 +221,7 @@ export async function deferDelivery(
   nextTryAt: number,
   fault: string,
 ): Promise<void> {
-  await pool.query(`update tellings set next_try_at = $2, fault = $3 where id = $1`, [
+  await pool.query(`update alert_deliveries set next_try_at = $2, fault = $3 where id = $1`, [
     id,
     timestamp(nextTryAt),
     fault,

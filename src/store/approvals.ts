@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionKind } from '../core/merge/action.ts';
 import type { Queryable } from './database.ts';
 
-/** The precondition of a line whose text is not the one that was written: it can never hold. */
+/** The fingerprint of a line whose text is not the one that was written: it can never hold. */
 export const editedByHand = 'edited-by-hand';
 
 /** A line of a reviewed plan that is to be carried out. */
@@ -12,7 +12,7 @@ export interface ApprovedLine {
   readonly kind: ActionKind;
   readonly leadId: string | null;
   readonly row: number | null;
-  readonly precondition: string;
+  readonly fingerprint: string;
 }
 
 /** Stores the lines that a run may carry out; returns the batch by which a job names them. */
@@ -24,14 +24,14 @@ export async function approve(
 ): Promise<string> {
   const batch = randomUUID();
   await db.query(
-    `insert into approvals (batch, connection, plan_id, line, precondition, kind, lead_id, row_number)
+    `insert into approvals (batch, connection, plan_id, line, fingerprint, kind, lead_id, row_number)
      select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])`,
     [
       batch,
       connection,
       planId,
       lines.map((line) => line.id),
-      lines.map((line) => line.precondition),
+      lines.map((line) => line.fingerprint),
       lines.map((line) => line.kind),
       lines.map((line) => line.leadId),
       lines.map((line) => line.row),
@@ -62,7 +62,7 @@ const isBegun = `(a.state = 'done' or exists (select from intents i where i.acti
 const doneTo = (
   record: string,
 ): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
-   where ${record} and a.precondition = p.precondition and a.state = 'done' and a.kind = p.kind
+   where ${record} and a.fingerprint = p.fingerprint and a.state = 'done' and a.kind = p.kind
      and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
      and (a.plan_line is null or a.plan_line not like p.plan_id || '/%'))`;
 
@@ -72,7 +72,7 @@ const doneTo = (
  */
 const doneBy = `greatest(
   (select max(a.run_id) from actions a
-   where a.plan_line = ${planLine} and a.precondition = p.precondition and a.run_id <> $1 and ${isBegun}),
+   where a.plan_line = ${planLine} and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
   ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run)`;
 
 /** Of a line that makes a row, the last run but $1 that has made it with many others since the plan was made, as `made.run`. */
@@ -88,7 +88,7 @@ const madeWithOthers = `left join (
  */
 export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly OpenLine[]> {
   const { rows } = await db.query<OpenLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${planLine} as "planLine"
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, ${planLine} as "planLine"
      from approvals p ${madeWithOthers} where p.batch = $3 and ${doneBy} is null
        and not exists (select from actions a where a.plan_line = ${planLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
      order by p.line`,
@@ -112,7 +112,7 @@ export interface StaleLine {
   readonly kind: ActionKind;
   readonly leadId: string | null;
   readonly row: number | null;
-  readonly precondition: string;
+  readonly fingerprint: string;
   /** The run that has carried it out already, after the plan was made. */
   readonly doneBy: number | null;
   /** What would be done to the same record now, when that is something else. */
@@ -125,7 +125,7 @@ export async function staleLines(
   run: Omit<ApprovedRun, 'round'>,
 ): Promise<readonly StaleLine[]> {
   const { rows } = await db.query<StaleLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.precondition, ${doneBy} as "doneBy",
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, ${doneBy} as "doneBy",
        i.kind as instead
      from approvals p ${madeWithOthers}
      left join (select lead_id, min(kind) as kind from actions where run_id = $1 and round = 1 and state = 'left-out'

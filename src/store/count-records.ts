@@ -20,11 +20,11 @@ export async function countRecords(
     `with met as (
        select coalesce(sum(unmoved) filter (where side = 'lead'), 0)::int as leads,
          coalesce(sum(unmoved) filter (where side = 'row'), 0)::int as rows
-       from met_pairs where run_id = $1),
+       from seen_pairs where run_id = $1),
      staged as not materialized (select lead_id, hash, cells from staged_leads where run_id = $1),
      moved_rows as not materialized (
        select lead_id, hash from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null),
-     missed as not materialized (select lead_id, lead, row from missed_pairs where run_id = $1),
+     missed as not materialized (select lead_id, lead, row from absent_pairs where run_id = $1),
      -- Of a pair that shows the baseline on one side at least, both counts have one, or one of them has.
      moved_on_both as (
        select count(*)::int as count

@@ -25,8 +25,8 @@ export const statusPage = 'somebody on the status page';
 
 const isoAt = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** SQL for `Decided` of a row of `held` or `matches`: the last decision on it. */
-export const decidedOn = (table: 'held' | 'matches', reference: 'held_id' | 'match_id'): string =>
+/** SQL for `Decided` of a row of `conflicts` or `matches`: the last decision on it. */
+export const decidedOn = (table: 'conflicts' | 'matches', reference: 'conflict_id' | 'match_id'): string =>
   `(select json_build_object('by', decided_by, 'at', ${isoAt}) from decisions d
     where d.${reference} = ${table}.id order by d.id desc limit 1)`;
 

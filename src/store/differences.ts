@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Cell, Cells, Values } from '../core/lead/value.ts';
 import type { FieldMemo } from '../core/merge/merge-field.ts';
-import type { MergedPlace } from './met-pairs.ts';
+import type { MergedPlace } from './seen-pairs.ts';
 import type { Refused } from '../core/merge/plan-new-row.ts';
 import type { Queryable } from './database.ts';
 import type { AbsenceProof } from './pairs.ts';
@@ -60,12 +60,12 @@ export async function* differences(
      from (
        select lead_id from staged_leads where run_id = $1
        union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate and cells is not null
-       union select lead_id from missed_pairs where run_id = $1) w
+       union select lead_id from absent_pairs where run_id = $1) w
      left join lateral (select * from staged_leads where run_id = $1 and lead_id = w.lead_id limit 1) l on true
      left join lateral (
        select * from staged_rows where run_id = $1 and lead_id = w.lead_id and not duplicate limit 1) t on true
      left join lateral (select * from pairs where connection = $2 and lead_id = w.lead_id limit 1) p on true
-     left join lateral (select * from missed_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
+     left join lateral (select * from absent_pairs where run_id = $1 and lead_id = w.lead_id limit 1) m on true
      cross join lateral (select
        coalesce(l.cells, case when m.lead is not true then p.base end) as lead,
        coalesce(t.cells, case when m.row is not true then p.base end) as row) shown
@@ -73,7 +73,7 @@ export async function* differences(
          'refused', code = 'lead.field-refused', 'covered', coalesce(row_value->>'why' = 'merged', false),
          'putBack', case code when 'row.put-back' then 'row' when 'lead.put-back' then 'lead' end, 'lead', lead_value, 'row', row_value)) filter (where field <> '') as memo,
          bool_or(code = 'lead.undone' and resolution is not null) as wanted
-       from held where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
+       from conflicts where connection = $2 and lead_id = w.lead_id and (field <> '' or code = 'lead.undone')) h on true
      where (l.hash = t.hash) is not true
        -- A lead that was met twice is staged, also as it was.
        and (t.cells is null and m.row is not true and p.base @> l.cells) is not true
@@ -108,20 +108,20 @@ export async function* looseRows(pool: pg.Pool, run: RunRef): AsyncIterable<Loos
        case when h.id is not null and own.id is null then json_build_object('code', h.code, 'message', h.message) end as refused,
        own.id is not null as "isWanted"
      from (
-       select *, row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
+       select *, content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end as own_key
        from staged_rows where run_id = $1 and (lead_id is null or duplicate)
-       window alike as (partition by lead_id, row_key order by ordinal)) r
+       window alike as (partition by lead_id, content_hash order by ordinal)) r
      left join (
-       select (merged->>'row')::bigint as place, array_agg(lead_id order by lead_id) as leads from missed_pairs
+       select (merged->>'row')::bigint as place, array_agg(lead_id order by lead_id) as leads from absent_pairs
        where run_id = $1 and merged is not null and not lead group by 1) merged on merged.place = r.row_number
      -- They gave up their ids so that leads are made of them, wherever they stand.
      left join (
        select distinct expect::jsonb as cells from actions where kind = 'unlink' and reason = 'older-copy' and state = 'done'
          and run_id in (select id from runs where connection = $2 and mode = 'sync' order by id desc limit 2)) released
        on r.apart and released.cells = r.cells::jsonb
-     left join held h on h.connection = $2 and h.row_key = r.row_key and h.lead_id = '' and h.field = ''
+     left join conflicts h on h.connection = $2 and h.content_hash = r.content_hash and h.lead_id = '' and h.field = ''
        and h.code = 'lead.create-refused'
-     left join held own on own.connection = $2 and own.row_key = r.own_key and own.lead_id = '' and own.field = ''
+     left join conflicts own on own.connection = $2 and own.content_hash = r.own_key and own.lead_id = '' and own.field = ''
        and own.resolution is not null
      order by r.ordinal`,
     [run.id, run.connection],
@@ -184,7 +184,7 @@ export async function idsInRows(
 
 interface LooseStagedRow {
   readonly row: number;
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly cells: Cells;
   /** Its id cell shows something, and cannot be written to. */
   readonly isUnreadable: boolean;
@@ -193,7 +193,7 @@ interface LooseStagedRow {
 /** All rows without an id, in the target's order. Asked only while a create is unfinished. */
 export async function looseStagedRows(db: Queryable, runId: number): Promise<readonly LooseStagedRow[]> {
   const { rows } = await db.query<LooseStagedRow>(
-    `select row_number as row, row_key as "rowKey", cells, unreadable_id is not null as "isUnreadable" from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
+    `select row_number as row, content_hash as "contentHash", cells, unreadable_id is not null as "isUnreadable" from staged_rows where run_id = $1 and lead_id is null order by ordinal`,
     [runId],
   );
   return rows;

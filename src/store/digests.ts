@@ -16,9 +16,9 @@ export interface Digest extends SentBy {
   readonly sendAt: number;
   readonly state: DigestState;
   /** How often it was begun again though nobody knew what had become of it. */
-  readonly doubts: number;
+  readonly resends: number;
   /** How often the mail server itself left that open. */
-  readonly unknowns: number;
+  readonly unknownOutcomes: number;
   /** How often it was tried to send it. */
   readonly attempts: number;
   /** Epoch ms; null: not so far. */
@@ -39,7 +39,7 @@ interface Day {
 }
 
 const columns = `id, connection, recipient, local_date::text as "localDate",
-  ${epochMs('send_at')} as "sendAt", state, doubts, unknowns, attempts,
+  ${epochMs('send_at')} as "sendAt", state, resends, unknown_outcomes as "unknownOutcomes", attempts,
   ${epochMs('first_tried_at')} as "firstTriedAt", ${epochMs('updated_at')} as "updatedAt", ${senderColumns('digests')}`;
 
 /**

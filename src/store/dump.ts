@@ -21,12 +21,11 @@ export type OnDumpProgress = (table: string, bytes: number) => void;
 /** Who works now, what a scan under way has staged, what spares the next one work, and the ledger, which the header holds. */
 const leftOut = [
   'leases',
-  'service_turns',
   'scan_cursors',
   'staged_leads',
   'staged_rows',
-  'met_pairs',
-  'missed_pairs',
+  'seen_pairs',
+  'absent_pairs',
   'seals',
   'moved',
   'table_reads',

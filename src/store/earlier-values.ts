@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { AskedCell } from '../core/lead/author.ts';
 import { epochMs, type Queryable } from './database.ts';
-import type { Side } from './met-pairs.ts';
+import type { Side } from './seen-pairs.ts';
 import { streamRows } from './stream-rows.ts';
 
 interface RunRef {
@@ -27,8 +27,8 @@ export async function whatIsKnown(
 ): Promise<{ readonly hasMoved: boolean; readonly heldOn: readonly Side[] }> {
   const { rows } = await db.query<{ hasMoved: boolean; row: boolean; lead: boolean }>(
     `select exists (select from earlier_values where connection = $1) as "hasMoved",
-       exists (select from held where connection = $1 and code = 'row.put-back' and resolution is null) as row,
-       exists (select from held where connection = $1 and code = 'lead.put-back' and resolution is null) as lead`,
+       exists (select from conflicts where connection = $1 and code = 'row.put-back' and resolution is null) as row,
+       exists (select from conflicts where connection = $1 and code = 'lead.put-back' and resolution is null) as lead`,
     [connection],
   );
   const [{ hasMoved, row, lead } = { hasMoved: false, row: false, lead: false }] = rows;
@@ -69,7 +69,7 @@ export async function* shownBefore(
      where s.run_id = $1 and s.cells is not null ${first} and v.field = any($3) and v."from" < v.moment and p.base ? v.field
        and jsonb_typeof(c.mine) in ('string', 'null') and v.hash = value_hash(c.mine #>> '{}')
        and v.hash <> value_hash(p.base->>v.field) and v.hash <> value_hash(c.others #>> '{}')
-       and not exists (select from held h where h.connection = $2 and h.lead_id = s.lead_id and h.field = v.field
+       and not exists (select from conflicts h where h.connection = $2 and h.lead_id = s.lead_id and h.field = v.field
          and (h.resolution is not null or h.code = 'lead.field-refused')
          and ${side}_value = c.mine and ${side === 'row' ? 'lead' : 'row'}_value = c.others)
        and not exists (select from (
@@ -119,7 +119,7 @@ export async function* keptMoves(
      from earlier_values e
      join pairs p on p.connection = $2 and p.lead_id = e.lead_id and p.base ? e.field
      left join ${own} s on s.run_id = $1 and s.lead_id = e.lead_id ${first}
-     left join missed_pairs m on m.run_id = $1 and m.lead_id = e.lead_id and m.${side}
+     left join absent_pairs m on m.run_id = $1 and m.lead_id = e.lead_id and m.${side}
      cross join lateral (select value_hash(p.base->>e.field) as hash) b
      where e.connection = $2 and e.run_id >= $4::bigint / 2 and ${moment} > $4 and e.field = any($3) and m.lead_id is null
        and (s.cells is null or jsonb_typeof(s.cells->e.field) in ('string', 'null') and value_hash(s.cells->>e.field) = b.hash)
@@ -138,7 +138,7 @@ export interface RecordChange {
 export async function newlyMissed(db: Queryable, run: RunRef, side: Side): Promise<readonly RecordChange[]> {
   const { rows } = await db.query<RecordChange>(
     `select p.lead_id as "leadId", ${epochMs('p.first_seen_at')} as at
-     from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+     from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
      where m.run_id = $1 and m.${side} and not m.${side === 'row' ? 'lead' : 'row'} and m.merged is null
        and p.base is not null and p.lead_deleted_at is null
        and p.${side}_absences - (p.absence_run is not distinct from $1)::int <= 0`,
@@ -172,7 +172,7 @@ export async function madeSince(
   const { rows } = await db.query<{ at: number }>(
     `select ${epochMs('p.first_seen_at')} as at from pairs p
      where p.connection = $2 and p.base is not null and p.first_seen_at > to_timestamp($3::float8 / 1000)
-       and not exists (select from missed_pairs m where m.run_id = $1 and m.lead_id = p.lead_id and m.${side})`,
+       and not exists (select from absent_pairs m where m.run_id = $1 and m.lead_id = p.lead_id and m.${side})`,
     [run.id, run.connection, since],
   );
   return rows.map(({ at }) => at);

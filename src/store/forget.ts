@@ -10,8 +10,8 @@ const ofRuns = 't.run_id in (select id from runs where connection = any($1))';
 const tablesOfRuns = [
   'staged_leads',
   'staged_rows',
-  'met_pairs',
-  'missed_pairs',
+  'seen_pairs',
+  'absent_pairs',
   'scan_cursors',
   'scan_pages',
   'actions',
@@ -38,7 +38,7 @@ const tablesOfKeys = [
 /** The tables that hold anything of a connection, in the order in which they are emptied, and which rows are its own. */
 export const ownedTables: readonly (readonly [table: string, where: string])[] = [
   ...tablesOfRuns.map((table) => [table, ofRuns] as const),
-  ['pulses', 't.unit = any($1)'],
+  ['heartbeats', 't.unit = any($1)'],
   ...tablesOfKeys.map((table) => [table, ofKeys] as const),
 ];
 

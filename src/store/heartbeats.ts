@@ -16,7 +16,7 @@ export interface Heartbeat {
 export async function getHeartbeat(db: Queryable, unit: string): Promise<Heartbeat | null> {
   const { rows } = await db.query<Heartbeat>(
     `select run_id as "runId", ${epochMs('attempted_at')} as "attemptedAt",
-       ${epochMs('failing_since')} as "failingSince", fault from pulses where unit = $1`,
+       ${epochMs('failing_since')} as "failingSince", fault from heartbeats where unit = $1`,
     [unit],
   );
   return rows[0] ?? null;
@@ -31,7 +31,7 @@ export async function noteHeartbeat(
   fault: string | null,
 ): Promise<void> {
   await db.query(
-    `insert into pulses as p (unit, run_id, attempted_at, failing_since, fault)
+    `insert into heartbeats as p (unit, run_id, attempted_at, failing_since, fault)
      values ($1, case when $4::text is null then $2::bigint end, $3, case when $4::text is not null then $3::timestamptz end, $4)
      on conflict (unit) do update set run_id = coalesce(excluded.run_id, p.run_id), attempted_at = excluded.attempted_at,
        failing_since = case when excluded.fault is not null then coalesce(p.failing_since, excluded.failing_since) end,

@@ -5,14 +5,14 @@ import type { Queryable } from './database.ts';
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */
 export async function beginIntent(
   db: Queryable,
-  intent: { connection: string; actionId: number; rowKey: string; row: Cells; content: Values },
+  intent: { connection: string; actionId: number; contentHash: string; row: Cells; content: Values },
 ): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
-    `insert into intents (connection, action_id, row_key, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
+    `insert into intents (connection, action_id, content_hash, row_cells, content) values ($1, $2, $3, $4, $5) returning id`,
     [
       intent.connection,
       intent.actionId,
-      intent.rowKey,
+      intent.contentHash,
       JSON.stringify(intent.row),
       JSON.stringify(intent.content),
     ],
@@ -40,12 +40,12 @@ export async function openIntents(
   run: { readonly id: number; readonly connection: string },
 ): Promise<readonly Intent[]> {
   const { rows } = await db.query<Intent>(
-    `select id, row_key as "rowKey", row_cells as row, content, lead_id as "leadId", answered,
+    `select id, content_hash as "contentHash", row_cells as row, content, lead_id as "leadId", answered,
        floor(extract(epoch from attempted_at) * 1000)::float8 as "attemptedAt", scans_without_it as "scansWithoutIt",
        state = 'linked' as "lostItsRow"
      from intents i
      where connection = $1 and (state in ('in-doubt', 'created') or state = 'linked'
-       and 1 = (select count(*) from staged_rows where run_id = $2 and lead_id is null and row_key = i.row_key)
+       and 1 = (select count(*) from staged_rows where run_id = $2 and lead_id is null and content_hash = i.content_hash)
        and exists (select from scanned_leads where run_id = $2 and lead_id = i.lead_id)
        and not exists (select from scanned_rows where run_id = $2 and lead_id = i.lead_id))
      order by id`,
@@ -60,7 +60,7 @@ export async function unsettledAttempts(db: Queryable, connection: string): Prom
     // By the clock of the database alone: those of workers differ from it, and jump.
     `select floor(extract(epoch from now() - attempted_at) * 1000)::float8 as age from intents i
      where connection = $1 and state in ('in-doubt', 'created') and not exists (
-       select from held h where h.connection = $1 and h.row_key = i.row_key and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
+       select from conflicts h where h.connection = $1 and h.content_hash = i.content_hash and (h.code like 'create.%' or h.code = 'row.id-unreadable'))`,
     [connection],
   );
   return rows.map((row) => row.age);
@@ -153,29 +153,33 @@ export async function storeOthers(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
   leadId: string,
-  others: string,
+  unmappedHash: string,
 ): Promise<void> {
   await db.query(
-    `update intents set others = $4 where connection = $2 and lead_id = $3
+    `update intents set unmapped_hash = $4 where connection = $2 and lead_id = $3
        and action_id in (select id from actions where run_id = $1)`,
-    [run.id, run.connection, leadId, others],
+    [run.id, run.connection, leadId, unmappedHash],
   );
 }
 
 /** What a lead had in fields that are not mapped when it was made; null when that was not seen. */
-export async function othersOf(db: Queryable, connection: string, leadId: string): Promise<string | null> {
-  const { rows } = await db.query<{ others: string | null }>(
-    `select others from intents where connection = $1 and lead_id = $2 order by id desc limit 1`,
+export async function unmappedHashOf(
+  db: Queryable,
+  connection: string,
+  leadId: string,
+): Promise<string | null> {
+  const { rows } = await db.query<{ unmappedHash: string | null }>(
+    `select unmapped_hash as "unmappedHash" from intents where connection = $1 and lead_id = $2 order by id desc limit 1`,
     [connection, leadId],
   );
-  return rows[0]?.others ?? null;
+  return rows[0]?.unmappedHash ?? null;
 }
 
 /** Leads that the run made and found again by a scan: nobody has read them as they were made. */
 export async function unreadCreates(db: Queryable, runId: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ leadId: string }>(
     `select i.lead_id as "leadId" from intents i join actions a on a.id = i.action_id
-     where a.run_id = $1 and i.state = 'linked' and i.lead_id is not null and i.others is null order by i.id`,
+     where a.run_id = $1 and i.state = 'linked' and i.lead_id is not null and i.unmapped_hash is null order by i.id`,
     [runId],
   );
   return rows.map(({ leadId }) => leadId);

@@ -53,7 +53,7 @@ export async function respellRows(
     `with respelled as (
        update staged_rows r set lead_id = s.lead_id from lead_spellings s
        where r.run_id = $1 and s.connection = $2 and r.lead_id = s.lead_key returning r.lead_id)
-     insert into met_pairs (run_id, side, pair_ids)
+     insert into seen_pairs (run_id, side, pair_ids)
      select $1, 'row', array_agg(distinct p.id) from respelled join pairs p on p.connection = $2 and p.lead_id = respelled.lead_id
      having count(*) > 0`,
     [run.id, run.connection],

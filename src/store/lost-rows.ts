@@ -19,7 +19,7 @@ export interface LostCounts {
 }
 
 // A lead that is not in this scan either may be gone, or only be missed.
-const goneRows = `from missed_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
+const goneRows = `from absent_pairs m join pairs p on p.connection = $2 and p.lead_id = m.lead_id
   where m.run_id = $1 and m.row and m.merged is null and p.base is not null and p.lead_deleted_at is null
     and (not m.lead or p.lead_absences - (p.absence_run is not distinct from $1)::int <= 0)`;
 
@@ -43,7 +43,7 @@ export async function* goneLeads(pool: pg.Pool, run: RunRef): AsyncIterable<Lost
   yield* streamRows<LostLead>(
     pool,
     `select g.lead_id as "leadId", g.base, coalesce(l.cells, g.base) as lead, g.listed as "isListed", g.place,
-       g.absences <= 0 as "isFresh", g.base || (select jsonb_object_agg(h.field, h.row_value) from held h
+       g.absences <= 0 as "isFresh", g.base || (select jsonb_object_agg(h.field, h.row_value) from conflicts h
          where h.connection = $2 and h.lead_id = g.lead_id and h.row_value is not null) as row
      from (select p.lead_id, p.base, not m.lead as listed, p.row_number as place,
              p.row_absences - (p.absence_run is not distinct from $1)::int as absences ${goneRows}) g
@@ -60,7 +60,7 @@ export async function* renamedLeads(pool: pg.Pool, run: RunRef): AsyncIterable<L
   yield* streamRows<LostLead>(
     pool,
     `select p.lead_id as "leadId", p.base, coalesce(l.cells, p.base) as lead, true as "isListed", true as "isFresh",
-       null as place, json_build_object('row', t.row_number, 'rowKey', t.row_key) as shown
+       null as place, json_build_object('row', t.row_number, 'contentHash', t.content_hash) as shown
      ${renamedRows} order by t.ordinal limit ${mostRenamed}`,
     [run.id, run.connection],
   );
@@ -74,9 +74,9 @@ export async function unheardRows(db: Queryable, run: RunRef): Promise<readonly 
   const { rows } = await db.query<LostLead>(
     `select distinct on (a.lead_id) a.lead_id as "leadId", l.cells as lead, true as "isListed", true as "isFresh", null as place,
        (select coalesce(json_object_agg(c.key, c.value->'to'), '{}') from json_each(a.changes::json) c) as base
-     from (select id, run_id, lead_id, changes from actions where state = 'planned' and kind = 'create-row' and tries > 0
+     from (select id, run_id, lead_id, changes from actions where state = 'planned' and kind = 'create-row' and attempts > 0
        union all
-       select id, run_id, lead_id, changes from new_row_lines where is_begun and state = 'planned' and tries > 0) a
+       select id, run_id, lead_id, changes from new_row_lines where is_begun and state = 'planned' and attempts > 0) a
      join runs r on r.id = a.run_id and r.connection = $2
      join staged_leads l on l.run_id = $1 and l.lead_id = a.lead_id
      left join pairs p on p.connection = $2 and p.lead_id = a.lead_id
@@ -102,14 +102,14 @@ export async function* strays(pool: pg.Pool, run: RunRef, allOfGone: boolean): A
     pool,
     `select r.row_number as row, r.lead_id as "leadId", r.unreadable_id is not null as "isUnreadable",
        coalesce(r.unreadable_id, r.id_closed) is not null as "isClosed", r.cells,
-       r.row_key as "rowKey", r.lead_id is not null and not r.duplicate and p.lead_id is null and not known.orphan as "isNewOrphan"
+       r.content_hash as "contentHash", r.lead_id is not null and not r.duplicate and p.lead_id is null and not known.orphan as "isNewOrphan"
      from staged_rows r
      left join pairs p on p.connection = $2 and p.lead_id = r.lead_id
      cross join lateral (select exists (
-       select from held h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as orphan) known
+       select from conflicts h where h.connection = $2 and h.lead_id = r.lead_id and h.code = 'row.orphan') as orphan) known
      where r.run_id = $1 and r.cells is not null and (r.lead_id is null or r.duplicate
        or (p.lead_id is null or p.row_absences > 0 or known.orphan or $3)
-         and (p.lead_id is null or exists (select from missed_pairs where run_id = $1 and lead_id = r.lead_id and lead))
+         and (p.lead_id is null or exists (select from absent_pairs where run_id = $1 and lead_id = r.lead_id and lead))
          and not exists (select from staged_leads where run_id = $1 and lead_id = r.lead_id))
      order by r.ordinal`,
     [run.id, run.connection, allOfGone],
@@ -123,7 +123,7 @@ export async function leaveUndecided(
   leadIds?: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update missed_pairs m set undecided = true where run_id = $1 and row
+    `update absent_pairs m set undecided = true where run_id = $1 and row
        and ($2::text[] is null or lead_id in (select unnest($2::text[])))`,
     [runId, leadIds ?? null],
   );

@@ -31,7 +31,7 @@ export interface Match {
 /** How the lead and the row of a match are known again; see the migration. */
 export interface MatchMarks {
   readonly leadId: string;
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly leadMark: string | null;
   readonly rowMark: string;
 }
@@ -65,14 +65,14 @@ export async function* newLeads(
 
 export interface NewRow {
   readonly row: number;
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly cells: Cells;
 }
 
 export async function* newRows(pool: pg.Pool, run: RunRef, apart: boolean): AsyncIterable<NewRow> {
   yield* streamRows(
     pool,
-    `select row_number as row, row_key as "rowKey", cells ${newRowsFrom} order by ordinal`,
+    `select row_number as row, content_hash as "contentHash", cells ${newRowsFrom} order by ordinal`,
     [run.id, apart],
   );
 }
@@ -84,7 +84,7 @@ export async function newRowCells(
   rows: readonly number[],
 ): Promise<ReadonlyMap<number, NewRow>> {
   const found = await db.query<NewRow>(
-    `select row_number as row, row_key as "rowKey", cells from staged_rows
+    `select row_number as row, content_hash as "contentHash", cells from staged_rows
      where run_id = $1 and lead_id is null and row_number = any($2)`,
     [runId, rows],
   );
@@ -111,7 +111,7 @@ export async function knownMatches(
   connection: string,
 ): Promise<readonly (MatchMarks & { readonly state: MatchState })[]> {
   const { rows } = await db.query<MatchMarks & { state: MatchState }>(
-    `select lead_id as "leadId", row_key as "rowKey", lead_mark as "leadMark", row_mark as "rowMark", state
+    `select lead_id as "leadId", content_hash as "contentHash", lead_mark as "leadMark", row_mark as "rowMark", state
      from matches where connection = $1 order by id`,
     [connection],
   );
@@ -120,29 +120,29 @@ export async function knownMatches(
 
 /**
  * Stores the matches that a sync found, with what people have decided on them. Of the others what was rejected or undone is
- * kept for later, and after a scan that is not whole (`isTorn`) everything as it was.
+ * kept for later, and after a scan that is not whole (`isIncomplete`) everything as it was.
  */
 export async function storeMatches(
   db: Queryable,
   connection: string,
   lines: readonly MatchLine[],
-  isTorn: boolean,
+  isIncomplete: boolean,
 ): Promise<void> {
-  if (!isTorn) {
+  if (!isIncomplete) {
     await db.query(`update matches set current = false where connection = $1`, [connection]);
   }
   if (lines.length > 0)
     await db.query(
-      `insert into matches (connection, lead_id, row_key, lead_mark, row_mark, row_number, lead, "row", score, why, state)
-       select distinct on ("leadId", "rowKey") $1, "leadId", "rowKey", "leadMark", "rowMark", "row", lead, cells, score, why, state
-       from json_to_recordset($2::json) as m ("leadId" text, "rowKey" text, "leadMark" text, "rowMark" text, "row" bigint,
-         lead jsonb, cells jsonb, score double precision, why text, state text) order by "leadId", "rowKey", "row"
-       on conflict (connection, lead_id, row_key) do update set current = true, seen_at = now(),
+      `insert into matches (connection, lead_id, content_hash, lead_mark, row_mark, row_number, lead, "row", score, why, state)
+       select distinct on ("leadId", "contentHash") $1, "leadId", "contentHash", "leadMark", "rowMark", "row", lead, cells, score, why, state
+       from json_to_recordset($2::json) as m ("leadId" text, "contentHash" text, "leadMark" text, "rowMark" text, "row" bigint,
+         lead jsonb, cells jsonb, score double precision, why text, state text) order by "leadId", "contentHash", "row"
+       on conflict (connection, lead_id, content_hash) do update set current = true, seen_at = now(),
          lead_mark = excluded.lead_mark, row_mark = excluded.row_mark, row_number = excluded.row_number, lead = excluded.lead,
          "row" = excluded."row", score = excluded.score, why = excluded.why, state = excluded.state`,
       [connection, JSON.stringify(lines)],
     );
-  if (!isTorn)
+  if (!isIncomplete)
     await db.query(
       `delete from matches where connection = $1 and not current and state not in ('rejected', 'undone')`,
       [connection],

@@ -72,11 +72,11 @@ export async function adoptScan(
              coalesce((m.merged->>'row')::bigint, t.row_number, p.row_number) as row_number
            from (select lead_id from staged_leads where run_id = $1
                  union select lead_id from staged_rows where run_id = $1 and lead_id is not null and not duplicate
-                 union select lead_id from missed_pairs where run_id = $1) ids
+                 union select lead_id from absent_pairs where run_id = $1) ids
            join pairs p on p.connection = $2 and p.lead_id = ids.lead_id
            left join staged_leads l on l.run_id = $1 and l.lead_id = ids.lead_id
            left join staged_rows t on t.run_id = $1 and t.lead_id = ids.lead_id and not t.duplicate
-           left join missed_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
+           left join absent_pairs m on m.run_id = $1 and m.lead_id = ids.lead_id
            where m.lead_id is not null and p.absence_run is distinct from $1
              or l.lead_id is not null and p.lead_absences > 0 or t.lead_id is not null and p.row_absences > 0
              or t.row_number is distinct from p.row_number and t.lead_id is not null) seen

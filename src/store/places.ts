@@ -34,7 +34,7 @@ export const tablesOfPlaces = [
   'moved',
   'pairs',
   'earlier_values',
-  'held',
+  'conflicts',
   'mapped_columns',
   'intents',
   'undone',
@@ -249,7 +249,7 @@ export async function countRecognised(
 ): Promise<{ readonly known: number; readonly recognised: number }> {
   const { rows } = await db.query<{ known: number; recognised: number }>(
     `select (select count(*)::int from pairs where connection = $2 and base is not null and lead_deleted_at is null) as known,
-       (select coalesce(sum(unmoved), 0)::int from met_pairs where run_id = $1 and side = 'row')
+       (select coalesce(sum(unmoved), 0)::int from seen_pairs where run_id = $1 and side = 'row')
        + (select count(*)::int from staged_rows s join pairs p on p.connection = $2 and p.lead_id = s.lead_id
           where s.run_id = $1 and not s.duplicate and s.cells is not null and p.base is not null and (
             select 2 * count(*) filter (where s.cells->b.key = b.value) >= count(*) from jsonb_each(p.base) b)) as recognised`,

@@ -215,15 +215,15 @@ export async function countRecordsByFate(db: Queryable, run: ReadRun): Promise<R
   const { rows } = await db.query<RecordCounts>(
     `with acts as (
        select a.*, coalesce(a.lead_id, i.lead_id) as made, a.kind = any($5) as is_row,
-         coalesce(a.lead_id, i.lead_id, '#' || a.row_number, a.row_key) as record
+         coalesce(a.lead_id, i.lead_id, '#' || a.row_number, a.content_hash) as record
        from actions a left join intents i on i.action_id = a.id and i.lead_id is not null
        where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'),
      -- Of rows that are all as they were written it is not stored one by one.
      unread as (select count(*) = $6 as are_equal from acts where state = 'done' and is_row and receipt is null),
      fates as (
        -- A row and the lead that was made of it meanwhile are one record.
-       select coalesce(nullif(h.lead_id, ''), m.made, '#' || h.row_number, h.row_key) as record, 3 as gravity
-       from held h left join acts m on h.lead_id = '' and m.kind = 'create-lead' and m.row_number = h.row_number
+       select coalesce(nullif(h.lead_id, ''), m.made, '#' || h.row_number, h.content_hash) as record, 3 as gravity
+       from conflicts h left join acts m on h.lead_id = '' and m.kind = 'create-lead' and m.row_number = h.row_number
        where h.connection = $3 and ($4 or h.last_run = $1)
        union all
        select record, case

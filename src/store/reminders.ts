@@ -21,9 +21,9 @@ export interface Reminder extends SentBy {
   /** How often it was tried to send it. */
   readonly attempts: number;
   /** How often it was begun again though nobody knew what had become of it. */
-  readonly doubts: number;
+  readonly resends: number;
   /** How often the mail server itself left that open. */
-  readonly unknowns: number;
+  readonly unknownOutcomes: number;
   /** Null: not so far. */
   readonly firstTriedAt: number | null;
   /** Goes up each time it is scheduled anew: a job of another round is not its job any more. */
@@ -55,7 +55,7 @@ export const mayBeSent = 'it was due before the state was restored from a backup
 
 const columns = `id, connection, lead_id as "leadId", ${epochMs('due_at')} as "dueAt",
   offset_text as "offsetText", ${epochMs('send_at')} as "sendAt", recipient, state, sequence,
-  attempts, doubts, unknowns, ${epochMs('first_tried_at')} as "firstTriedAt", round, ${epochMs('updated_at')} as "updatedAt",
+  attempts, resends, unknown_outcomes as "unknownOutcomes", ${epochMs('first_tried_at')} as "firstTriedAt", round, ${epochMs('updated_at')} as "updatedAt",
   ${senderColumns('reminders')}`;
 
 /**

@@ -69,7 +69,7 @@ const prunable = {
   matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
   // What is no conflict any more is told by the history.
   value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
-    and not exists (select from held h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
+    and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
   decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,
   // Of a lead that is gone, when there is no reminder of it either.
   follow_ups: `select ctid as id from follow_ups t where connection = $1 and seen is null

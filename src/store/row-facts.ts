@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Cells } from '../core/lead/value.ts';
-import type { HeldFact, RowFacts } from '../core/merge/row-status.ts';
+import type { ConflictFact, RowFacts } from '../core/merge/row-status.ts';
 import { streamRows } from './stream-rows.ts';
 
 /** A row that was read, and how it stands after the round's writes. */
@@ -21,14 +21,14 @@ export async function* rowStandings(
     readonly id: number;
     readonly round: number;
     readonly connection: string;
-    readonly scanTorn: boolean;
+    readonly scanIncomplete: boolean;
   },
   usual: string,
 ): AsyncIterable<RowStanding> {
   yield* streamRows<RowStanding>(
     pool,
     `with acts as (
-       select id, kind, lead_id, row_number, row_key, state, coalesce(outcome_code, reason) as code
+       select id, kind, lead_id, row_number, content_hash, state, coalesce(outcome_code, reason) as code
        from actions where run_id = $1 and round = $2),
      known as (
        select lead_id, bool_or(kind in ('mark-row', 'remove-row', 'unlink') and state = 'done') as settled,
@@ -37,11 +37,11 @@ export async function* rowStandings(
      made as (
        select distinct on (row_number) row_number, code, kind = 'link' and state = 'done' as settled,
          kind in ('hold', 'report') or state = 'held' as held
-       from acts where row_number is not null and (lead_id is null or kind = 'link' or row_key <> '')
+       from acts where row_number is not null and (lead_id is null or kind = 'link' or content_hash <> '')
        order by row_number, id desc),
      holds as (
        select lead_id, json_agg(json_build_object('field', field, 'code', code) order by id) as items
-       from held where connection = $3 and lead_id <> '' and row_key = '' group by lead_id),
+       from conflicts where connection = $3 and lead_id <> '' and content_hash = '' group by lead_id),
      -- Rows that are as in the baseline show \`usual\`: they are here when there is something to tell of them.
      scanned as (
        select s.lead_id, coalesce(s.cells, p.base) as cells, s.status, s.duplicate, s.row_number, s.ordinal from staged_rows s
@@ -51,9 +51,9 @@ export async function* rowStandings(
        select p.lead_id, p.base, $4, false, p.row_number, p.row_number from pairs p
        where p.connection = $3 and p.lead_id in (
            select lead_id from holds union select lead_id from known where waiting is not null
-           union select lead_id from missed_pairs where run_id = $1 and lead and not row)
+           union select lead_id from absent_pairs where run_id = $1 and lead and not row)
          and not exists (select from staged_rows where run_id = $1 and lead_id = p.lead_id and not duplicate)
-         and not exists (select from missed_pairs where run_id = $1 and lead_id = p.lead_id and row))
+         and not exists (select from absent_pairs where run_id = $1 and lead_id = p.lead_id and row))
      select r.lead_id as "leadId", r.cells, r.status as shown, r.duplicate as "isCopy",
        case when r.lead_id is null and made.held then json_build_array(json_build_object('field', '', 'code', made.code))
          else coalesce(holds.items, '[]') end as held,
@@ -74,7 +74,7 @@ export async function* rowStandings(
        and not ($5 and r.lead_id is not null and not listed.yes and not r.duplicate and p.lead_deleted_at is null
          and holds.items is null and known.waiting is null)
      order by r.ordinal`,
-    [run.id, run.round, run.connection, usual, run.scanTorn],
+    [run.id, run.round, run.connection, usual, run.scanIncomplete],
   );
 }
 
@@ -83,10 +83,10 @@ export async function heldOfLeads(
   db: pg.Pool,
   connection: string,
   leadIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly HeldFact[]>> {
-  const { rows } = await db.query<HeldFact & { leadId: string }>(
-    `select lead_id as "leadId", field, code from held
-     where connection = $1 and lead_id = any($2) and row_key = '' order by id`,
+): Promise<ReadonlyMap<string, readonly ConflictFact[]>> {
+  const { rows } = await db.query<ConflictFact & { leadId: string }>(
+    `select lead_id as "leadId", field, code from conflicts
+     where connection = $1 and lead_id = any($2) and content_hash = '' order by id`,
     [connection, leadIds],
   );
   return Map.groupBy(rows, ({ leadId }) => leadId);

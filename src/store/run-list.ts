@@ -98,7 +98,7 @@ export interface ListedAction {
   readonly row: number | null;
   readonly changes: Changes;
   readonly reason: string;
-  readonly state: 'planned' | 'left-out' | 'proven' | 'done' | 'put-off' | 'held';
+  readonly state: 'planned' | 'left-out' | 'proven' | 'done' | 'deferred' | 'held';
   /** Why it was put off or held; else what the plan said of it. */
   readonly message: string | null;
 }

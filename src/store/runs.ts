@@ -27,7 +27,7 @@ export interface Run {
   readonly scanStartedAt: number;
   /** Leads that its scan asks for on a page; 0: without `limit`; null: as the settings say. */
   readonly pageSize: number | null;
-  readonly scanTorn: boolean;
+  readonly scanIncomplete: boolean;
   readonly scanRestarted: boolean;
   readonly pages: number;
   readonly pulled: number;
@@ -46,7 +46,7 @@ export interface Run {
   readonly rowsReadEqual: number;
   /** What was found in the target that marks it; '' when there was none, null when it was not looked for. */
   readonly mark: string | null;
-  readonly tries: number;
+  readonly attempts: number;
   readonly pausedAt: number | null;
   readonly waitedMs: number;
   readonly leadRequests: number;
@@ -63,10 +63,10 @@ export interface Run {
 
 const columns = `id, coalesce(baseline, connection) as connection, place, mode, status, phase, round, settings_hash as "settingsHash", allow, approval,
   undo_of as "undoOf", cursor,
-  ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_torn as "scanTorn", scan_restarted as "scanRestarted", pages, pulled,
+  ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes",
   target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
-  rows_read_equal as "rowsReadEqual", mark, tries, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
+  rows_read_equal as "rowsReadEqual", mark, attempts, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",
   floor(extract(epoch from now() - progress_at) * 1000)::float8 as "idleMs",
@@ -79,7 +79,7 @@ export interface RunPatch {
   readonly round?: number;
   readonly cursor?: string | null;
   readonly pageSize?: number;
-  readonly scanTorn?: boolean;
+  readonly scanIncomplete?: boolean;
   readonly scanRestarted?: boolean;
   readonly pages?: number;
   readonly pulled?: number;
@@ -94,7 +94,7 @@ export interface RunPatch {
   readonly place?: string;
   /** The key of the baselines of its place; null: the name of the connection. */
   readonly baseline?: string | null;
-  readonly tries?: number;
+  readonly attempts?: number;
   readonly problems?: readonly Problem[];
   readonly refusals?: readonly Refusal[];
   readonly report?: unknown;
@@ -106,7 +106,7 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   round: 'round',
   cursor: 'cursor',
   pageSize: 'page_size',
-  scanTorn: 'scan_torn',
+  scanIncomplete: 'scan_incomplete',
   scanRestarted: 'scan_restarted',
   pages: 'pages',
   pulled: 'pulled',
@@ -120,7 +120,7 @@ const patchColumns: Readonly<Record<keyof RunPatch, string>> = {
   mark: 'mark',
   place: 'place',
   baseline: 'baseline',
-  tries: 'tries',
+  attempts: 'attempts',
   problems: 'problems',
   refusals: 'refusals',
   report: 'report',
@@ -179,7 +179,7 @@ export async function nextRound(db: Queryable, id: number): Promise<Run> {
   await clearStaging(db, id);
   const { rows } = await db.query<Run>(
     `update runs set round = round + 1, phase = 'pull', cursor = null, pulled = 0, pulled_bytes = 0, records = 0, rows_read_equal = 0,
-       scan_started_at = now(), scan_torn = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
+       scan_started_at = now(), scan_incomplete = false, scan_restarted = false, progress_at = now() where id = $1 returning ${columns}`,
     [id],
   );
   return expectOne(rows, 'run');
@@ -205,15 +205,15 @@ async function clearStaging(db: Queryable, id: number): Promise<void> {
 export async function clearScannedLeads(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_leads where run_id = $1`, [id]);
   await db.query(`delete from scan_pages where run_id = $1 and round is null`, [id]);
-  await db.query(`delete from met_pairs where run_id = $1 and side = 'lead'`, [id]);
+  await db.query(`delete from seen_pairs where run_id = $1 and side = 'lead'`, [id]);
   await db.query(`delete from scan_cursors where run_id = $1`, [id]);
 }
 
 /** The same of its rows, and which pairs it has missed. */
 export async function clearStagedRows(db: Queryable, id: number): Promise<void> {
   await db.query(`delete from staged_rows where run_id = $1`, [id]);
-  await db.query(`delete from met_pairs where run_id = $1 and side = 'row'`, [id]);
-  await db.query(`delete from missed_pairs where run_id = $1`, [id]);
+  await db.query(`delete from seen_pairs where run_id = $1 and side = 'row'`, [id]);
+  await db.query(`delete from absent_pairs where run_id = $1`, [id]);
 }
 
 /** Remembers that the run waits from now on, so that the time can be told. */

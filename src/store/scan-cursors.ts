@@ -1,4 +1,4 @@
-import { shortHash } from '../core/lead/fingerprint.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
 import type { Queryable } from './database.ts';
 
 /** Remembers that the scan uses these cursors. False when it used one of them before. */

@@ -34,7 +34,7 @@ export function ownAction([leadId, values]: PageLine, rest: Pick<NewAction, 'sta
     kind: 'create-row',
     leadId,
     row: null,
-    rowKey: '',
+    contentHash: '',
     changes,
     expect: {},
     reason: 'new-lead',
@@ -100,11 +100,11 @@ async function leadsToLookAt(db: Queryable, run: RunRef, isMatched: boolean): Pr
     `with known as materialized (
        select lead_id from staged_rows where run_id = $1 and lead_id is not null
        union select lead_id from staged_leads where run_id = $1
-       union select lead_id from held where connection = $2
+       union select lead_id from conflicts where connection = $2
        union select lead_id from undone where connection = $2
        union select a.lead_id from actions a join runs r on r.id = a.run_id where r.connection = $2
          and (a.state = 'done' and a.kind in ('remove-row', 'mark-row', 'delete-lead')
-           or a.state = 'planned' and a.kind = 'create-row' and a.tries > 0)
+           or a.state = 'planned' and a.kind = 'create-row' and a.attempts > 0)
        union select l.lead_id from new_row_lines l join runs r on r.id = l.run_id
          where r.connection = $2 and l.is_begun and l.state = 'planned')
      select exists (select from intents where connection = $2 and state in ('in-doubt', 'created'))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from './database.ts';
-import { type MetPairs, type Side, storeSealed } from './met-pairs.ts';
+import { type MetPairs, type Side, storeSealed } from './seen-pairs.ts';
 
 /** A record of a side; `shown`: all that its comparison with the baseline depends on, but for the settings. */
 export interface Sealable {

@@ -10,7 +10,7 @@ export interface Claim {
   readonly id: number;
   readonly state: string;
   /** How often a mail was begun again though nobody knew what had become of it. */
-  readonly doubts: number;
+  readonly resends: number;
   /** Epoch ms. */
   readonly sendAt: number;
   /** When it was tried for the first time (epoch ms), as its Date says. */
@@ -40,18 +40,18 @@ export async function beginSending(
   const { rows } = await db.query<{ id: number }>(
     `with claims as (
          select * from unnest($1::bigint[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[])
-           as c (id, state, doubts, send_at, tried_at)),
+           as c (id, state, resends, send_at, tried_at)),
        -- In one order everywhere, so that two processes do not wait for each other.
        locked as (select id from ${table} where id = any($1) order by id for update)
-     update ${table} m set state = 'sending', attempts = attempts + 1, doubts = m.doubts + (m.state = 'sending')::int,
+     update ${table} m set state = 'sending', attempts = attempts + 1, resends = m.resends + (m.state = 'sending')::int,
        first_tried_at = c.tried_at, sender = $6, updated_at = clock_timestamp()
      from claims c join locked using (id)
-     where m.id = c.id and m.state = c.state and m.doubts = c.doubts
+     where m.id = c.id and m.state = c.state and m.resends = c.resends
        and date_trunc('milliseconds', m.send_at) = date_trunc('milliseconds', c.send_at) returning m.id`,
     [
       claims.map(({ id }) => id),
       claims.map(({ state }) => state),
-      claims.map(({ doubts }) => doubts),
+      claims.map(({ resends }) => resends),
       claims.map(({ sendAt }) => timestamp(sendAt)),
       claims.map(({ firstTriedAt }) => timestamp(firstTriedAt)),
       sender,
@@ -69,7 +69,7 @@ export async function noteUnknown(
   sender: string,
 ): Promise<void> {
   await db.query(
-    `update ${table} set unknowns = unknowns + 1, sender = null, updated_at = now()
+    `update ${table} set unknown_outcomes = unknown_outcomes + 1, sender = null, updated_at = now()
      where id = $1 and state = 'sending' and sender = $2`,
     [id, sender],
   );

@@ -1,10 +1,10 @@
-import { fingerprint, hasUnreadable, readableFingerprint } from '../core/lead/fingerprint.ts';
+import { hashContent, hasUnreadable, readableFingerprint } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { IdSet } from '../core/lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
-import { type MetPairs, storeMet } from './met-pairs.ts';
+import { type MetPairs, storeMet } from './seen-pairs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
 import type { RunMode } from './runs.ts';
 import { meetSealed, seal } from './seals.ts';
@@ -239,9 +239,9 @@ export async function stageRows(
       return [];
     }
     const at = { ...row, duplicate };
-    if (asBefore) return [{ ...at, cells: null, hash: null, rowKey: '' }];
-    const rowKey = fingerprint(row.cells, fields);
-    return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : rowKey, rowKey }];
+    if (asBefore) return [{ ...at, cells: null, hash: null, contentHash: '' }];
+    const contentHash = hashContent(row.cells, fields);
+    return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : contentHash, contentHash }];
   });
   await storeMet(db, run.id, 'row', newlyMet, unmoved);
   const unsealed =
@@ -252,10 +252,10 @@ export async function stageRows(
     staged.map((row) => ({ ...row, cells: row.cells && JSON.stringify(row.cells) })),
   );
   await db.query(
-    `insert into staged_rows (run_id, ordinal, row_number, lead_id, unreadable_id, id_closed, cells, hash, row_key, status, duplicate, apart)
-     select $1, ordinal, "row", "leadId", "unreadableId", "idClosed", cells::jsonb, hash, "rowKey", status, duplicate, coalesce(apart, false)
+    `insert into staged_rows (run_id, ordinal, row_number, lead_id, unreadable_id, id_closed, cells, hash, content_hash, status, duplicate, apart)
+     select $1, ordinal, "row", "leadId", "unreadableId", "idClosed", cells::jsonb, hash, "contentHash", status, duplicate, coalesce(apart, false)
      from json_to_recordset($2::json) as r (ordinal int, "row" bigint, "leadId" text, "unreadableId" text, "idClosed" text, cells text,
-       hash text, "rowKey" text, status text, duplicate boolean, apart boolean)`,
+       hash text, "contentHash" text, status text, duplicate boolean, apart boolean)`,
     [run.id, json],
   );
   return { bytes: bytesOf(json, staged), left };
@@ -266,7 +266,7 @@ interface StagedRow extends Omit<ScannedRow, 'cells'> {
   readonly cells: Cells | null;
   /** Null when a cell is unreadable, and without cells. */
   readonly hash: string | null;
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly duplicate: boolean;
 }
 

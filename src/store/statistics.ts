@@ -15,7 +15,7 @@ export function isMany(records: number): boolean {
  */
 export async function analyzeStaged(pool: pg.Pool): Promise<void> {
   await pool.query(
-    `analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate), missed_pairs (run_id, lead_id)`,
+    `analyze staged_leads (run_id, lead_id), staged_rows (run_id, lead_id, duplicate), absent_pairs (run_id, lead_id)`,
   );
 }
 
@@ -33,7 +33,7 @@ export async function analyzePairs(pool: pg.Pool): Promise<void> {
 export async function countStaged(db: Queryable, runId: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select (select count(*) from staged_leads where run_id = $1) + (select count(*) from staged_rows where run_id = $1)
-       + (select count(*) from missed_pairs where run_id = $1) as count`,
+       + (select count(*) from absent_pairs where run_id = $1) as count`,
     [runId],
   );
   return rows[0]?.count ?? 0;

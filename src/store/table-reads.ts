@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Queryable } from './database.ts';
-import { type MetPairs, storeSealed } from './met-pairs.ts';
+import { type MetPairs, storeSealed } from './seen-pairs.ts';
 import type { ScannedRow } from './staging.ts';
 
 /** What a table showed when it was read as a whole. */

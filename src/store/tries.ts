@@ -14,19 +14,19 @@ export async function beginTries(
 ): Promise<readonly Action[]> {
   const { rows } = await db.query<Action>(
     `with begun as (
-       update actions set tries = tries + 1 where id in (
+       update actions set attempts = attempts + 1 where id in (
          select id from actions where run_id = $1 and round = $2 and kind = any($3) and state = 'planned' order by id limit $4)
        returning ${actionColumns})
      select * from begun order by id`,
     [run.id, run.round, kinds, limit],
   );
-  return rows.map((action) => ({ ...action, tries: action.tries - 1 }));
+  return rows.map((action) => ({ ...action, attempts: action.attempts - 1 }));
 }
 
 /** Takes back a try of actions of which nothing was sent. */
 export async function takeBackTries(db: Queryable, actionIds: readonly number[]): Promise<void> {
   if (actionIds.length === 0) return;
-  await db.query(`update actions set tries = tries - 1 where id = any($1) and state = 'planned'`, [
+  await db.query(`update actions set attempts = attempts - 1 where id = any($1) and state = 'planned'`, [
     actionIds,
   ]);
 }
@@ -42,13 +42,13 @@ export async function holdRemaining(
     `with refused as (
        update actions set state = 'held', outcome_code = $5, outcome_message = $6, done_at = now()
        where run_id = $1 and round = $2 and kind = $4 and state = 'planned'
-       returning id, lead_id, row_key, row_number)
-     insert into held (connection, last_run, last_round, lead_id, row_key, field, row_number, code, message)
+       returning id, lead_id, content_hash, row_number)
+     insert into conflicts (connection, last_run, last_round, lead_id, content_hash, field, row_number, code, message)
      select $3, $1, $2, coalesce(lead_id, ''),
-       row_key || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
+       content_hash || case when row_number() over alike > 1 then '#' || row_number() over alike else '' end,
        '', row_number, $5, $6 from refused
-     window alike as (partition by lead_id, row_key order by id)
-     on conflict (connection, lead_id, row_key, field) do update set last_run = excluded.last_run,
+     window alike as (partition by lead_id, content_hash order by id)
+     on conflict (connection, lead_id, content_hash, field) do update set last_run = excluded.last_run,
        last_round = excluded.last_round, code = excluded.code, message = excluded.message`,
     [run.id, run.round, run.connection, kind, code, message],
   );
@@ -63,7 +63,7 @@ export async function putOffInARow(
 ): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::int as count from actions
-     where run_id = $1 and round = $2 and kind = any($3) and state = 'put-off' and outcome_code = any($4)
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'deferred' and outcome_code = any($4)
        and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
          and state in ('done', 'held', 'proven')), 0)`,
     [run.id, run.round, kinds, codes],
@@ -79,7 +79,7 @@ export async function putOffRemaining(
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
   await db.query(
-    `update actions set state = 'put-off', outcome_code = $4, outcome_message = $5, done_at = now()
+    `update actions set state = 'deferred', outcome_code = $4, outcome_message = $5, done_at = now()
      where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
     [run.id, run.round, kinds, code, message],
   );

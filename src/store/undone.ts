@@ -1,4 +1,4 @@
-import { fingerprint } from '../core/lead/fingerprint.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
@@ -8,7 +8,7 @@ import type { AbsenceProof } from './pairs.ts';
 interface UndoneRecord {
   readonly leadId: string;
   /** The fingerprint of what it showed then. */
-  readonly rowKey: string;
+  readonly contentHash: string;
   /** What it showed then. Null: not known. */
   readonly cells: Cells | null;
 }
@@ -20,10 +20,10 @@ export async function keepUndone(
   records: readonly UndoneRecord[],
 ): Promise<void> {
   await db.query(
-    `insert into undone (connection, lead_id, row_key, cells)
-     select distinct on (r."leadId", r."rowKey") $1, r."leadId", r."rowKey", r.cells
-     from jsonb_to_recordset($2::jsonb) as r ("leadId" text, "rowKey" text, cells jsonb)
-     on conflict (connection, lead_id, row_key) do update set cells = excluded.cells, missed = 0, last_run = null`,
+    `insert into undone (connection, lead_id, content_hash, cells)
+     select distinct on (r."leadId", r."contentHash") $1, r."leadId", r."contentHash", r.cells
+     from jsonb_to_recordset($2::jsonb) as r ("leadId" text, "contentHash" text, cells jsonb)
+     on conflict (connection, lead_id, content_hash) do update set cells = excluded.cells, missed = 0, last_run = null`,
     [connection, JSON.stringify(records)],
   );
 }
@@ -45,7 +45,7 @@ export class UndoneRecords {
     fields: readonly FieldMapping[],
   ): Promise<UndoneRecords> {
     const { rows } = await db.query<UndoneRecord>(
-      `select lead_id as "leadId", row_key as "rowKey", cells from undone where connection = $1`,
+      `select lead_id as "leadId", content_hash as "contentHash", cells from undone where connection = $1`,
       [connection],
     );
     return new UndoneRecords(rows, fields);
@@ -56,7 +56,7 @@ export class UndoneRecords {
     const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
     if (found === undefined) return null;
     this.#seen.add(found);
-    return found.rowKey;
+    return found.contentHash;
   }
 
   /**
@@ -69,14 +69,14 @@ export class UndoneRecords {
     isProof: AbsenceProof,
   ): Promise<void> {
     if (this.#records.size === 0) return;
-    const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "rowKey" text)
-      where s."leadId" = u.lead_id and s."rowKey" = u.row_key)`;
+    const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "contentHash" text)
+      where s."leadId" = u.lead_id and s."contentHash" = u.content_hash)`;
     const isMissed = `(u.last_run is distinct from $1 and case when u.lead_id = '' then $5::boolean else $4 end)`;
     const parameters = [run.id, run.connection, JSON.stringify([...this.#seen]), isProof.leads, isProof.rows];
     await db.query(
       `delete from undone u where connection = $2 and not ${isSeen} and (missed > 0 and ${isMissed}
-         or exists (select from held h where h.connection = $2 and h.lead_id = u.lead_id
-           and split_part(h.row_key, '#', 1) = u.row_key and h.code in ('row.undone', 'lead.undone')
+         or exists (select from conflicts h where h.connection = $2 and h.lead_id = u.lead_id
+           and split_part(h.content_hash, '#', 1) = u.content_hash and h.code in ('row.undone', 'lead.undone')
            and h.resolution is not null))`,
       parameters,
     );
@@ -87,8 +87,8 @@ export class UndoneRecords {
     );
   }
 
-  #isLike({ rowKey, cells: before }: UndoneRecord, cells: Cells): boolean {
-    if (before === null) return fingerprint(cells, this.#fields) === rowKey;
+  #isLike({ contentHash, cells: before }: UndoneRecord, cells: Cells): boolean {
+    if (before === null) return hashContent(cells, this.#fields) === contentHash;
     return this.#fields.every(
       ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, before[field] ?? null),
     );

@@ -17,7 +17,7 @@ export async function unaskedCells(
   { limit, isDecided }: { readonly limit: number; readonly isDecided: boolean },
 ): Promise<readonly AskedCell[]> {
   const { rows } = await db.query<AskedCell>(
-    `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from held h
+    `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from conflicts h
      where h.connection = $1 and h.last_run = $2 and h.last_round = $3 and h.lead_id <> '' and h.field <> ''
        and h.row_number is not null and not exists (
          select from value_authors v where v.connection = $1 and v.lead_id = h.lead_id and v.field = h.field

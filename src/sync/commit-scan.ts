@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { countRecords } from '../store/count-records.ts';
-import { holdPlanned } from '../store/held.ts';
+import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
   abandonIntents,
   countScanWithout,
@@ -44,7 +44,7 @@ export async function commitScan(
   await undone.settle(db, run, isProof);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
-  await holdPlanned(db, run);
+  await recordPlannedConflicts(db, run);
   const { linked, waiting } = tally.settle(creates.actions);
   const counts = {
     records: shown.records - linked - tally.apart - tally.toldWithLead,

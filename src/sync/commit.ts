@@ -13,7 +13,7 @@ import {
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
-import { hold, type NewHeld, releaseRow } from '../store/held.ts';
+import { recordConflicts, type NewConflict, releaseRow } from '../store/conflicts.ts';
 import { confirmLeadWrite, forgetWrites, recordHistory, recordLeadWrites } from '../store/history.ts';
 import {
   abandonIntents,
@@ -42,7 +42,7 @@ import { actionsOnRow, isReplacing, readable, rowHistory } from './row-change.ts
 
 /** What became of an action on a lead that was carried out or refused. */
 export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
-  readonly held?: readonly NewHeld[];
+  readonly held?: readonly NewConflict[];
   /** What was written to the lead. */
   readonly written?: Changes;
   /** By field what both sides agree on now; absent: nothing was carried out. */
@@ -66,9 +66,9 @@ export function commitLead(
     await recordOutcomes(db, [{ actionId: action.id, ...fate }]);
     if (typeof intent?.leadId === 'string') {
       await intentCreated(db, intent.id, intent.leadId);
-      await releaseRow(db, run, action.rowKey, action.row);
+      await releaseRow(db, run, action.contentHash, action.row);
     }
-    await hold(db, run, held);
+    await recordConflicts(db, run, held);
     if (written !== undefined) await recordWritten(db, run, action, leadId, written);
     if (agreed === undefined) return;
     const refused = held.map(({ field }) => field);
@@ -87,8 +87,8 @@ export function putOff(
   message: string,
 ): Promise<void> {
   return inLeasedTransaction(context, async (db) => {
-    if (action.kind === 'update-lead' && action.tries === 0) await forgetWrites(db, run, [action.id]);
-    await recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+    if (action.kind === 'update-lead' && action.attempts === 0) await forgetWrites(db, run, [action.id]);
+    await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
   });
 }
 
@@ -143,7 +143,7 @@ export function commitRows(context: StepContext, run: Run, ended: readonly RowFa
       db,
       ended.map(({ action, row: _row, ...fate }) => ({ actionId: action.id, ...fate })),
     );
-    await hold(
+    await recordConflicts(
       db,
       run,
       ended.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
@@ -151,7 +151,7 @@ export function commitRows(context: StepContext, run: Run, ended: readonly RowFa
       ),
     );
     // Of one that was begun before, and is not done now, the first write may have come about.
-    const known = ended.filter(({ action, state }) => state === 'done' || action.tries === 0);
+    const known = ended.filter(({ action, state }) => state === 'done' || action.attempts === 0);
     await forgetWrites(
       db,
       run,
@@ -192,7 +192,7 @@ export function commitRows(context: StepContext, run: Run, ended: readonly RowFa
     await settleUndone(db, context.connection, run, done);
     await moveBaselines(db, run, moves);
     await forgetMatches(db, run.connection, [...bases.keys()]);
-    await updateRun(db, run.id, { tries: 0 });
+    await updateRun(db, run.id, { attempts: 0 });
   });
 }
 
@@ -226,7 +226,7 @@ export async function commitNewRows(
       await copyPairs(db, run.connection, pairs);
       await settlePages(db, pagesOf(own));
       if (others.length > 0) await commitOtherLines(db, run, others);
-      await updateRun(db, run.id, { tries: 0 });
+      await updateRun(db, run.id, { attempts: 0 });
       return own;
     });
   };
@@ -256,7 +256,7 @@ async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly Wr
   await advanceBaselines(db, run.connection, done);
   const leadIds = others.flatMap(({ line, outcome }) => (outcome.status === 'done' ? [] : [line[0]]));
   await knowLeads(db, run, leadIds, run.targetRows > 0);
-  await hold(
+  await recordConflicts(
     db,
     run,
     others.flatMap(({ line: [leadId], outcome }) =>

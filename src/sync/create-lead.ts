@@ -12,7 +12,7 @@ import {
 import type { Change, Changes } from '../core/merge/action.ts';
 import { holdMessage } from '../core/merge/hold-message.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
-import type { NewHeld } from '../store/held.ts';
+import type { NewConflict } from '../store/conflicts.ts';
 import {
   abandonIntents,
   attemptEnded,
@@ -45,8 +45,8 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   const begin = (): Promise<void> =>
     inLeasedTransaction(context, async (db) => {
       if (intent.id !== null) await abandonIntents(db, [intent.id]);
-      const { id: actionId, rowKey, expect: row } = action;
-      intent.id = await beginIntent(db, { connection: run.connection, actionId, rowKey, row, content });
+      const { id: actionId, contentHash, expect: row } = action;
+      intent.id = await beginIntent(db, { connection: run.connection, actionId, contentHash, row, content });
     });
   let reply: Lead | { readonly id: string } | null;
   try {
@@ -98,10 +98,10 @@ async function failed(
     await abandonIntents(context.pool, [intentId]);
     throw error;
   }
-  const { rowKey, row } = action;
+  const { contentHash, row } = action;
   const code = 'lead.create-refused';
   const message = `no lead was made of row ${row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
-  const held = [{ leadId: null, rowKey, row, code, message }];
+  const held = [{ leadId: null, contentHash, row, code, message }];
   await commitLead(context, run, action, {
     state: 'held',
     code,
@@ -120,7 +120,7 @@ function outcomeOf(
 ): LeadOutcome {
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
-  const held: NewHeld[] = [];
+  const held: NewConflict[] = [];
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored[field] ?? null;
     if (isUnreadable(row) || isUnreadable(lead)) {

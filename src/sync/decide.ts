@@ -22,7 +22,7 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
   const { pool } = context;
   const { verdict: mark, run: judged, again } = await judgeTable(context, staged);
   if (again) return judged;
-  const next = { phase: judged.mode === 'plan' ? 'finish' : 'push-leads', tries: 0 } as const;
+  const next = { phase: judged.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
   if (actionsOfUndo(pool, judged) !== null) return decideUndo(context, judged, next);
   const imported = await doubtOfImport(context, judged, readablePolicy(context, judged));
   let [written, newPairs] = [0, 0];
@@ -31,7 +31,7 @@ export async function decide(context: StepContext, staged: Run): Promise<Run> {
     const plan = await makePlan(context, db, judged, writer, { mark, imported });
     written = writer.written;
     const { refusals } = plan;
-    if (refusals.length > 0) return updateRun(db, judged.id, { refusals, phase: 'finish', tries: 0 });
+    if (refusals.length > 0) return updateRun(db, judged.id, { refusals, phase: 'finish', attempts: 0 });
     const notes = await placeNotes(db, plan.placement);
     const others = judged.problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };

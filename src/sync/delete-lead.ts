@@ -3,7 +3,7 @@ import { unmappedHash } from '../core/lead/unmapped-hash.ts';
 import { sameCell } from '../core/lead/value.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { Action } from '../store/actions.ts';
-import { othersOf } from '../store/intents.ts';
+import { unmappedHashOf } from '../store/intents.ts';
 import type { Run } from '../store/runs.ts';
 import { commitLead, putOff } from './commit.ts';
 import type { StepContext } from './context.ts';
@@ -28,7 +28,7 @@ export async function deleteLead(context: StepContext, run: Run, action: Action)
     );
   }
   if (lead && putsBack(action)) {
-    const asMade = await othersOf(context.pool, run.connection, leadId);
+    const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
     if (asMade !== unmappedHash(lead, context.connection.fields))
       return putOff(context, run, action, 'lead.changed', othersChanged(asMade));
   }

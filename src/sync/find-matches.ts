@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { fingerprint } from '../core/lead/fingerprint.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
@@ -106,10 +106,10 @@ export async function findMatches(
         words.see(forms);
         await add({ side: 'lead', nth: sides.leadIds.push(leadId) - 1, forms });
       }
-      for await (const { row, rowKey, cells } of newRows(pool, run, isApartToo)) {
+      for await (const { row, contentHash, cells } of newRows(pool, run, isApartToo)) {
         const forms = matchForms(cells, matchBy);
         if (creates.rows.has(row) || found.links.has(row) || found.mayBe.has(row) || forms === null) continue;
-        decisions.seeRow(rowKey, cells, sides.rows.length);
+        decisions.seeRow(contentHash, cells, sides.rows.length);
         words.see(forms);
         await add({ side: 'row', nth: sides.rows.push(row) - 1, forms });
       }
@@ -120,7 +120,7 @@ export async function findMatches(
   );
   const choice = chooseMatches(
     compared.filter(({ state }) => state !== 'rejected'),
-    match === 'exact' && !run.scanTorn,
+    match === 'exact' && !run.scanIncomplete,
   );
   return describe(pool, run, sides, compared, choice, marked, matchBy);
 }
@@ -209,17 +209,17 @@ async function describe(
   const leads = await scannedLeadCells(pool, run.id, [...new Set(told.map(leadIdOf))]);
   const rows = await newRowCells(pool, run.id, [...new Set(told.map(rowOf))]);
   const cellsOf = (one: Compared) => {
-    const row = rows.get(rowOf(one)) ?? { row: rowOf(one), rowKey: '', cells: {} };
+    const row = rows.get(rowOf(one)) ?? { row: rowOf(one), contentHash: '', cells: {} };
     const lead = leads.get(leadIdOf(one)) ?? {};
     return { leadId: leadIdOf(one), lead, ...row, why: whyOf(one.fields, matchBy, lead, row.cells) };
   };
   const line = (one: Compared): MatchLine => {
-    const { lead, cells, leadId, row, rowKey, why } = cellsOf(one);
-    const marks = { leadMark: fingerprint(lead, marked), rowMark: fingerprint(cells, marked) };
+    const { lead, cells, leadId, row, contentHash, why } = cellsOf(one);
+    const marks = { leadMark: hashContent(lead, marked), rowMark: hashContent(cells, marked) };
     const kept =
       one.state === 'accepted' || one.state === 'rejected' || one.state === 'undone' ? one.state : null;
     const state = kept ?? (isProposed.has(one) ? 'proposed' : 'ambiguous');
-    return { leadId, lead, row, rowKey, cells, why, score: one.score, state, ...marks };
+    return { leadId, lead, row, contentHash, cells, why, score: one.score, state, ...marks };
   };
   const ofLeads = Map.groupBy(ambiguous.toSorted(byScore), ({ lead }) => lead);
   const ofRows = Map.groupBy(ambiguous.toSorted(byScore), ({ row }) => row);

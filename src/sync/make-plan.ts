@@ -103,7 +103,7 @@ function absenceProof(context: StepContext, run: Run, { undecided }: OlderCopies
 /** What the scan proves by not showing a lead; see ScanProof. */
 export function scanWeight(context: StepContext, run: Run): number {
   if (isFiltered(context) || run.pulled === 0) return 0;
-  return run.scanTorn ? 0.5 : 1;
+  return run.scanIncomplete ? 0.5 : 1;
 }
 
 function isFiltered({ connection }: StepContext): boolean {

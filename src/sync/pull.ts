@@ -5,7 +5,7 @@ import { LeadsyncError } from '../errors.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
-import { loadMet, type MetPairs } from '../store/met-pairs.ts';
+import { loadMet, type MetPairs } from '../store/seen-pairs.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
@@ -153,7 +153,7 @@ function afterRejection({ connection }: StepContext, run: Run): RunPatch | null 
   if (run.cursor === null)
     return pageSize === 0 ? null : { pageSize: pageSizes.find((size) => size < pageSize) ?? 0 };
   if (run.scanRestarted) return null;
-  return { cursor: null, scanRestarted: true, scanTorn: true, pages: 0, pulled: 0, pulledBytes: 0 };
+  return { cursor: null, scanRestarted: true, scanIncomplete: true, pages: 0, pulled: 0, pulledBytes: 0 };
 }
 
 /** Pages with unusable items that a run lists; of more it is known well enough. */
@@ -203,8 +203,8 @@ function storePages(
       pageSize,
       pulled,
       pulledBytes,
-      scanTorn: run.scanTorn || repeated > 0 || invalid > 0,
-      tries: 0,
+      scanIncomplete: run.scanIncomplete || repeated > 0 || invalid > 0,
+      attempts: 0,
       ...(invalid > 0 && {
         problems: [...run.problems, ...pages.flatMap(invalidItems)].slice(0, mostProblems),
       }),

@@ -44,7 +44,7 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
     if (batch.length === 0) break;
     await pushBatch(context, run, batch, pushing);
   }
-  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'push-rows', tries: 0 }));
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'push-rows', attempts: 0 }));
 }
 
 /**
@@ -98,7 +98,7 @@ async function pushBatch(
     (error: unknown) => ({ error }),
   );
   await inLeasedTransaction(context, async (db) => {
-    if (open.size < batch.length) await updateRun(db, run.id, { tries: 0 });
+    if (open.size < batch.length) await updateRun(db, run.id, { attempts: 0 });
     if (ended !== null) await freeOpen(db, run, [...open.values()], faults, pushing);
     for (const fault of faults) await settleFault(context, db, run, fault);
   });
@@ -122,7 +122,7 @@ async function freeOpen(
     unsent.map(({ id }) => id).filter((id) => !tried.has(id)),
   );
   // What an earlier attempt may have written over stays on record.
-  const untried = unsent.filter(({ tries }) => tries === 0);
+  const untried = unsent.filter(({ attempts }) => attempts === 0);
   await forgetWrites(
     db,
     run,
@@ -138,7 +138,9 @@ function fateOf({ action, error }: Fault): 'forbidden' | 'put off' | 'ends the s
   if (!(error instanceof LeadsyncError)) return 'ends the step';
   if (error.code === 'leads.forbidden') return 'forbidden';
   if (itemCodes.includes(error.code)) return 'put off';
-  return faultCodes.includes(error.code) && action.tries + 1 >= triesPerAction ? 'put off' : 'ends the step';
+  return faultCodes.includes(error.code) && action.attempts + 1 >= triesPerAction
+    ? 'put off'
+    : 'ends the step';
 }
 
 /**
@@ -157,7 +159,7 @@ async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fa
     return;
   }
   const kinds = kindsOf(run);
-  await recordOutcomes(db, [{ actionId: action.id, state: 'put-off', code, message }]);
+  await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
   if ((await putOffInARow(db, run, kinds, faultCodes)) < faultsThatTell) return;
   await putOffRemaining(db, run, kinds, {
     code,

@@ -105,5 +105,5 @@ function fateOf(action: Action, outcome: RowOutcome): RowFate {
   if (code === 'target.no-status-column') return { action, state: 'done', code };
   // Nothing is wrong with the row: only the undo cannot have it.
   const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);
-  return { action, state: isUndosOwn ? 'put-off' : status, code, message };
+  return { action, state: isUndosOwn ? 'deferred' : status, code, message };
 }

@@ -1,10 +1,10 @@
 import type { Problem } from '../errors.ts';
-import { shortHash } from '../core/lead/fingerprint.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
 import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
-import { MetPairs, noteMerged, noteMissed } from '../store/met-pairs.ts';
+import { MetPairs, noteMerged, noteMissed } from '../store/seen-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { breakSeals } from '../store/seals.ts';
@@ -163,7 +163,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
       phase: 'plan',
       targetRows: table.rows,
       mark: table.mark,
-      tries: 0,
+      attempts: 0,
       problems: [...others, ...table.problems],
     });
   });

@@ -52,7 +52,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
   await readRowsAgain(context, run);
   await readCreatesAgain(context, run);
   const unexplained = await countUnexplained(context.pool, run);
-  if (unexplained > 0 && run.tries + 1 < timesRead) {
+  if (unexplained > 0 && run.attempts + 1 < timesRead) {
     throw new LeadsyncError(
       'receipt.unexplained',
       `${unexplained} writes are not to be seen when they are read again`,
@@ -61,7 +61,7 @@ export async function takeReceipt(context: StepContext, run: Run): Promise<Run> 
       },
     );
   }
-  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'finish', tries: 0 }));
+  return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'finish', attempts: 0 }));
 }
 
 async function readLeadsAgain(context: StepContext, run: Run): Promise<void> {

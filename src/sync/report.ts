@@ -10,7 +10,7 @@ import {
   type StaleLine,
   staleLines,
 } from '../store/approvals.ts';
-import { countHeld, listHeld } from '../store/held.ts';
+import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { countRecordsByFate, strangeReceipts } from '../store/receipts.ts';
 import { connectionOf } from '../store/places.ts';
@@ -80,9 +80,11 @@ export async function buildReport(
   const heldBy = seesAll ? null : run.id;
   const inDoubt = seesAll ? (await unsettledAttempts(db, run.connection)).length : 0;
   const putOffActions = counts
-    .filter((count) => count.state === 'put-off' && count.round === run.round && count.kind !== 'create-lead')
+    .filter(
+      (count) => count.state === 'deferred' && count.round === run.round && count.kind !== 'create-lead',
+    )
     .reduce((total, { count }) => total + count, 0);
-  const held = await countHeld(db, run.connection, heldBy);
+  const held = await countConflicts(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
   const { receipt, unaccounted } = receiptOf(run, fates, seesAll);
   const strange = await strangeReceipts(db, run, maxProblems);
@@ -178,10 +180,10 @@ async function appliedPlan(
   return { lines, done, doneBefore, stale: refused.length };
 }
 
-function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLine): Problem {
+function staleProblem({ id, kind, leadId, row, instead, fingerprint }: StaleLine): Problem {
   const place = { ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
   const refused = `line ${id} (${kind}) was not carried out`;
-  if (precondition === editedByHand) {
+  if (fingerprint === editedByHand) {
     const message = `${refused}: it was changed by hand in the file. Type the value into the lead or the row instead, and make a new plan`;
     return { code: 'plan.line-edited', message, ...place };
   }
@@ -194,7 +196,7 @@ function staleProblem({ id, kind, leadId, row, instead, precondition }: StaleLin
 }
 
 async function heldProblems(db: pg.Pool, run: Run, heldBy: number | null): Promise<Problem[]> {
-  const items = await listHeld(db, run.connection, maxProblems, heldBy);
+  const items = await listConflicts(db, run.connection, maxProblems, heldBy);
   return items.map((item) => ({
     code: item.code,
     message: item.message,

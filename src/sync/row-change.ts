@@ -14,7 +14,7 @@ export function rowChange(
   const key = String(action.id);
   const leadId = action.leadId ?? '';
   const { expect } = action;
-  const isRepeated = action.tries > 0;
+  const isRepeated = action.attempts > 0;
   const isUndo = putsBack(action);
   const values = readable(writtenCells(action.changes));
   // What becomes of a row that is brought back is decided by the next sync.
@@ -61,5 +61,5 @@ export function actionsOnRow(
   if (putsBack(action) || Object.keys(changes).length === 0) return [];
   const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
   const { row } = action;
-  return [{ kind: 'update-row', leadId, row, rowKey: '', changes, expect, reason: 'stored-otherwise' }];
+  return [{ kind: 'update-row', leadId, row, contentHash: '', changes, expect, reason: 'stored-otherwise' }];
 }

@@ -52,7 +52,7 @@ export interface RunRequest {
   readonly approval?: string | undefined;
   readonly undoOf?: number | undefined;
   readonly allow: readonly string[];
-  readonly patience: number;
+  readonly maxAttempts: number;
 }
 
 /** `again`: the run keeps its checkpoint and is to be taken up after so many ms; nobody waits meanwhile. */
@@ -250,10 +250,10 @@ async function interrupted(
     return { kind: 'again', afterMs: fault.retryAfterMs ?? 1_000, why: 'target-throttled' };
   }
   const current = (await getRun(pool, run.id)) ?? run;
-  if (fault.retry !== 'never' && current.tries + 1 < request.patience) {
-    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { tries: current.tries + 1 }));
-    const afterMs = fault.retryAfterMs ?? backoff(current.tries, clock);
-    log.debug({ run: run.id, code: fault.code, tries: current.tries + 1, afterMs }, fault.message);
+  if (fault.retry !== 'never' && current.attempts + 1 < request.maxAttempts) {
+    await inLeasedTransaction(context, (db) => updateRun(db, run.id, { attempts: current.attempts + 1 }));
+    const afterMs = fault.retryAfterMs ?? backoff(current.attempts, clock);
+    log.debug({ run: run.id, code: fault.code, attempts: current.attempts + 1, afterMs }, fault.message);
     return { kind: 'again', afterMs, why: 'fault' };
   }
   // Any other fault is in the report, with what helps.
@@ -276,6 +276,6 @@ function asLeadsyncError(error: unknown): LeadsyncError {
 }
 
 /** Exponential from 250 ms to 5 minutes, with jitter so that several connections do not come back together. */
-function backoff(tries: number, clock: Clock): number {
-  return Math.round(Math.min(250 * 2 ** tries, 300_000) * (0.75 + clock.random() / 2));
+function backoff(attempts: number, clock: Clock): number {
+  return Math.round(Math.min(250 * 2 ** attempts, 300_000) * (0.75 + clock.random() / 2));
 }

@@ -78,7 +78,7 @@ export async function settleCreates(
   if (intents.length === 0)
     return { actions, leadIds, rowless, rows, found, seen, linked, abandoned, unseen, offered, weight: most };
 
-  const weight = run.scanTorn ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
+  const weight = run.scanIncomplete ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
   const settlements = await inTurns(settleInSteps(intents, await unknownLeads(db, run), scan));
   const foundIds = [...settlements.values()].flatMap((settled) =>
@@ -142,7 +142,7 @@ export async function settleCreates(
       );
       continue;
     }
-    if (row.rowKey !== intent.rowKey) seen.push({ intentId: intent.id, row: row.cells });
+    if (row.contentHash !== intent.contentHash) seen.push({ intentId: intent.id, row: row.cells });
     if (settlement.kind === 'ambiguous') {
       const candidates = settlement.candidates.slice(0, candidatesShown).join(', ');
       actions.push(
@@ -197,7 +197,7 @@ function held(intent: Intent, row: number | null, why: string): NewAction {
     kind: 'hold',
     leadId: intent.leadId,
     row,
-    rowKey: intent.rowKey,
+    contentHash: intent.contentHash,
     changes: {},
     expect: {},
     reason: 'create.in-doubt',

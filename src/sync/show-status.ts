@@ -1,6 +1,6 @@
 import { sameCell } from '../core/lead/value.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { type HeldFact, inStep, rowStatus } from '../core/merge/row-status.ts';
+import { type ConflictFact, inStep, rowStatus } from '../core/merge/row-status.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { type RowStanding, rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
@@ -43,7 +43,7 @@ async function* batchesOf(
 }
 
 /** What the status column of a new row says when it is written. */
-export function newRowStatus(held: readonly HeldFact[], fields: readonly FieldMapping[]): string {
+export function newRowStatus(held: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
   const facts = { isCopy: false, held, waiting: null, isListed: true, deletedOn: null, shown: '' };
   return rowStatus(facts, headingsOf(fields)) ?? inStep;
 }

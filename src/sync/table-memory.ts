@@ -1,6 +1,6 @@
-import { shortHash } from '../core/lead/fingerprint.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
 import { inStep } from '../core/merge/row-status.ts';
-import { MetPairs } from '../store/met-pairs.ts';
+import { MetPairs } from '../store/seen-pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';

@@ -11,7 +11,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
-import type { NewHeld } from '../store/held.ts';
+import type { NewConflict } from '../store/conflicts.ts';
 import type { Run } from '../store/runs.ts';
 import { commitLead, type LeadOutcome, putOff } from './commit.ts';
 import type { StepContext } from './context.ts';
@@ -78,10 +78,10 @@ export async function updateLead(
  * What the lead showed before this action wrote to it. After an earlier attempt that ended between the PATCH and its
  * commit it shows the action's own value already, perhaps in the service's spelling.
  */
-function leadBefore({ changes, tries }: Action, shown: Cells): Cells {
+function leadBefore({ changes, attempts }: Action, shown: Cells): Cells {
   const before = Object.entries(changes).map(([field, { from, to }]): [string, Cell] => {
     const cell = shown[field] ?? null;
-    return [field, tries > 0 && sameButSpelling(cell, to) ? from : cell];
+    return [field, attempts > 0 && sameButSpelling(cell, to) ? from : cell];
   });
   return Object.fromEntries(before);
 }
@@ -172,7 +172,7 @@ function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): 
   // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
-  const held: NewHeld[] = [];
+  const held: NewConflict[] = [];
   for (const [field, change] of Object.entries(action.changes)) {
     const now = stored[field] ?? null;
     const isWritten = sameCell(now, change.to) || !sameCell(now, was[field] ?? null);
@@ -206,7 +206,7 @@ function refusal(
   change: Change,
   now: Cell,
   said: string | undefined,
-): NewHeld {
+): NewConflict {
   const why = withoutStop(said ?? `it accepted the request, but has ${showCell(now)}`);
   return {
     leadId: action.leadId,

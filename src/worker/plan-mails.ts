@@ -1,7 +1,7 @@
 import { batchPayload, digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
-import { shortHash } from '../core/lead/fingerprint.ts';
+import { shortHash } from '../core/lead/content-hash.ts';
 import type { JobQueue } from '../queue/queue.ts';
 import { planDigests } from '../reminders/plan/plan-digests.ts';
 import { planReminders } from '../reminders/plan/plan-reminders.ts';

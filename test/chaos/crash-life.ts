@@ -47,7 +47,7 @@ export async function live(
     log: pino({ level: 'silent' }),
     clock: systemClock,
   };
-  const request = { mode: 'sync', allow: ['other-service'], patience: 4 } as const;
+  const request = { mode: 'sync', allow: ['other-service'], maxAttempts: 4 } as const;
   for (const until = Date.now() + patienceMs; Date.now() < until; ) {
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run;

@@ -5,7 +5,7 @@ import { exitCodeFor } from '../../src/cli/output.ts';
 import { showCell } from '../../src/core/lead/value.ts';
 import type { SandboxLead } from '../../src/sandbox/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
-import { decideHeld, listHeld } from '../../src/store/held.ts';
+import { decideConflict, listConflicts } from '../../src/store/conflicts.ts';
 import { listMatches } from '../../src/store/matches.ts';
 import { decideMatches } from '../../src/review/decide-match.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
@@ -80,7 +80,7 @@ class Player {
   async check(expected: Expected, allow: readonly string[]): Promise<void> {
     const { plan, ...report } = expected;
     if (plan !== undefined) expect(await this.#plan()).toEqual(plan);
-    const said = await this.#workspace.sync({ allow, patience: 3 });
+    const said = await this.#workspace.sync({ allow, maxAttempts: 3 });
     this.#nameNewLeads();
     expect(this.#describe(said)).toEqual({ problems: [], putOff: 0, ...report });
     expect(
@@ -92,7 +92,7 @@ class Player {
   /** Nobody edited anything: a further sync writes nothing, to either side (docs/guarantees.md, 2). */
   async expectQuiet(): Promise<void> {
     const before = this.#everything();
-    const { created, updated, deleted } = await this.#workspace.sync({ patience: 3 });
+    const { created, updated, deleted } = await this.#workspace.sync({ maxAttempts: 3 });
     expect({ created, updated, deleted }).toEqual({
       created: { leads: 0, rows: 0 },
       updated: { leads: 0, rows: 0 },
@@ -118,7 +118,7 @@ class Player {
 
   async #plan(): Promise<string[]> {
     const before = this.#everything();
-    const run = await this.#workspace.run({ mode: 'plan', patience: 3 });
+    const run = await this.#workspace.run({ mode: 'plan', maxAttempts: 3 });
     expect(this.#everything()).toEqual(before);
     const actions = await visibleActions(this.#workspace.database.pool, run);
     return actions.map((action) => this.#planLine(action));
@@ -156,10 +156,10 @@ class Player {
   async #resolve(place: string, use: 'lead' | 'target'): Promise<void> {
     const [name = '', field = ''] = place.split('.');
     const { pool } = this.#workspace.database;
-    const held = await listHeld(pool, connectionName);
+    const held = await listConflicts(pool, connectionName);
     const item = held.find((one) => one.leadId === this.#id(name) && one.field === field);
     if (item === undefined) throw new Error(`nothing is held for ${place}`);
-    await decideHeld(pool, item, use, 'the scenario');
+    await decideConflict(pool, item, use, 'the scenario');
   }
 
   async #decideMatch(name: string, row: number, as: 'accepted' | 'rejected'): Promise<void> {

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 interface HeldRow {
   readonly leadId: string;
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly field: string;
   readonly row: number | null;
   readonly code: string;
@@ -44,7 +44,7 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   const leads = world.sandbox.leads.list();
   const rows = rowsOfGrid((await world.table.grid()) ?? [], world.table);
   const { rows: held } = await pool.query<HeldRow>(
-    `select lead_id as "leadId", row_key as "rowKey", field, row_number as row, code, message from held
+    `select lead_id as "leadId", content_hash as "contentHash", field, row_number as row, code, message from conflicts
      where connection = $1`,
     [world.connection.name],
   );
@@ -179,7 +179,7 @@ function judgeStatus(
 ): string[] {
   const { Status: status = '' } = row;
   const id = plainId(row['Lead ID'] ?? '');
-  const isHeld = held.some(({ leadId, rowKey }) => plainId(leadId ?? '') === id && rowKey === '');
+  const isHeld = held.some(({ leadId, contentHash }) => plainId(leadId ?? '') === id && contentHash === '');
   const right =
     id === ''
       ? /^(held|waiting): \w/
@@ -280,7 +280,7 @@ async function lostEdits(world: TwoSides, people: People, pool: pg.Pool): Promis
 /** What was typed and stands in the history, or is held. */
 export async function tokensOfState(pool: pg.Pool, connection: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ text: string }>(
-    `select concat_ws(' ', lead_value, row_value, base) as text from held where connection = $1
+    `select concat_ws(' ', lead_value, row_value, base) as text from conflicts where connection = $1
      union all select concat_ws(' ', before, after, base) from history where connection = $1`,
     [connection],
   );

@@ -166,7 +166,7 @@ export async function simulate(
 
 async function heldNow(database: SimDatabase): Promise<string[]> {
   const { rows } = await database.pool.query<{ text: string }>(
-    `select concat_ws(' ', 'held:', code, lead_id, field, row_number, message) as text from held order by id`,
+    `select concat_ws(' ', 'held:', code, lead_id, field, row_number, message) as text from conflicts order by id`,
   );
   return rows.map(({ text }) => text);
 }

@@ -111,7 +111,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'holds: released by each run',
-    file: 'src/store/held.ts',
+    file: 'src/store/conflicts.ts',
     from: `where a.run_id = $1 and a.round = $2 and a.kind = 'hold'
      window`,
     to: `where a.run_id = $1 and a.round = $2 and a.kind = 'none'

@@ -191,7 +191,7 @@ export class World implements AsyncDisposable {
       log,
       clock,
     };
-    const request = { mode: 'sync', allow, patience: 4 } as const;
+    const request = { mode: 'sync', allow, maxAttempts: 4 } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);

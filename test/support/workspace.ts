@@ -39,7 +39,7 @@ export interface RunOptions {
   readonly mode?: RunMode;
   readonly allow?: readonly string[];
   /** Tries before a fault ends the run. */
-  readonly patience?: number;
+  readonly maxAttempts?: number;
 }
 
 export const connectionName = 'main';
@@ -141,12 +141,12 @@ export class Workspace implements AsyncDisposable {
    * A run from its beginning (or its checkpoint) to its end in this process; waits as often as it is told to, but for creates
    * that the sandbox has long answered: they are made older.
    */
-  async run({ mode = 'sync', allow = [], patience = 3 }: RunOptions = {}): Promise<Run> {
+  async run({ mode = 'sync', allow = [], maxAttempts = 3 }: RunOptions = {}): Promise<Run> {
     const app = await this.#standingApp();
     const context = app.contexts.get(connectionName);
     if (context === undefined) throw new Error('the connection is not configured');
     for (;;) {
-      const result = await advanceRun(context, { mode, allow, patience }, new AbortController().signal);
+      const result = await advanceRun(context, { mode, allow, maxAttempts }, new AbortController().signal);
       if (result.kind === 'finished') return result.run;
       if (result.why === 'settling') await this.#age(result.afterMs);
       else await sleep(result.afterMs);

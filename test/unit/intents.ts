@@ -1,4 +1,4 @@
-import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import type { UnknownLead } from '../../src/core/merge/likeness.ts';
 import { attemptOverAfter, type Intent, settle } from '../../src/core/merge/settle.ts';
@@ -16,7 +16,7 @@ export function intent(known: Partial<Intent> = {}): Intent {
   const content = known.content ?? acme;
   return {
     id: 1,
-    rowKey: fingerprint(known.row ?? content, fields),
+    contentHash: hashContent(known.row ?? content, fields),
     row: content,
     content,
     leadId: null,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, readableFingerprint } from '../../src/core/lead/fingerprint.ts';
+import { hashContent, readableFingerprint } from '../../src/core/lead/content-hash.ts';
 import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts';
 import {
   type Cell,
@@ -129,7 +129,7 @@ describe('fingerprint', () => {
   test('is equal exactly when all mapped cells are the same', () => {
     fc.assert(
       fc.property(anyCells, anyCells, (a, b) => {
-        expect(fingerprint(a, fields) === fingerprint(b, fields)).toBe(same(a, b));
+        expect(hashContent(a, fields) === hashContent(b, fields)).toBe(same(a, b));
       }),
       { numRuns: lawRuns(2000) },
     );
@@ -142,7 +142,7 @@ describe('fingerprint', () => {
           field,
           typeof cell === 'string' ? cell.normalize('NFD').replaceAll(/\r\n|\r|\n/g, '\r\n') : (cell ?? ''),
         ]);
-        expect(fingerprint(Object.fromEntries(rewritten), fields)).toBe(fingerprint(cells, fields));
+        expect(hashContent(Object.fromEntries(rewritten), fields)).toBe(hashContent(cells, fields));
       }),
     );
   });
@@ -153,7 +153,7 @@ describe('fingerprint', () => {
         anyCells,
         fc.shuffledSubarray([...fields], { minLength: fields.length }),
         (cells, shuffled) => {
-          expect(fingerprint(cells, shuffled)).toBe(fingerprint(cells, fields));
+          expect(hashContent(cells, shuffled)).toBe(hashContent(cells, fields));
         },
       ),
     );
@@ -178,19 +178,19 @@ describe('fingerprint', () => {
     ['a text and the same text that cannot be read', { stage: 'a' }, { stage: { unreadable: 'a' } }, false],
     ['a text that looks unreadable', { stage: '["a"]' }, { stage: { unreadable: 'a' } }, false],
   ])('%s: equal %s', (_, a, b, expected) => {
-    expect(fingerprint(a, fields) === fingerprint(b, fields)).toBe(expected);
+    expect(hashContent(a, fields) === hashContent(b, fields)).toBe(expected);
   });
 
   test('is none for a record with a mapped cell that cannot be read', () => {
     const soon = { unreadable: 'soon' };
     expect(readableFingerprint({ companyName: 'a', nextFollowUpAt: soon }, fields)).toBeNull();
     expect(readableFingerprint({ companyName: 'a', other: soon }, fields)).toBe(
-      fingerprint({ companyName: 'a' }, fields),
+      hashContent({ companyName: 'a' }, fields),
     );
   });
 
   test('is short and fit for a key', () => {
-    expect(fingerprint({ companyName: 'a' }, fields)).toMatch(/^[\w-]{27}$/);
+    expect(hashContent({ companyName: 'a' }, fields)).toMatch(/^[\w-]{27}$/);
   });
 });
 

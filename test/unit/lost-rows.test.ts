@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import { hashContent } from '../../src/core/lead/content-hash.ts';
 import { idKey } from '../../src/core/lead/lead.ts';
 import type { Values } from '../../src/core/lead/value.ts';
 import { findLostRows, type LostLead, type Stray } from '../../src/core/merge/lost-rows.ts';
@@ -28,8 +28,8 @@ const anyStrays = fc
   .map((many) =>
     many.map(({ cells, isUnreadable, isOrphan }, index): Stray => {
       const leadId = isOrphan && !isUnreadable ? `ghost-${index}` : null;
-      const rowKey = fingerprint(cells, fields);
-      return { row: index + 2, leadId, isUnreadable, isClosed: isUnreadable, cells, rowKey };
+      const contentHash = hashContent(cells, fields);
+      return { row: index + 2, leadId, isUnreadable, isClosed: isUnreadable, cells, contentHash };
     }),
   );
 const anyLost = fc
@@ -49,7 +49,7 @@ const anyLost = fc
     ),
   );
 const shows = (cells: Stray['cells'], values: Values | LostLead['lead']): boolean =>
-  fingerprint(cells, fields) === fingerprint(values, fields);
+  hashContent(cells, fields) === hashContent(values, fields);
 
 test('nothing twice: a row is linked to one lead, whose only row it can be; every other that may be one is held', () => {
   fc.assert(
@@ -86,7 +86,7 @@ test.each([null, 'no-id'])(
       isUnreadable: false,
       isClosed: false,
       cells,
-      rowKey: fingerprint(cells, fields),
+      contentHash: hashContent(cells, fields),
     };
     const lost = { leadId: 'lead-1', base, isListed: true, isFresh: true, place: 2 };
     const renamed = { ...base, companyName: 'Dorn SE' };
@@ -102,14 +102,14 @@ test.each([null, 'no-id'])(
 
 test('5,000 rows and leads alike are told at once', () => {
   const cells = { companyName: 'A', stage: 'new', nextFollowUpAt: null };
-  const rowKey = fingerprint(cells, fields);
+  const contentHash = hashContent(cells, fields);
   const numbers = Array.from({ length: 5_000 }, (_, index) => index);
   const strays = numbers.map(
-    (row): Stray => ({ row, leadId: null, isUnreadable: false, isClosed: false, cells, rowKey }),
+    (row): Stray => ({ row, leadId: null, isUnreadable: false, isClosed: false, cells, contentHash }),
   );
   const edited = strays.map((stray) => {
     const other = { ...cells, stage: `edited ${stray.row}` };
-    return { ...stray, cells: other, rowKey: fingerprint(other, fields) };
+    return { ...stray, cells: other, contentHash: hashContent(other, fields) };
   });
   const lost = numbers.map(
     (n): LostLead => ({

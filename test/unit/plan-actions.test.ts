@@ -60,7 +60,7 @@ describe('what an action asks to be there still just before it is written', () =
   });
 
   test('what has an id is found by it, not by what it shows', () => {
-    expect(only({ base: known, lead: edited, row: row(known) })?.rowKey).toBe('');
+    expect(only({ base: known, lead: edited, row: row(known) })?.contentHash).toBe('');
   });
 
   test('a value that was never in step has no base, an empty one has', () => {

@@ -27,7 +27,7 @@ const action = {
   changes: { stage: { from: 'new', to: 'won' } },
   reason: 'row-edited',
   expect: {},
-  precondition: 'stage:hash',
+  fingerprint: 'stage:hash',
 };
 
 let folder: string;
@@ -61,7 +61,7 @@ test('a byte order mark and the line ends of Windows change nothing', () => {
   rewrite((text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`);
   const plan = readPlanFile(path);
   assertSameSettings(plan, connection);
-  expect(approvedLines(plan, null)).toMatchObject([{ id: '41', precondition: 'stage:hash' }]);
+  expect(approvedLines(plan, null)).toMatchObject([{ id: '41', fingerprint: 'stage:hash' }]);
 });
 
 test('two lines of one id are refused whole, naming it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Direction } from '../../src/core/lead/mapping.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { planDuplicateRow } from '../../src/core/merge/plan-held-rows.ts';
@@ -122,9 +122,9 @@ describe('a row without id', () => {
   ])('%s', (_, given, before, choices, expected) => {
     const actions = planNewRow(9, given, before, policy(choices));
     expect(actions.map(told).join(' | ')).toBe(expected);
-    const rowKey = fingerprint(given, policy(choices).fields);
+    const contentHash = hashContent(given, policy(choices).fields);
     for (const action of actions)
-      expect(action).toMatchObject({ leadId: null, row: 9, rowKey, expect: given });
+      expect(action).toMatchObject({ leadId: null, row: 9, contentHash, expect: given });
   });
 
   test('what cannot be read is no name, and nothing else to send is no reason to be silent', () => {
@@ -152,7 +152,7 @@ describe('a row without id', () => {
   });
 
   test('the same content has the same key wherever it stands', () => {
-    const [first, second] = [2, 99].map((row) => planNewRow(row, cells, null, policy())[0]?.rowKey);
+    const [first, second] = [2, 99].map((row) => planNewRow(row, cells, null, policy())[0]?.contentHash);
     expect(first).toBe(second);
   });
 });
@@ -166,7 +166,7 @@ describe('a further row with an id that another row has', () => {
   });
 
   test('two of them are told apart, also from what else is held of the lead', () => {
-    const keys = [planDuplicateRow('lead-1', 9).rowKey, planDuplicateRow('lead-1', 10).rowKey, ''];
+    const keys = [planDuplicateRow('lead-1', 9).contentHash, planDuplicateRow('lead-1', 10).contentHash, ''];
     expect(new Set(keys).size).toBe(3);
   });
 });
@@ -256,7 +256,7 @@ describe('the link of a row to the lead that was made of it', () => {
       kind: 'link',
       leadId: 'lead-1',
       expect: row,
-      rowKey: fingerprint(row, fields),
+      contentHash: hashContent(row, fields),
     });
   });
 });

@@ -19,7 +19,12 @@ const contentOf = (number: number): Values => ({
 });
 const intentsOf = (content: (number: number) => Values) =>
   numbers.map((number) =>
-    intent({ id: number, content: content(number), rowKey: `intent-${number}`, attemptedAt: at(number) }),
+    intent({
+      id: number,
+      content: content(number),
+      contentHash: `intent-${number}`,
+      attemptedAt: at(number),
+    }),
   );
 const leadsOf = (cells: (number: number) => Cells) =>
   numbers.map((number) => ({ id: idAt(at(number) + 5, number), cells: cells(number) }));
@@ -45,7 +50,7 @@ test.each<[string, (number: number) => Values, (number: number) => Cells]>([
 });
 
 test('thousands that were edited in one column, and thousands that are gone, are looked for in no time', () => {
-  const rows = numbers.map((number) => ({ rowKey: `row-${number}`, number, cells: contentOf(number) }));
+  const rows = numbers.map((number) => ({ contentHash: `row-${number}`, number, cells: contentOf(number) }));
   const edited = rows.map((row) => ({ ...row, cells: { ...row.cells, stage: 'won' } }));
   const before = performance.now();
   const ofEdited = findIntentRows(intentsOf(contentOf), edited);
@@ -69,10 +74,13 @@ test('thousands that were edited in one column, and thousands that are gone, are
 });
 
 test('more rows than a call takes arguments are no trouble', () => {
-  const rows = Array.from({ length: 150_000 }, (_, number) => ({ rowKey: '', cells: contentOf(number) }));
-  expect(findIntentRows([intent({ content: contentOf(77), rowKey: 'edited' })], rows).get(1)?.rows).toEqual([
-    rows[77],
-  ]);
+  const rows = Array.from({ length: 150_000 }, (_, number) => ({
+    contentHash: '',
+    cells: contentOf(number),
+  }));
+  expect(
+    findIntentRows([intent({ content: contentOf(77), contentHash: 'edited' })], rows).get(1)?.rows,
+  ).toEqual([rows[77]]);
 });
 
 test('work in steps lets timers have their turn', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../src/core/lead/fingerprint.ts';
+import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
 import type { Intent } from '../../src/core/merge/settle.ts';
@@ -11,7 +11,7 @@ import { fields } from './pair-state.ts';
 function intent(id: number, row: Cells): Intent {
   return {
     id,
-    rowKey: fingerprint(row, fields),
+    contentHash: hashContent(row, fields),
     row,
     content: {},
     leadId: null,
@@ -23,7 +23,11 @@ function intent(id: number, row: Cells): Intent {
 }
 
 describe('the rows that unfinished creates were made of', () => {
-  const row = (number: number, cells: Cells) => ({ row: number, cells, rowKey: fingerprint(cells, fields) });
+  const row = (number: number, cells: Cells) => ({
+    row: number,
+    cells,
+    contentHash: hashContent(cells, fields),
+  });
   const due = '2026-12-01T00:00:00.000Z';
   const beta: Values = { companyName: 'Beta', stage: 'new', nextFollowUpAt: due };
   const gamma: Values = { companyName: 'Gamma', stage: 'new', nextFollowUpAt: due };

@@ -91,7 +91,7 @@ describe('what a run wrote over', () => {
         kind: 'update-row',
         leadId: 'lead-1',
         row: 7,
-        rowKey: '',
+        contentHash: '',
         changes: {
           stage: { from: 'won', to: 'new', rule: 'undone' },
           companyName: { from: 'Acme', to: 'Acne', rule: 'undone' },
@@ -218,7 +218,7 @@ test.each<[string, Partial<Deeds>, Partial<Present>, string]>([
       kind: 'report',
       leadId: 'lead-1',
       row: null,
-      rowKey: '',
+      contentHash: '',
       changes: {},
       expect: {},
       reason: expect.stringMatching(/^undo\./) as string,

@@ -16,7 +16,7 @@ import { before, meant, rounds, syncThreeTimes, type SyncedFile } from './three-
 
 const files = await corpus();
 /** For all files together on a busy machine, in milliseconds. */
-const patience = 240_000;
+const maxAttempts = 240_000;
 /** Row of Dora, which the second round removes, when the headings are in row 1. */
 const removedRow = 5;
 
@@ -30,7 +30,7 @@ describe('three rounds of changes on every workbook of the corpus', () => {
         await syncThreeTimes(file).catch((error: unknown) => new Error(String(error), { cause: error })),
       );
     }
-  }, patience);
+  }, maxAttempts);
 
   const resultOf = (name: string): SyncedFile => {
     const result = synced.get(name);
@@ -166,7 +166,7 @@ describe('three rounds of changes on every workbook of the corpus', () => {
           await writeFile(path, readableByLibreOffice(file.name, result.content));
         }
         shown = await office.read(paths);
-      }, patience);
+      }, maxAttempts);
       afterAll(() => rm(folder, { recursive: true, force: true }));
 
       test.each(files.map((file, n) => ({ ...file, n })))('$name', (file) => {

@@ -22,11 +22,11 @@ export class IdSet {
 
   add(id: string): void {
     if (this.#size * 2 >= this.#slots.length) this.#grow();
-    this.#place(fingerprint(id));
+    this.#place(hashContent(id));
   }
 
   mayHave(id: string): boolean {
-    return this.#slots[this.#find(fingerprint(id))] !== 0;
+    return this.#slots[this.#find(hashContent(id))] !== 0;
   }
 
   #place(value: number): void {
@@ -55,7 +55,7 @@ export class IdSet {
 }
 
 /** Two mixes of the text's code units: 21 bits of the second above the 32 of the first; never 0. */
-function fingerprint(text: string): number {
+function hashContent(text: string): number {
   let low = 0x811c9dc5;
   let high = 0x41c6ce57;
   for (let index = 0; index < text.length; index++) {

@@ -1,4 +1,4 @@
-import { shortHash } from './fingerprint.ts';
+import { shortHash } from './content-hash.ts';
 import type { Lead } from './lead.ts';
 import type { FieldMapping } from './mapping.ts';
 

@@ -44,7 +44,7 @@ export interface PlannedAction {
    * The content fingerprint by which a row without id is found again. In an `update-lead`: of the row that is linked in
    * the same round; the baseline moves with that link. Otherwise empty.
    */
-  readonly rowKey: string;
+  readonly contentHash: string;
   readonly changes: Changes;
   /** What the written side must still show just before the write. */
   readonly expect: Cells;

@@ -4,7 +4,7 @@ import { putsBack, reopenedBases } from './put-back.ts';
 
 /** An action that was carried out, as far as the other side confirmed it. */
 export interface Confirmed {
-  readonly action: Pick<PlannedAction, 'kind' | 'reason' | 'rowKey' | 'changes'>;
+  readonly action: Pick<PlannedAction, 'kind' | 'reason' | 'contentHash' | 'changes'>;
   readonly leadId: string;
   /** By field what both sides show now. */
   readonly agreed: Values;
@@ -36,7 +36,7 @@ export function movesAfter(confirmed: Confirmed): readonly BaselineMove[] {
       return [{ to: 'agreed', leadId, values: agreed, row }];
     case 'update-lead':
       // With a row to be linked in this round it moves when that is done.
-      return action.rowKey !== '' || Object.keys(agreed).length === 0
+      return action.contentHash !== '' || Object.keys(agreed).length === 0
         ? []
         : [{ to: 'agreed', leadId, values: agreed }];
     case 'mark-row':

@@ -10,7 +10,7 @@ export interface IntentRows<Row> {
 }
 
 /** As `intentRowsInSteps`, without yielding. */
-export function findIntentRows<Row extends { readonly rowKey: string; readonly cells: Cells }>(
+export function findIntentRows<Row extends { readonly contentHash: string; readonly cells: Cells }>(
   intents: readonly Intent[],
   rows: readonly Row[],
 ): ReadonlyMap<number, IntentRows<Row>> {
@@ -22,15 +22,15 @@ export function findIntentRows<Row extends { readonly rowKey: string; readonly c
  * rows edited or removed meanwhile, the remaining rows that share the most filled cells, and at least half. Yields
  * between two intents.
  */
-export function* intentRowsInSteps<Row extends { readonly rowKey: string; readonly cells: Cells }>(
+export function* intentRowsInSteps<Row extends { readonly contentHash: string; readonly cells: Cells }>(
   intents: readonly Intent[],
   rows: readonly Row[],
 ): Steps<ReadonlyMap<number, IntentRows<Row>>> {
   const found = new Map<number, IntentRows<Row>>();
-  const byKey = Map.groupBy(rows, ({ rowKey }) => rowKey);
+  const byKey = Map.groupBy(rows, ({ contentHash }) => contentHash);
   const free = new Set(rows);
-  for (const { id, rowKey } of intents) {
-    const exact = byKey.get(rowKey)?.shift();
+  for (const { id, contentHash } of intents) {
+    const exact = byKey.get(contentHash)?.shift();
     if (exact === undefined) continue;
     free.delete(exact);
     found.set(id, { rows: [exact], certain: true });

@@ -1,4 +1,4 @@
-import { fingerprint } from '../lead/fingerprint.ts';
+import { hashContent } from '../lead/content-hash.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, folded, isUnreadable, sameCell, type Values } from '../lead/value.ts';
 
@@ -11,7 +11,7 @@ export interface Stray {
   /** Its id cell cannot be written. */
   readonly isClosed: boolean;
   readonly cells: Cells;
-  readonly rowKey: string;
+  readonly contentHash: string;
 }
 
 /** A known lead whose row the scan did not show, or showed with other values. */
@@ -28,7 +28,7 @@ export interface LostLead {
   /** Where its row was last. */
   readonly place: number | null;
   /** The row with its id that shows another name than the baseline, if any. */
-  readonly shown?: { readonly row: number; readonly rowKey: string };
+  readonly shown?: { readonly row: number; readonly contentHash: string };
 }
 
 /** Which rows belong to leads that lost theirs. Rows by number. */
@@ -50,12 +50,12 @@ const mostCompared = 1_000;
 
 /** Keys that two records share when they show the same or have the same name. */
 export function contentMarks(cells: Cells, fields: readonly FieldMapping[]): readonly string[] {
-  return [`=${fingerprint(cells, fields)}`, ...nameMark(cells)];
+  return [`=${hashContent(cells, fields)}`, ...nameMark(cells)];
 }
 
 /** Keys for comparing rows and leads: full content, name, position. */
-export function strayMarks({ rowKey, cells, row }: Stray): readonly string[] {
-  return [`=${rowKey}`, ...nameMark(cells), `@${row}`];
+export function strayMarks({ contentHash, cells, row }: Stray): readonly string[] {
+  return [`=${contentHash}`, ...nameMark(cells), `@${row}`];
 }
 
 export function lostMarks(
@@ -94,7 +94,7 @@ export function findLostRows(
   const gone = lost.filter(({ shown }) => shown === undefined);
   const keysOf = new Map(lost.map((lead) => [lead, contentKeys(lead, fields, readable)]));
 
-  const byKey = groupBy(strays, ({ rowKey }) => [rowKey]);
+  const byKey = groupBy(strays, ({ contentHash }) => [contentHash]);
   const leadsByKey = groupBy(lost, (lead) => keysOf.get(lead) ?? []);
   const rowsOf = (lead: LostLead): readonly Stray[] =>
     (keysOf.get(lead) ?? []).flatMap((key) => byKey.get(key) ?? []);
@@ -138,10 +138,10 @@ export function findLostRows(
   }
 
   const owners = groupBy(lost, ({ base }) => [contentKey(base, fields, readable)]);
-  const shownKeys = groupBy(lost, ({ shown }) => (shown === undefined ? [] : [shown.rowKey]));
+  const shownKeys = groupBy(lost, ({ shown }) => (shown === undefined ? [] : [shown.contentHash]));
   for (const { leadId, base, shown } of lost) {
     if (shown === undefined) continue;
-    const others = (owners.get(shown.rowKey) ?? []).filter((other) => other.leadId !== leadId);
+    const others = (owners.get(shown.contentHash) ?? []).filter((other) => other.leadId !== leadId);
     const key = contentKey(base, fields, readable);
     const isElsewhere = byKey.has(key) || (shownKeys.get(key) ?? []).some((other) => other.leadId !== leadId);
     if (others.length === 0 && !isElsewhere) continue;
@@ -192,7 +192,7 @@ function contentKey(
   readable: readonly FieldMapping[],
 ): string {
   const shown = readable.map(({ field }) => [field, cells[field] ?? null] as const);
-  return fingerprint(Object.fromEntries(shown), fields);
+  return hashContent(Object.fromEntries(shown), fields);
 }
 
 function groupBy<T>(items: readonly T[], keysOf: (item: T) => readonly string[]): Map<string, T[]> {

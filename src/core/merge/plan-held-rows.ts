@@ -1,4 +1,4 @@
-import { fingerprint } from '../lead/fingerprint.ts';
+import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, showCell } from '../lead/value.ts';
 import type { PlannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
@@ -13,7 +13,7 @@ export function planDuplicateRow(leadId: string, row: number, mayBe?: readonly s
     kind: 'hold',
     leadId,
     row,
-    rowKey: `duplicate:${row}`,
+    contentHash: `duplicate:${row}`,
     changes: {},
     expect: {},
     reason: 'row.duplicate-id',
@@ -63,7 +63,7 @@ export function planMovedRow(state: PairState, others: readonly string[]): Plann
     kind: 'hold',
     leadId,
     row: state.row?.row ?? null,
-    rowKey: '',
+    contentHash: '',
     changes: {},
     expect: {},
     reason: 'row.id-moved',
@@ -72,8 +72,8 @@ export function planMovedRow(state: PairState, others: readonly string[]): Plann
 }
 
 function heldRow(row: number, cells: Cells, reason: string, message: string, policy: Policy): PlannedAction {
-  const rowKey = fingerprint(cells, policy.fields);
-  return { kind: 'hold', leadId: null, row, rowKey, changes: {}, expect: cells, reason, message };
+  const contentHash = hashContent(cells, policy.fields);
+  return { kind: 'hold', leadId: null, row, contentHash, changes: {}, expect: cells, reason, message };
 }
 
 /** Advice for a row that may belong to some leads. */

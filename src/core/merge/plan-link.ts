@@ -1,4 +1,4 @@
-import { fingerprint } from '../lead/fingerprint.ts';
+import { hashContent } from '../lead/content-hash.ts';
 import {
   type Cells,
   isUnreadable,
@@ -44,7 +44,7 @@ export function planLink(
     kind: 'link',
     leadId,
     row: row.row,
-    rowKey: fingerprint(row.cells, policy.fields),
+    contentHash: hashContent(row.cells, policy.fields),
     changes: toRow?.changes ?? {},
     expect: row.cells,
     reason: 'settled-create',

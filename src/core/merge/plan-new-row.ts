@@ -1,4 +1,4 @@
-import { fingerprint } from '../lead/fingerprint.ts';
+import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, isUnreadable, sameCell } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
@@ -24,8 +24,8 @@ export function planNewRow(
   policy: Policy,
 ): readonly PlannedAction[] {
   const changes: Record<string, Change> = {};
-  const rowKey = fingerprint(cells, policy.fields);
-  const common = { leadId: null, row, rowKey, changes: {}, expect: cells };
+  const contentHash = hashContent(cells, policy.fields);
+  const common = { leadId: null, row, contentHash, changes: {}, expect: cells };
   const holds: PlannedAction[] = [];
   for (const mapping of policy.fields) {
     const { field } = mapping;

@@ -1,4 +1,4 @@
-import { fingerprint } from '../lead/fingerprint.ts';
+import { hashContent } from '../lead/content-hash.ts';
 import {
   type Cell,
   type Cells,
@@ -78,10 +78,10 @@ function planNewLead(
 }
 
 /** Keeps a row that an undo removed from coming back. */
-function undoneRow(state: PairState, rowKey: string): PlannedAction {
+function undoneRow(state: PairState, contentHash: string): PlannedAction {
   return {
     ...action('hold', state, { reason: 'lead.undone', message: undoneMessages['lead.undone'] }),
-    rowKey,
+    contentHash,
   };
 }
 
@@ -214,7 +214,10 @@ export function planFoundRow(state: PairState, policy: Policy): readonly Planned
   const toRow = merged.find(({ kind }) => kind === 'update-row');
   const cells = state.row?.cells ?? {};
   const link = action('link', state, { changes: { ...toRow?.changes }, expect: cells, reason: 'id-lost' });
-  return [{ ...link, rowKey: fingerprint(cells, policy.fields) }, ...merged.filter((one) => one !== toRow)];
+  return [
+    { ...link, contentHash: hashContent(cells, policy.fields) },
+    ...merged.filter((one) => one !== toRow),
+  ];
 }
 
 /** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
@@ -247,7 +250,7 @@ function action(
     kind,
     leadId: state.leadId,
     row: state.row?.row ?? null,
-    rowKey: '',
+    contentHash: '',
     changes: {},
     expect: {},
     ...rest,

@@ -3,7 +3,7 @@ export interface RowFacts {
   /** An earlier row has the same id. */
   readonly isCopy: boolean;
   /** The conflicts; an empty field: the whole record. */
-  readonly held: readonly HeldFact[];
+  readonly held: readonly ConflictFact[];
   /** The code of what is deferred to the next run. */
   readonly waiting: string | null;
   readonly isListed: boolean;
@@ -13,7 +13,7 @@ export interface RowFacts {
   readonly shown: string;
 }
 
-export interface HeldFact {
+export interface ConflictFact {
   readonly field: string;
   readonly code: string;
 }
@@ -42,7 +42,7 @@ export function rowStatus(facts: RowFacts, headings: ReadonlyMap<string, string>
 }
 
 /** The conflict of the whole record first, else of the first field in mapping order, and how many more. */
-function heldText(held: readonly HeldFact[], headings: ReadonlyMap<string, string>): string {
+function heldText(held: readonly ConflictFact[], headings: ReadonlyMap<string, string>): string {
   const order = [...headings.keys()];
   const [first] = held.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
   if (first === undefined) return inStep;

@@ -16,7 +16,7 @@ import { atOnce, type Steps } from './steps.ts';
 /** An unfinished create. `leadId` null: in doubt; no reply said whether or which lead was created. */
 export interface Intent {
   readonly id: number;
-  readonly rowKey: string;
+  readonly contentHash: string;
   /** All mapped cells of its row. */
   readonly row: Cells;
   readonly content: Values;

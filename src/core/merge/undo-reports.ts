@@ -3,7 +3,7 @@ import type { PlannedAction } from './action.ts';
 
 /** Something an undo leaves alone, and why. */
 export function report(leadId: string, reason: string, message: string): PlannedAction {
-  return { kind: 'report', leadId, row: null, rowKey: '', changes: {}, expect: {}, reason, message };
+  return { kind: 'report', leadId, row: null, contentHash: '', changes: {}, expect: {}, reason, message };
 }
 
 /** These fields were edited on this side after the run; `then`: what was not done therefore. */

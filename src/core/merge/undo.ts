@@ -240,5 +240,5 @@ function action(
   changes: PlannedAction['changes'],
   expect: Cells,
 ): PlannedAction {
-  return { kind, leadId, row, rowKey: '', changes, expect, reason: 'undone' };
+  return { kind, leadId, row, contentHash: '', changes, expect, reason: 'undone' };
 }

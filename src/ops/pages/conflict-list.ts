@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
-import type { Held } from '../../store/held.ts';
+import type { Conflict } from '../../store/conflicts.ts';
 import { decidableSides, type Side } from '../../review/decide-held.ts';
 import { decidedBy, seenHash } from './decided.ts';
 import type { Html } from './layout.ts';
@@ -11,7 +11,7 @@ import { foldedText, shownValue } from './shown-value.ts';
 
 /** A held item with what a page shows of it. */
 export interface ShownConflict {
-  readonly item: Held;
+  readonly item: Conflict;
   /** Of the lead, from the baseline. */
   readonly company: string | null;
   readonly fields: readonly FieldMapping[];
@@ -19,7 +19,7 @@ export interface ShownConflict {
 }
 
 /** A hash of the values that a person decides on. */
-export function seenConflict({ lead, rowValue, code }: Held): string {
+export function seenConflict({ lead, rowValue, code }: Conflict): string {
   return seenHash(lead, rowValue, code);
 }
 
@@ -30,7 +30,7 @@ ${conflicts.map((conflict) => html`<li>${conflictCard(conflict, back)}</li>\n`)}
 }
 
 /** The column of the item, or the whole record. */
-function fieldOf({ field }: Held, fields: readonly FieldMapping[]): string {
+function fieldOf({ field }: Conflict, fields: readonly FieldMapping[]): string {
   if (field === '') return 'Whole record';
   return fields.find((mapping) => mapping.field === field)?.column ?? field;
 }
@@ -64,13 +64,13 @@ ${sides.length === 0 && !item.code.startsWith('match.') ? html`<p class="hint">N
 </article>`;
 }
 
-function authorLine({ author }: Held, timeZone: string): Html | '' {
+function authorLine({ author }: Conflict, timeZone: string): Html | '' {
   if (author === null) return '';
   const at = author.at === null ? '' : html` on ${shownTime(Date.parse(author.at), timeZone)}`;
   return html`<p class="hint">In the table: ${authorWords(author)}${at}</p>`;
 }
 
-function decidedLine({ resolution, field, decided }: Held, timeZone: string): Html | '' {
+function decidedLine({ resolution, field, decided }: Conflict, timeZone: string): Html | '' {
   if (resolution === null) return '';
   const what = field === '' ? 'it is made again' : `${sideWords[resolution][1]} value`;
   return html`<p class="status info"><span aria-hidden="true">✓</span> Decided: ${what}${decidedBy(decided, timeZone)}. The next sync applies it.</p>`;
@@ -81,7 +81,7 @@ export const sideWords: Readonly<Record<Side, readonly [where: string, whose: st
   target: ['In the table', 'the row’s'],
 };
 
-function valueTable(item: Held, what: string, whose: string, sides: readonly Side[], back: string): Html {
+function valueTable(item: Conflict, what: string, whose: string, sides: readonly Side[], back: string): Html {
   const line = (side: Side, value: Html): Html => html`<tr>
 <th scope="row">${sideWords[side][0]}</th>
 <td><div class="choice"><div>${value}</div>${sides.includes(side) ? chooseButton(item, side, html`Keep ${sideWords[side][1]} value<span class="hidden"> of ${what}, ${whose}</span>`, back) : ''}</div></td>
@@ -96,7 +96,7 @@ ${line('target', shownValue(item.rowValue))}
 </table>`;
 }
 
-function chooseButton(item: Held, side: Side, label: Html | string, back: string): Html {
+function chooseButton(item: Conflict, side: Side, label: Html | string, back: string): Html {
   return html`<form method="post" action="/conflicts/${item.id}">
 <input type="hidden" name="use" value="${side}">
 <input type="hidden" name="seen" value="${seenConflict(item)}">

@@ -129,7 +129,7 @@ function runTable({ facts, runs }: ConnectionPage): Html {
   if (runs.length === 0) return html`<p>None.</p>`;
   return html`<table class="runs">
 <caption class="hidden">Runs, the newest first</caption>
-<thead><tr><th scope="col">Run</th><th scope="col">Took</th><th scope="col">Changes</th><th scope="col">Held</th><th scope="col">Result</th></tr></thead>
+<thead><tr><th scope="col">Run</th><th scope="col">Took</th><th scope="col">Changes</th><th scope="col">Conflict</th><th scope="col">Result</th></tr></thead>
 <tbody>
 ${runs.map((run) => {
   const { id, createdAt, status, written, held } = run;

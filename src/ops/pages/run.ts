@@ -97,7 +97,7 @@ const stateWords: Readonly<Record<ListedAction['state'], string>> = {
   'left-out': 'not in the reviewed plan',
   proven: 'planned, not carried out',
   done: 'done',
-  'put-off': 'put off to the next run',
+  deferred: 'put off to the next run',
   held: 'held',
 };
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../../config/config.ts';
-import { shortHash } from '../../core/lead/fingerprint.ts';
+import { shortHash } from '../../core/lead/content-hash.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
 import { scheduleNotices } from '../../store/calendar-notices.ts';

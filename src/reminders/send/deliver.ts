@@ -31,7 +31,7 @@ export interface DeliveryContext {
 export interface Owed extends Omit<Claim, 'firstTriedAt'>, SentBy {
   readonly table: MailTable;
   /** How often the mail server left open whether it accepted the mail. */
-  readonly unknowns: number;
+  readonly unknownOutcomes: number;
   readonly attempts: number;
   readonly firstTriedAt: number | null;
   readonly recipient: string;
@@ -85,7 +85,7 @@ export async function notNow(
     if (ledger.isUnderWay(table, owed)) return later(waits.doubtMs);
     const wait = (sender === null ? waits.doubtMs : waits.cutOffMs) - owed.idleMs;
     if (wait > 0) return later(wait);
-    if (owed.unknowns > 1 || owed.doubts >= maxResends || onUnknown === 'hold')
+    if (owed.unknownOutcomes > 1 || owed.resends >= maxResends || onUnknown === 'hold')
       return inDoubt(ledger, log, owed, null);
   }
   if (sendAt > now) return later(sendAt - now);
@@ -173,10 +173,10 @@ async function undelivered(
   stop: AbortSignal,
 ): Promise<Outcome<'failed'>> {
   const { ledger, log, waits, breakers } = context;
-  const { table, id, recipient, unknowns, doubts, attempts } = owed;
+  const { table, id, recipient, unknownOutcomes, resends, attempts } = owed;
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
-    if (unknowns > 0 || doubts >= maxResends || onUnknown === 'hold')
+    if (unknownOutcomes > 0 || resends >= maxResends || onUnknown === 'hold')
       return inDoubt(ledger, log, { ...owed, sender }, error, stop);
     await ledger.unknown(table, id, sender, stop);
     log.warn(about, `${error.message}; leadsync sends it once more, with the same Message-ID`);
@@ -195,7 +195,7 @@ async function undelivered(
   await ledger.end(table, { id, state: 'scheduled', note: error.message, sender }, stop);
   const whose = whoseMailStops(error, policy, from);
   if (whose === null) {
-    log.warn(about, `${error.message}; leadsync tries again`);
+    log.warn(about, `${error.message}; leadsync attempts again`);
     return later(retryDelayMs(context));
   }
   if (breakers.mailStopped(whose)) {
@@ -213,12 +213,12 @@ function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: st
 async function inDoubt(
   ledger: MailLedger,
   log: Logger,
-  { table, id, recipient, doubts, state, sender }: Owed,
+  { table, id, recipient, resends, state, sender }: Owed,
   error: LeadsyncError | null,
   stop?: AbortSignal,
 ): Promise<Outcome<'failed'>> {
   const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
-  const times = 1 + doubts + (error !== null && state === 'sending' ? 1 : 0);
+  const times = 1 + resends + (error !== null && state === 'sending' ? 1 : 0);
   const note = `${why}; it ${times > 1 ? `was sent ${times === 2 ? 'twice' : `${times} times`} and is` : 'is'} not sent again`;
   await ledger.end(table, { id, state: 'failed', note, sender }, stop);
   log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);

@@ -1,6 +1,6 @@
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 
-type Held = Extract<RowOutcome, { status: 'put-off' | 'held' }>;
+type Conflict = Extract<RowOutcome, { status: 'deferred' | 'held' }>;
 
 /** Values that the spreadsheet refused in this run, so that a repetition skips them. */
 export class RefusedValues {
@@ -16,7 +16,7 @@ export class RefusedValues {
   }
 
   /** Null: nothing known against this change. */
-  heldBy(change: RowChange): Held | null {
+  heldBy(change: RowChange): Conflict | null {
     if (this.#messages.size === 0) return null;
     const fields = 'values' in change ? Object.keys(change.values) : [];
     for (const field of [null, ...fields]) {
@@ -28,7 +28,7 @@ export class RefusedValues {
 }
 
 /** The outcome of a refused change. */
-export function heldAs({ key }: RowChange, message: string): Held {
+export function heldAs({ key }: RowChange, message: string): Conflict {
   return { key, status: 'held', code: 'target.value-not-storable', message };
 }
 

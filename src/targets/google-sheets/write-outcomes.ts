@@ -99,5 +99,5 @@ function putOff({ key, leadId }: RowChange, { putBack, notPutBack }: Settled): R
       ? [`Other cells that the write hit could not be restored; they showed: ${lost.join(', ')}.`]
       : []),
   ];
-  return { key, status: 'put-off', code: 'row.changed', message: messages.join(' ') };
+  return { key, status: 'deferred', code: 'row.changed', message: messages.join(' ') };
 }

@@ -16,7 +16,7 @@ export const inRecycleBin: Verdict = {
     "The company of this lead, or the one that somebody merged it into, is in HubSpot's recycle bin: restore it there, or delete it permanently. It is not created again.",
 };
 export const notThere: Verdict = {
-  status: 'put-off',
+  status: 'deferred',
   code: 'row.gone',
   message: 'The company is no longer in HubSpot, or was merged into another. The next run tries again.',
 };
@@ -122,7 +122,7 @@ function verdictOf(
       return notThere;
     case 'missed':
       return {
-        status: 'put-off',
+        status: 'deferred',
         code: 'row.changed',
         message: 'The company does not show what was written. The next run tries again.',
       };

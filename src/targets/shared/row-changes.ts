@@ -241,7 +241,7 @@ export class RowChanges<Place> {
       if (value === null || value === '') continue;
       if (!this.#rules.fields.has(field)) {
         const message = `The ${this.#words.column} of the field ${field} is missing or duplicated. Nothing was written.`;
-        return { status: 'put-off', code: 'target.column-missing', message };
+        return { status: 'deferred', code: 'target.column-missing', message };
       }
       const reason = this.#rules.notStorable(value, field);
       if (reason !== null) {

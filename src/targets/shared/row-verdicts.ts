@@ -15,22 +15,22 @@ export const tableWords: TargetWords = { row: 'row', column: 'column' };
 export const verdicts = ({ row, column }: TargetWords) =>
   ({
     changed: {
-      status: 'put-off',
+      status: 'deferred',
       code: 'row.changed',
-      message: `The ${row} no longer shows what the plan saw. It was not changed; the next run tries again.`,
+      message: `The ${row} no longer shows what the plan saw. It was not changed; the next run attempts again.`,
     },
     gone: {
-      status: 'put-off',
+      status: 'deferred',
       code: 'row.gone',
-      message: `No ${row} has this id any more. Nothing was written; the next run tries again.`,
+      message: `No ${row} has this id any more. Nothing was written; the next run attempts again.`,
     },
     exists: {
-      status: 'put-off',
+      status: 'deferred',
       code: 'row.exists',
       message: `A ${row} with this id exists and shows something else. It was not changed.`,
     },
     duplicated: {
-      status: 'put-off',
+      status: 'deferred',
       code: 'row.duplicated',
       message: `More than one ${row} has this id, so none was changed. Remove the copies by hand.`,
     },

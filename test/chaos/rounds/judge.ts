@@ -69,9 +69,9 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     due: number;
     state: string;
     note: string | null;
-    doubts: number;
+    resends: number;
   }>(
-    `select (extract(epoch from due_at) * 1000)::float8 as due, state, note, doubts from reminders
+    `select (extract(epoch from due_at) * 1000)::float8 as due, state, note, resends from reminders
      where connection = $1 and lead_id = $2`,
     [team.name, lead.id],
   );
@@ -98,8 +98,8 @@ async function judgeMails(world: World, team: Team, lead: DueLead): Promise<stri
     if (mails.length < 2) continue;
     // docs/guarantees.md: "the mail is sent again with the same Message-ID", up to three times.
     const again = `${told}: ${mails.length} mails with one Message-ID, at ${mails.map(({ at }) => since(world, at)).join(', ')}`;
-    if (mails.length > 4 || (row?.doubts ?? 0) < mails.length - 1)
-      world.fault(`${again}, with ${row?.doubts} doubts`);
+    if (mails.length > 4 || (row?.resends ?? 0) < mails.length - 1)
+      world.fault(`${again}, with ${row?.resends} resends`);
     else excused.push(again);
   }
   if (known < about.length)

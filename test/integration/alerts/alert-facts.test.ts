@@ -13,9 +13,9 @@ describe('what is held, and what mails become', () => {
     await scene.succeed();
     const worker = scene.worker();
     const hold = async (count: number): Promise<void> => {
-      await scene.pool.query(`delete from held`);
+      await scene.pool.query(`delete from conflicts`);
       await scene.pool.query(
-        `insert into held (connection, lead_id, code, message, last_run, last_round)
+        `insert into conflicts (connection, lead_id, code, message, last_run, last_round)
          select 'main', 'lead-' || n, 'x', 'x', 1, 1 from generate_series(1, $1) n`,
         [count],
       );
@@ -32,7 +32,7 @@ describe('what is held, and what mails become', () => {
       'leadsync: main: 20 items are held',
     ]);
     // A person has decided: the next sync carries it out.
-    await scene.pool.query(`update held set resolution = 'lead'`);
+    await scene.pool.query(`update conflicts set resolution = 'lead'`);
     await worker.check();
     scene.pass(settleMs);
     await worker.check();
@@ -146,7 +146,7 @@ describe('the heartbeat', () => {
     scene.pass(settleMs);
     await worker.check();
     expect(scene.hooked().slice(1)).toEqual(['leadsync: over: the heartbeat address cannot be called']);
-    const { rows } = await scene.pool.query(`select * from pulses, alerts`);
+    const { rows } = await scene.pool.query(`select * from heartbeats, alerts`);
     expect(JSON.stringify([scene.log, rows, scene.mails])).not.toContain(pathKey);
   });
 });

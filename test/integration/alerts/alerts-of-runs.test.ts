@@ -41,9 +41,9 @@ test('what becomes of real runs is told once, by its name, also across a restart
   expect([receivers.hooked(), receivers.beats()]).toEqual([[], [`/beat/${pathKey}`]]);
 
   sandbox.set({ faults: [{ kind: 'status', status: 500, when: { every: 1 }, on: [] }] });
-  await workspace.run({ patience: 1 });
+  await workspace.run({ maxAttempts: 1 });
   await check();
-  await workspace.run({ patience: 1 });
+  await workspace.run({ maxAttempts: 1 });
   ahead = hour;
   await check();
   expect(receivers.subjects()).toEqual(titles.slice(0, 1));

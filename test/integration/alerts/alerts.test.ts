@@ -47,7 +47,7 @@ test('a channel that could not be told of a problem hears of it before it hears 
   await worker.check();
   isBroken = false;
   await scene.pool.query(
-    `update tellings set next_try_at = now() + interval '1 day' where channel = 'webhook'`,
+    `update alert_deliveries set next_try_at = now() + interval '1 day' where channel = 'webhook'`,
   );
   await scene.succeed();
   await worker.check();
@@ -119,7 +119,7 @@ describe('a channel that does not work', () => {
     const told = scene.log.filter((line) => line.includes('was not delivered'));
     expect(told).toHaveLength(1);
     expect(told[0]).toMatch(new RegExp(said.replaceAll(/[()]/g, String.raw`\$&`)));
-    const { rows } = await scene.pool.query(`select * from tellings, alerts`);
+    const { rows } = await scene.pool.query(`select * from alert_deliveries, alerts`);
     expect(JSON.stringify([scene.log, rows])).not.toContain(pathKey);
   });
 
@@ -215,7 +215,7 @@ describe('a worker that ends between seeing and telling', () => {
     }
     expect(Date.now() - began).toBeLessThan(5_000);
     const { rows } = await scene.pool.query<{ open: number }>(
-      `select count(*)::int as open from tellings where ended_at is null and next_try_at <= now()`,
+      `select count(*)::int as open from alert_deliveries where ended_at is null and next_try_at <= now()`,
     );
     expect(rows[0]?.open, 'it is due for the next worker').toBe(1);
   });

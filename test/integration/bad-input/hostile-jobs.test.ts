@@ -32,13 +32,13 @@ test('a payload that nobody wrote is refused before anything is done for it', as
     null,
     'main',
     { connection: ['main'] },
-    { connection: 'main', patience: '3; drop' },
+    { connection: 'main', maxAttempts: '3; drop' },
   ];
   for (const handle of [sync, plan, apply, sendReminder, sendDigest]) {
     for (const payload of foreign)
       await expect(handle(app, payload, job, never)).rejects.toMatchObject({ name: 'ZodError' });
   }
-  const elsewhere = { connection: '__proto__', allow: [], patience: 1 };
+  const elsewhere = { connection: '__proto__', allow: [], maxAttempts: 1 };
   await expect(sync(app, elsewhere, job, never)).rejects.toThrow('not configured');
   expect(workspace.sandbox.log).toEqual([]);
 });

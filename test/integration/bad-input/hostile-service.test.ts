@@ -23,7 +23,7 @@ async function syncWith(
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
   const bounded = scanBounds === undefined ? context : { ...context, scanBounds };
-  const result = await advanceRun(bounded, { mode: 'sync', allow: [], patience: 1 }, never);
+  const result = await advanceRun(bounded, { mode: 'sync', allow: [], maxAttempts: 1 }, never);
   if (result.kind !== 'finished') throw new Error(`not finished: ${result.why}`);
   const staged = await app.pool.query('select 1 from staged_leads');
   const report = result.run.report as SyncReport;

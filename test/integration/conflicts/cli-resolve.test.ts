@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { decidableSides } from '../../../src/review/decide-held.ts';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 import { portOf } from '../leads-api/leads-api-server.ts';
@@ -63,7 +63,7 @@ describe('resolve', () => {
       'lead.create-refused': [],
     };
     expect(new Set(held.map(({ code }) => code))).toEqual(new Set(Object.keys(sides)));
-    const app = await listHeld(workspace.database.pool, connectionName);
+    const app = await listConflicts(workspace.database.pool, connectionName);
     for (const item of app) {
       // A new row without a company name has no lead whose value could be used.
       expect(decidableSides(item, []), item.code).toEqual(item.leadId === '' ? [] : sides[item.code]);

@@ -6,7 +6,7 @@ import type { HubSpotSandboxOptions } from '../../stand-ins/hubspot/hubspot-sand
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
 import { allScopes } from '../../stand-ins/hubspot/operations.ts';
 import { conflictList } from '../../../src/ops/pages/conflict-list.ts';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { createXlsxTarget } from '../../../src/targets/xlsx/xlsx-target.ts';
 import { Scene } from '../google-sheets/cli-google-sheets-scene.ts';
@@ -23,7 +23,7 @@ interface Told {
   >;
 }
 
-const heldIn = ({ database }: Workspace) => listHeld(database.pool, connectionName);
+const heldIn = ({ database }: Workspace) => listConflicts(database.pool, connectionName);
 
 const told = async (workspace: Workspace, leadId: string) =>
   (await workspace.cli('why', leadId, 'city', '--json')).json<Told>().fields['city'];

@@ -115,8 +115,8 @@ describe('a person at work between any two requests of a write', () => {
           ['Company 4', 'id-4'],
         ]);
         for (const [key, cell] of own) {
-          const rowKey = [...touched.keys()].find((each) => key.startsWith(`${each} `));
-          const lead = rowKey === undefined ? undefined : touched.get(rowKey);
+          const contentHash = [...touched.keys()].find((each) => key.startsWith(`${each} `));
+          const lead = contentHash === undefined ? undefined : touched.get(contentHash);
           if (lead !== undefined && done.has(lead)) continue;
           expect([at, key, now.get(key)]).toEqual([at, key, cell]);
         }

@@ -218,7 +218,7 @@ describe('cells of others that were hit are named', () => {
       harness.sandbox.person.moveRows(harness.tab, 1, 1, 4);
     };
     const [outcome] = await harness.target().write(won, never());
-    expect(outcome).toMatchObject({ status: 'put-off', message: expect.stringContaining('D2.') });
+    expect(outcome).toMatchObject({ status: 'deferred', message: expect.stringContaining('D2.') });
     expect(harness.show()?.map((row) => row[city])).toEqual(['City', 'new', 'new', 'new']);
   });
 
@@ -232,7 +232,7 @@ describe('cells of others that were hit are named', () => {
       person.setValidation(harness.tab, 'D2:D100', ['won']);
     };
     const [outcome] = await harness.target().write(won, never());
-    expect(outcome).toMatchObject({ status: 'put-off', message: expect.stringContaining('D2 ("new")') });
+    expect(outcome).toMatchObject({ status: 'deferred', message: expect.stringContaining('D2 ("new")') });
   });
 
   test('when people go on moving rows, with what they showed', async () => {
@@ -243,7 +243,7 @@ describe('cells of others that were hit are named', () => {
     };
     const [outcome] = await harness.target().write(won, never());
     expect(outcome).toMatchObject({
-      status: 'put-off',
+      status: 'deferred',
       message: expect.stringContaining('could not be restored'),
     });
   });

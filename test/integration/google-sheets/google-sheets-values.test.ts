@@ -324,14 +324,14 @@ describe('values that the spreadsheet refuses', () => {
     await target.open({ create: true }, never());
     // Refused are all with an odd number, which every small group has.
     const changes = ids.map((id, n) => update(id, { city: null }, { city: n % 2 ? 'Atlantis' : 'Rome' }));
-    let tries = 0;
+    let attempts = 0;
     const outcomes = await (async () => {
       for (;;) {
         try {
-          tries++;
+          attempts++;
           return await target.write(changes, never());
         } catch (error) {
-          if (tries > 3) throw error;
+          if (attempts > 3) throw error;
           now += 61_000;
         }
       }

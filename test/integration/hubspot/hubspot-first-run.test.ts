@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { startHubSpotSandbox } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -16,7 +16,7 @@ test('the first sync of a fresh portal whose new properties take 700 ms writes e
     env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
   // One try: nothing fails and is tried again.
-  expect(await workspace.sync({ patience: 1 })).toMatchObject({
+  expect(await workspace.sync({ maxAttempts: 1 })).toMatchObject({
     status: 'succeeded',
     created: { leads: 0, rows: 5 },
   });
@@ -38,14 +38,14 @@ test('a key that may only read: edits travel to the leads, what would be written
   if (!edited || !other || !fresh) throw new Error('too few leads');
   for (const { id, companyName, city } of [edited, other])
     person.create({ lead_id: id, name: companyName, city: city ?? '' });
-  const first = await workspace.sync({ patience: 3 });
+  const first = await workspace.sync({ maxAttempts: 3 });
   expect(first).toMatchObject({ created: { leads: 0, rows: 0 }, held: 1 });
   const [company] = person.companies();
   person.edit(company?.id ?? '', { city: 'Rome' });
   workspace.sandbox.leads.edit(other.id, { city: 'Oslo' });
-  expect(await workspace.sync({ patience: 3 })).toMatchObject({ updated: { leads: 1, rows: 0 }, held: 2 });
+  expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ updated: { leads: 1, rows: 0 }, held: 2 });
   expect(workspace.sandbox.leads.get(edited.id)).toMatchObject({ city: 'Rome' });
-  const held = await listHeld(workspace.database.pool, connectionName);
+  const held = await listConflicts(workspace.database.pool, connectionName);
   expect(new Map(held.map(({ leadId, code }) => [leadId, code]))).toEqual(
     new Map([other, fresh].map(({ id }) => [id, 'target.forbidden'])),
   );

@@ -4,7 +4,7 @@ import {
   type HubSpotSandboxOptions,
   startHubSpotSandbox,
 } from '../../stand-ins/hubspot/hubspot-sandbox.ts';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
 import { append, headings, never, readAll, remove, verdict } from '../../contract/target-harness.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -20,7 +20,7 @@ async function inStep(portal: HubSpotSandbox, sync: object = {}) {
     connection: { target: { type: 'hubspot', token: '${HUBSPOT_TOKEN}', path: undefined }, sync },
     env: { HUBSPOT_URL: portal.url, HUBSPOT_TOKEN: portal.token },
   });
-  expect(await workspace.sync({ patience: 3 })).toMatchObject({ created: { leads: 0, rows: 3 } });
+  expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ created: { leads: 0, rows: 3 } });
   const [one, two] = workspace.sandbox.leads.list();
   if (one === undefined || two === undefined) throw new Error('too few leads');
   const companyOf = (leadId: string): string => {
@@ -50,12 +50,12 @@ describe.each(ways)('two companies of leads that a person merges %s', (_, option
       // Before any scan saw where the new companies stand.
       const stayed = portal.person.merge(companyOf(one.id), companyOf(two.id));
       for (let night = 1; night <= 4; night++) {
-        const report = await workspace.sync({ patience: 3 });
+        const report = await workspace.sync({ maxAttempts: 3 });
         expect(report, `night ${night}`).toMatchObject({ created: nothing, deleted: nothing, held: 1 });
         expect(leadIds(portal)).toHaveLength(2);
         expect(workspace.sandbox.leads.list()).toHaveLength(3);
       }
-      const [held] = await listHeld(workspace.database.pool, connectionName);
+      const [held] = await listConflicts(workspace.database.pool, connectionName);
       expect(held).toMatchObject({ leadId: two.id, code: 'row.merged' });
       expect(held?.message).toContain(`${JSON.stringify(one.companyName)} (record ${stayed})`);
       expect(held?.message).toContain(`lead_id ${one.id}`);
@@ -63,7 +63,7 @@ describe.each(ways)('two companies of leads that a person merges %s', (_, option
       // The one that stayed goes on, and an edit of the other lead makes no company either.
       portal.person.edit(stayed, { city: 'Rome' });
       workspace.sandbox.leads.edit(two.id, { city: 'Oslo' });
-      expect(await workspace.sync({ patience: 3 })).toMatchObject({
+      expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({
         updated: { leads: 1, rows: 0 },
         held: 1,
       });
@@ -78,10 +78,10 @@ describe.each(ways)('two companies of leads that a person merges %s', (_, option
     await using _ = workspace;
     const third = leadIds(portal).find((id) => id !== one.id && id !== two.id) ?? '';
     portal.person.merge(companyOf(one.id), companyOf(two.id));
-    await workspace.sync({ patience: 3 });
+    await workspace.sync({ maxAttempts: 3 });
     portal.person.merge(companyOf(third), companyOf(one.id));
     for (const _ of [1, 2, 3])
-      expect(await workspace.sync({ patience: 3 })).toMatchObject({ created: nothing, held: 2 });
+      expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ created: nothing, held: 2 });
     expect(leadIds(portal)).toEqual([third]);
   });
 
@@ -90,15 +90,17 @@ describe.each(ways)('two companies of leads that a person merges %s', (_, option
     const { workspace, one, two, companyOf } = await inStep(portal);
     await using _ = workspace;
     portal.person.merge(companyOf(one.id), companyOf(two.id));
-    expect(await workspace.sync({ patience: 3 })).toMatchObject({ held: 1 });
+    expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ held: 1 });
     portal.person.create({ lead_id: two.id, name: two.companyName });
-    const settled = await workspace.sync({ patience: 3 });
+    const settled = await workspace.sync({ maxAttempts: 3 });
     expect(settled.problems.filter(({ code }) => code === 'row.merged')).toEqual([]);
     portal.person.merge(companyOf(one.id), companyOf(two.id));
-    expect((await workspace.sync({ patience: 3 })).problems.map(({ code }) => code)).toContain('row.merged');
+    expect((await workspace.sync({ maxAttempts: 3 })).problems.map(({ code }) => code)).toContain(
+      'row.merged',
+    );
     workspace.sandbox.leads.remove(two.id);
     for (const _ of [1, 2])
-      expect(await workspace.sync({ patience: 3 })).toMatchObject({ created: nothing, held: 0 });
+      expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ created: nothing, held: 0 });
     expect(leadIds(portal)).toHaveLength(2);
   });
 });
@@ -110,12 +112,12 @@ test('a company that goes into one that is no lead’s: the lead is held, and th
   const stranger = portal.person.create({ name: 'Stranger' });
   const stayed = portal.person.merge(stranger, companyOf(two.id));
   portal.person.edit(stayed, { lead_id: '' });
-  expect(await workspace.sync({ patience: 3 })).toMatchObject({ created: nothing, held: 1 });
-  const [held] = await listHeld(workspace.database.pool, connectionName);
+  expect(await workspace.sync({ maxAttempts: 3 })).toMatchObject({ created: nothing, held: 1 });
+  const [held] = await listConflicts(workspace.database.pool, connectionName);
   expect(held?.message).toContain('has no lead_id now');
   // As the message says.
   portal.person.edit(stayed, { lead_id: two.id });
-  expect((await workspace.sync({ patience: 3 })).created).toEqual(nothing);
+  expect((await workspace.sync({ maxAttempts: 3 })).created).toEqual(nothing);
   expect(leadIds(portal)).toHaveLength(3);
 });
 
@@ -162,25 +164,25 @@ describe.each(ways)('a merged company that a person then deletes, merged %s', (_
     const { workspace, one, two, companyOf } = await inStep(portal);
     await using _ = workspace;
     const stayed = portal.person.merge(companyOf(one.id), companyOf(two.id));
-    if (isSeenBetween) await workspace.sync({ patience: 3 });
+    if (isSeenBetween) await workspace.sync({ maxAttempts: 3 });
     portal.person.archive(stayed);
     workspace.sandbox.leads.edit(two.id, { city: 'Oslo' });
     for (const night of [1, 2, 3]) {
-      const report = await workspace.sync({ patience: 3 });
+      const report = await workspace.sync({ maxAttempts: 3 });
       expect(report, `night ${night}`).toMatchObject({ created: nothing, deleted: nothing, held: 2 });
       expect(report.problems.map(({ code }) => code)).toEqual(['row.archived', 'row.archived']);
       expect(leadIds(portal)).toHaveLength(1);
     }
     portal.person.restore(stayed);
     for (const _ of [1, 2]) {
-      const report = await workspace.sync({ patience: 3 });
+      const report = await workspace.sync({ maxAttempts: 3 });
       expect(report).toMatchObject({ created: nothing, held: 1 });
       expect(report.problems.map(({ code }) => code)).toEqual(['row.merged']);
     }
     expect(leadIds(portal)).toHaveLength(2);
     if (options.mergedInBin === true) return;
     portal.person.purge(stayed);
-    await workspace.sync({ patience: 3 });
+    await workspace.sync({ maxAttempts: 3 });
     expect(leadIds(portal)).toHaveLength(3);
   });
 });
@@ -203,7 +205,7 @@ describe.each(ways)('three companies that become one in a day, merged %s', (_, o
     // As if somebody had asked for a lead for one of them.
     portal.person.edit(stayed, { lead_id: id, lead_sync: 'true' });
     for (const night of [1, 2, 3]) {
-      const report = await workspace.sync({ patience: 3 });
+      const report = await workspace.sync({ maxAttempts: 3 });
       expect(report, `night ${night}`).toMatchObject({ created: nothing, deleted: nothing });
       const codes = report.problems.map(({ code }) => code);
       expect(codes.filter((code) => code === 'row.merged')).toHaveLength(kept === null ? 3 : 2);

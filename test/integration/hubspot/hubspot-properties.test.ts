@@ -236,7 +236,7 @@ test('a property that is removed while rows are written: nothing is taken for wr
         retry: 'now',
       });
       expect(await target.write(changes, never())).toMatchObject([
-        { status: 'put-off', code: 'target.column-missing' },
+        { status: 'deferred', code: 'target.column-missing' },
         { status: 'done' },
       ]);
     }

@@ -45,7 +45,7 @@ describe('the reply to a batch', () => {
         errors: [{ category: 'OBJECT_NOT_FOUND', context: { id: 2 } }],
       },
       [],
-      [{ status: 'done' }, { status: 'put-off', code: 'row.gone' }],
+      [{ status: 'done' }, { status: 'deferred', code: 'row.gone' }],
       false,
     ],
     [
@@ -79,14 +79,14 @@ describe('the reply to a batch', () => {
       'nothing about one of them',
       { results: named('New', 1) },
       named('Old', 2),
-      [{ status: 'done' }, { status: 'put-off', code: 'row.changed' }],
+      [{ status: 'done' }, { status: 'deferred', code: 'row.changed' }],
       true,
     ],
     [
       'nothing about one of them, which is gone',
       { results: named('New', 1) },
       [],
-      [{ status: 'done' }, { status: 'put-off', code: 'row.gone' }],
+      [{ status: 'done' }, { status: 'deferred', code: 'row.gone' }],
       true,
     ],
     [
@@ -143,7 +143,7 @@ describe('the reply to a batch', () => {
         : { body: { results: inputs.map(({ id, properties }) => ({ id, properties })) } };
     });
     expect(await portal.target.write(changes, never())).toMatchObject([
-      { status: 'put-off', code: 'row.gone' },
+      { status: 'deferred', code: 'row.gone' },
       { status: 'done' },
     ]);
   });
@@ -238,7 +238,7 @@ describe('companies that HubSpot does not read', () => {
       return { body: { results: body.inputs?.[0]?.id === 'id-1' ? [company(1, { lead_id: 'id-1' })] : [] } };
     });
     expect(await portal.target.write([remove('id-1', {})], never())).toMatchObject([
-      { status: 'put-off', code: 'row.gone' },
+      { status: 'deferred', code: 'row.gone' },
     ]);
     expect(portal.requests.map(({ what }) => what)).not.toContain('companies/batch/archive');
   });

@@ -59,7 +59,7 @@ test('a share that goes while the leads are read: nothing is made in its place',
     requests: 0,
     pacedMs: 0,
   };
-  const request = { mode: 'sync', allow: [], patience: 1 } as const;
+  const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
   const result = await advanceRun({ ...context, leads }, request, new AbortController().signal);
   expect(result).toMatchObject({ run: { status: 'stopped', refusals: [{ code: 'target-gone' }] } });
   expect(existsSync(path)).toBe(false);

@@ -37,11 +37,11 @@ test('killed in the middle of a switch: all of it is done, or none; and it goes 
   const client = await workspace.database.pool.connect();
   try {
     await client.query('begin');
-    await client.query('lock table held in exclusive mode');
+    await client.query('lock table conflicts in exclusive mode');
     const process = workspace.start(['sync']);
     await until('the switch has begun', async () => {
       const { rows } = await workspace.database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update held set connection%'`,
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update conflicts set connection%'`,
       );
       return rows.length > 0;
     });
@@ -52,7 +52,7 @@ test('killed in the middle of a switch: all of it is done, or none; and it goes 
   }
   await until('its transaction is over', async () => {
     const { rows } = await workspace.database.pool.query(
-      `select from pg_stat_activity where query like 'update held set connection%' and state <> 'idle' and pid <> pg_backend_pid()`,
+      `select from pg_stat_activity where query like 'update conflicts set connection%' and state <> 'idle' and pid <> pg_backend_pid()`,
     );
     return rows.length === 0;
   });
@@ -76,7 +76,7 @@ async function syncOf(app: App): Promise<Run> {
   const context = app.contexts.get('main');
   if (context === undefined) throw new Error('no connection');
   for (;;) {
-    const result = await advanceRun(context, { mode: 'sync', allow: [], patience: 20 }, never);
+    const result = await advanceRun(context, { mode: 'sync', allow: [], maxAttempts: 20 }, never);
     if (result.kind === 'finished') return result.run;
     await sleep(Math.min(result.afterMs, 100));
   }
@@ -126,7 +126,7 @@ test('a run that was interrupted and finds itself in another place begins anew t
     requests: { value: 0 },
     pacedMs: { value: 0 },
   }) as typeof context.leads;
-  const request = { mode: 'sync', allow: [], patience: 9 } as const;
+  const request = { mode: 'sync', allow: [], maxAttempts: 9 } as const;
   expect(await advanceRun({ ...context, leads }, request, never)).toMatchObject({ kind: 'again' });
   const { pool } = workspace.database;
   const places = 'select r.id, p.identity from runs r join places p on p.id = r.place order by 1';
@@ -182,7 +182,7 @@ test('reminders stand while a new place is filled', async () => {
     requests: { value: 0 },
     name: { value: target.name },
   }) as typeof target;
-  const request = { mode: 'sync', allow: [], patience: 1 } as const;
+  const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
   expect(await advanceRun({ ...context, target: slow }, request, never)).toMatchObject({ kind: 'again' });
   expect(await currentOf(workspace)).toContain('other.csv');
   expect(await plan()).toEqual([{ state: 'scheduled', count: 8 }]);

@@ -87,7 +87,7 @@ test('at a slow pace edits and new leads get there, though what is done for each
   expect(report).toMatchObject({ status: 'succeeded', created: { leads: 1 }, updated: { leads: 1 } });
   // A page; a look, the write, a look at what it did, and the receipt; the same for the new lead without the first look.
   expect(report.requests.leads).toBe(1 + 4 + 3);
-  const { rows } = await app.pool.query(`select max(tries) as most from actions`);
+  const { rows } = await app.pool.query(`select max(attempts) as most from actions`);
   expect(rows, 'a try that sent nothing is none').toEqual([{ most: 1 }]);
 }, 60_000);
 

@@ -61,5 +61,5 @@ test('one 503 and one reset while paging do not end the step', async () => {
       ],
     },
   });
-  expect(await workspace.sync({ patience: 1 })).toMatchObject({ status: 'succeeded', pulled: 60 });
+  expect(await workspace.sync({ maxAttempts: 1 })).toMatchObject({ status: 'succeeded', pulled: 60 });
 });

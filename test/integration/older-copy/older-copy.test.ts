@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 /** All that both sides show, by lead. */
@@ -142,7 +142,7 @@ test('two cells put back and nothing else: these are held, the rest goes on; res
   for (let night = 0; night < 3; night++)
     expect(await here.sync()).toMatchObject({ held: 2, deleted: { leads: 0 } });
   expect(here.sandbox.leads.get(ids[8] ?? '')).toBeDefined();
-  const held = await listHeld(here.database.pool, connectionName);
+  const held = await listConflicts(here.database.pool, connectionName);
   await here.cli('resolve', String(held[0]?.id), '--use', 'lead');
   await here.cli('resolve', String(held[1]?.id), '--use', 'target');
   expect(await here.sync()).toMatchObject({ held: 0, updated: { leads: 1, rows: 1 } });

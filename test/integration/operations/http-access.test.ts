@@ -154,9 +154,9 @@ describe('with ADMIN_TOKEN', () => {
     const ask = async (authorization: string, localAddress?: string) =>
       (await askOnce(port, '/metrics', { headers: { authorization }, ...(localAddress && { localAddress }) }))
         .status;
-    const tries = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(`Bearer ${index}`)));
-    expect(new Set(tries)).toEqual(new Set([401, 429]));
-    expect(tries.filter((status) => status === 401).length).toBeLessThan(15);
+    const attempts = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(`Bearer ${index}`)));
+    expect(new Set(attempts)).toEqual(new Set([401, 429]));
+    expect(attempts.filter((status) => status === 401).length).toBeLessThan(15);
     expect(await ask(bearer.authorization)).toBe(429);
     expect(await ask(bearer.authorization, '127.0.0.2')).toBe(200);
     expect((await fetch(other.url, { headers })).status).toBe(200);

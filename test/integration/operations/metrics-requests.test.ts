@@ -17,7 +17,7 @@ type Counts = Readonly<Record<string, number>>;
 async function trySync(app: App): Promise<void> {
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
-  const request = { mode: 'sync', allow: [], patience: 1 } as const;
+  const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
   await advanceRun({ ...context, log: pino({ level: 'silent' }) }, request, new AbortController().signal);
 }
 

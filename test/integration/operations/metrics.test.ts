@@ -87,7 +87,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   );
   expect(rows.map(({ kind, state }) => `${kind} ${state}`).toSorted()).toEqual([
     'hold held',
-    'update-lead put-off',
+    'update-lead deferred',
   ]);
   for (const { kind, state, count, at } of rows) {
     expect(value('last_run_actions', { connection, kind, state })).toBe(count);
@@ -160,14 +160,14 @@ describe('a scrape', () => {
     await workspace.sync();
     await using app = await workspace.openApp();
     const { pool } = workspace.database;
-    await pool.query(`alter table held rename to held_away`);
+    await pool.query(`alter table conflicts rename to held_away`);
     const broken = await scrape(app);
     expect(broken.value('leadsync_scrape_error', { source: 'held' })).toBe(1);
     expect(broken.all('leadsync_held_items')).toEqual([]);
     expect(broken.value('leadsync_scrape_error', { source: 'runs' })).toBe(0);
     expect(broken.value('leadsync_runs', { connection, mode: 'sync', status: 'succeeded' })).toBe(1);
 
-    await pool.query(`alter table held_away rename to held`);
+    await pool.query(`alter table held_away rename to conflicts`);
     await until('the figures are back', async () => (await scrape(app)).value('leadsync_held_items') === 0);
     expect((await scrape(app)).value('leadsync_scrape_error', { source: 'held' })).toBe(0);
   });
@@ -178,7 +178,7 @@ describe('a scrape', () => {
     await using app = await workspace.openApp();
     const locker = await workspace.database.pool.connect();
     try {
-      await locker.query(`begin; lock table held`);
+      await locker.query(`begin; lock table conflicts`);
       const from = performance.now();
       const pages = Array.from({ length: 20 }, () => app.metrics.render());
       const [first, ...others] = await Promise.all(pages);

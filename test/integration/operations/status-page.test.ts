@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listHeld } from '../../../src/store/held.ts';
+import { listConflicts } from '../../../src/store/conflicts.ts';
 import { logIn, openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { hostile, openTroubledSite } from '../../support/troubled-site.ts';
 import { connectionName } from '../../support/workspace.ts';
@@ -74,7 +74,7 @@ describe('what is shown', () => {
   });
 
   test('long lists page by page: each item once', async () => {
-    const held = await listHeld(site.app.pool, connectionName);
+    const held = await listConflicts(site.app.pool, connectionName);
     const listed = [...(await readAll('/conflicts', 'Next page')).matchAll(/id="held-(\d+)"/g)];
     expect(listed.map(([, id]) => Number(id))).toEqual(held.map(({ id }) => id));
     expect(held).toHaveLength(32);
@@ -198,7 +198,7 @@ describe('a conflict', () => {
     for (const { id } of sandbox.leads.list()) sandbox.leads.edit(id, { city: 'Köln' });
     sheet.edit(() => true, { City: 'Bonn' });
     await site.workspace.sync();
-    const ids = (await listHeld(site.app.pool, connectionName)).map(({ leadId }) => leadId);
+    const ids = (await listConflicts(site.app.pool, connectionName)).map(({ leadId }) => leadId);
     const [fourth] = formsOf((await site.ask('/conflicts?after=3')).body);
     await site.ask(fourth?.action ?? '', { form: fourth?.form ?? {} });
 
@@ -218,7 +218,7 @@ describe('a conflict', () => {
     await site.workspace.sync();
     const reply = await site.ask('/conflicts/all', { form });
     expect([reply.status, reply.body.includes('2 decisions taken. 1 item not decided')]).toEqual([409, true]);
-    const held = await listHeld(site.app.pool, connectionName);
+    const held = await listConflicts(site.app.pool, connectionName);
     expect(held.map(({ resolution }) => resolution)).toEqual(['target', null, 'target']);
     expect(await site.ask('/conflicts/all', { form: { ...form, item: 'x' } })).toMatchObject({ status: 400 });
     await site.workspace.sync();
@@ -232,7 +232,7 @@ describe('a conflict', () => {
     await site.workspace.sync();
     const reply = await site.ask(button?.action ?? '', { form: button?.form ?? {} });
     expect([reply.status, reply.body.includes('has changed meanwhile')]).toEqual([409, true]);
-    expect((await listHeld(site.app.pool, connectionName))[0]?.resolution).toBe(null);
+    expect((await listConflicts(site.app.pool, connectionName))[0]?.resolution).toBe(null);
   });
 
   test('has no button for a side that may not be chosen, nor is one taken that was made up', async () => {
@@ -248,7 +248,7 @@ describe('a conflict', () => {
     const { body } = await site.ask('/conflicts');
     expect(formsOf(body)).toEqual([]);
     expect(body).toContain('Nothing to choose here');
-    const [held] = await listHeld(site.app.pool, connectionName);
+    const [held] = await listConflicts(site.app.pool, connectionName);
     const form = { use: 'target', seen: 'x', back: '/conflicts' };
     const reply = await site.ask(`/conflicts/${held?.id}`, { form });
     expect([reply.status, reply.body.includes('cannot be chosen here')]).toEqual([409, true]);

@@ -52,11 +52,11 @@ test('the connection ends after DATA each time: sent twice, failed, told; the ot
 });
 
 test('4xx after DATA: taken at the second try, and not earlier than after the wait', async () => {
-  const tries = Map.groupBy<string, number>([], () => '');
+  const attempts = Map.groupBy<string, number>([], () => '');
   await using server = await startMailServer({
     taken: ({ source }) => {
-      const times = tries.get(leadOf(source)) ?? [];
-      tries.set(leadOf(source), [...times, Date.now()]);
+      const times = attempts.get(leadOf(source)) ?? [];
+      attempts.set(leadOf(source), [...times, Date.now()]);
       return times.length === 0 ? refusal(451, '4.3.0 try again later') : null;
     },
   });
@@ -65,7 +65,7 @@ test('4xx after DATA: taken at the second try, and not earlier than after the wa
   expect(await worker.states()).toEqual({ sent: 20 });
   expect((await worker.rows()).map(({ attempts }) => attempts)).toEqual(Array(20).fill(2));
   for (const lead of leads(20)) {
-    const [first = 0, second = 0, ...more] = tries.get(lead) ?? [];
+    const [first = 0, second = 0, ...more] = attempts.get(lead) ?? [];
     expect(second - first, lead).toBeGreaterThanOrEqual(shortWaits.retryMs - 5);
     expect(more).toEqual([]);
   }

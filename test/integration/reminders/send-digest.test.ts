@@ -46,7 +46,7 @@ async function digestScene(port: number, days: readonly number[]) {
       return sendDigest(scene.sending(), id, new AbortController().signal);
     },
     digest: async () => {
-      const found = await scene.pool.query<object>(`select state, doubts, note from digests`);
+      const found = await scene.pool.query<object>(`select state, resends, note from digests`);
       return found.rows;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -60,7 +60,7 @@ describe('the mail server', () => {
         callback(++visits <= 2 ? refusal(451, '4.7.1 greylisted') : null),
     });
     await using scene = await dueLead(server.port);
-    for (let tries = 0; tries < 2; tries++) {
+    for (let attempts = 0; attempts < 2; attempts++) {
       const outcome = await scene.send(scene.id);
       expect(outcome).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
     }
@@ -111,7 +111,7 @@ describe('the mail server', () => {
     await using scene = await dueLead(server.port);
     scene.workspace.env['SMTP_URL'] = `smtp://sales:guess@127.0.0.1:${server.port}`;
     await using again = await reminderScene(scene.workspace);
-    for (let tries = 0; tries < 3; tries++)
+    for (let attempts = 0; attempts < 3; attempts++)
       expect(await again.send(scene.id)).toEqual({ againAfterMs: 5 * minute, wholeQueue: true });
     expect(again.log).toMatchObject([{ level: 50, code: 'mail.credentials' }]);
     right = true;
@@ -161,7 +161,7 @@ describe('the mail server', () => {
       onRcptTo: (_address, _session, callback) => callback(refusal(550, '5.7.1 not for you')),
     });
     await using scene = await dueLead(server.port);
-    for (let tries = 0; tries < 4; tries++)
+    for (let attempts = 0; attempts < 4; attempts++)
       expect(await scene.send(scene.id)).toEqual({ againAfterMs: 10 * minute, wholeQueue: false });
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     expect((await scene.states())[0]?.note).toContain('not for you');
@@ -188,26 +188,29 @@ describe('found in `sending` after a crash', () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  test.each([1, 2])('and %i times before: sent once more, with the Date of the first try', async (doubts) => {
-    await using server = await startMailServer();
-    await using scene = await dueLead(server.port);
-    await scene.pool.query(
-      `update reminders set state = 'sending', doubts = $1, first_tried_at = '2026-01-02T03:04:05Z'`,
-      [doubts],
-    );
-    scene.pass(doubtMs);
-    expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
-    expect(header(server.mails[0]?.source ?? '', 'Date')).toBe('Fri, 02 Jan 2026 03:04:05 +0000');
-  });
+  test.each([1, 2])(
+    'and %i times before: sent once more, with the Date of the first try',
+    async (resends) => {
+      await using server = await startMailServer();
+      await using scene = await dueLead(server.port);
+      await scene.pool.query(
+        `update reminders set state = 'sending', resends = $1, first_tried_at = '2026-01-02T03:04:05Z'`,
+        [resends],
+      );
+      scene.pass(doubtMs);
+      expect(await scene.send(scene.id)).toEqual({ state: 'sent' });
+      expect(header(server.mails[0]?.source ?? '', 'Date')).toBe('Fri, 02 Jan 2026 03:04:05 +0000');
+    },
+  );
 
   test('after the mail server left it open twice, after three deaths, or when doubtful mails are held: failed', async () => {
     await using server = await startMailServer();
     await using scene = await dueLead(server.port);
-    await scene.pool.query(`update reminders set state = 'sending', doubts = 1, unknowns = 2`);
+    await scene.pool.query(`update reminders set state = 'sending', resends = 1, unknown_outcomes = 2`);
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });
     await scene.pool.query(
-      `update reminders set state = 'sending', doubts = 3, unknowns = 0, updated_at = now()`,
+      `update reminders set state = 'sending', resends = 3, unknown_outcomes = 0, updated_at = now()`,
     );
     scene.pass(doubtMs);
     expect(await scene.send(scene.id)).toEqual({ state: 'failed' });

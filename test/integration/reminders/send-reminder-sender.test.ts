@@ -73,7 +73,7 @@ test('a process that comes back after another took its mail over changes nothing
   await using scene = await dueLead(server.port);
   const { pool, id } = scene;
   await using ledger = createMailLedger(pool);
-  const claim = { id, state: 'scheduled', doubts: 0, sendAt: (await ledger.reminder(id))?.sendAt ?? 0 };
+  const claim = { id, state: 'scheduled', resends: 0, sendAt: (await ledger.reminder(id))?.sendAt ?? 0 };
   const slow = await ledger.begin('reminders', { ...claim, firstTriedAt: Date.now() });
   // Its lease ended while it was away.
   await pool.query(`delete from leases where token = $1`, [slow]);

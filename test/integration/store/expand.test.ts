@@ -6,7 +6,7 @@ import { migrate } from '../../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** The last migration of the last release: what it and those before it made is what that release relies on. */
-const lastRelease = '031-value-authors.sql';
+const lastRelease = '001-baseline.sql';
 
 const own = new URL('../../../src/store/migrations/', import.meta.url);
 let database: TestDatabase;
@@ -58,7 +58,8 @@ test('migrations since the last release only add, so that both versions work on 
   expect(after.refusing.filter((line) => isOnOldTable(line) && !before.refusing.includes(line))).toEqual([]);
 
   // The way back, and forward again.
-  await expect(migrate(database.pool, folder)).rejects.toMatchObject({ code: 'database.newer-schema' });
+  if (added.length > 0)
+    await expect(migrate(database.pool, folder)).rejects.toMatchObject({ code: 'database.newer-schema' });
   await database.pool.query('delete from migrations where name = any($1)', [added]);
   expect(await migrate(database.pool, folder)).toEqual([]);
   expect(await migrate(database.pool)).toEqual(added);

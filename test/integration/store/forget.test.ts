@@ -82,7 +82,7 @@ test('forget: refused while configured or running; lists; deletes all of it with
   const list = await workspace.cli('forget', 'main');
   expect(list.code).toBe(0);
   expect(list.stdout).toMatch(/^pairs: 10 rows$/m);
-  expect(list.stdout).toMatch(/^held: 1 row$/m);
+  expect(list.stdout).toMatch(/^conflicts: 1 row$/m);
   expect(list.stdout).toMatch(/^places: 2 rows$/m);
   expect(list.stdout).toMatch(/nothing was deleted. --yes deletes it/);
 

@@ -1,12 +1,10 @@
-import { copyFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openDatabase, transaction } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-
-const own = new URL('../../../src/store/migrations/', import.meta.url);
 
 let database: TestDatabase;
 let folder: string;
@@ -51,25 +49,6 @@ describe('migrate', () => {
   test("leadsync's own migrations run on an empty database, and there is nothing left to do after them", async () => {
     expect(await migrate(database.pool)).not.toEqual([]);
     expect(await migrate(database.pool)).toEqual([]);
-  });
-
-  test('a scan that an upgrade finds under way begins anew: what it has met was not kept before', async () => {
-    for (const name of await readdir(own))
-      if (name < '019') await copyFile(new URL(name, own), join(folder, name));
-    await migrate(database.pool, folder);
-    const open = `insert into runs (connection, mode, base_url, settings_hash, phase, cursor, pulled) values`;
-    await database.pool.query(
-      `${open} ('a', 'sync', '', '', 'read', 'c9', 900), ('b', 'sync', '', '', 'push-rows', null, 5)`,
-    );
-    await database.pool.query(`insert into staged_leads select id, 'lead', '{}' from runs`);
-    await migrate(database.pool);
-    const { rows } = await database.pool.query(
-      `select connection, phase, cursor, pulled, lead_id as staged from runs left join staged_leads on run_id = id order by 1`,
-    );
-    expect(rows).toEqual([
-      { connection: 'a', phase: 'pull', cursor: null, pulled: 0, staged: null },
-      { connection: 'b', phase: 'push-rows', cursor: null, pulled: 5, staged: 'lead' },
-    ]);
   });
 
   test('processes that start at once all succeed, and each file runs once', async () => {

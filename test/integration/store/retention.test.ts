@@ -13,7 +13,7 @@ async function age(workspace: Workspace, days: number): Promise<void> {
     intents: ['attempted_at'],
     reminders: ['updated_at'],
     pairs: ['first_seen_at', 'lead_deleted_at'],
-    held: ['since'],
+    conflicts: ['since'],
   };
   for (const [table, names] of Object.entries(columns)) {
     const sets = names.map((name) => `${name} = ${name} - interval '${days} days'`);
@@ -28,7 +28,7 @@ async function counts(workspace: Workspace): Promise<Record<string, number>> {
        (select count(*)::int from leadsync.runs where mode = 'sync') as syncs,
        (select count(*)::int from leadsync.intents) as intents,
        (select count(*)::int from leadsync.reminders) as reminders,
-       (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.held) as held`,
+       (select count(*)::int from leadsync.pairs) as pairs, (select count(*)::int from leadsync.conflicts) as held`,
   );
   return rows[0] ?? {};
 }
@@ -75,7 +75,7 @@ describe('the retention', () => {
     sandbox.leads.remove(ids[4] ?? '');
     await workspace.sync();
     const { rows: held } = await workspace.database.pool.query<{ id: number }>(
-      `select id from leadsync.held where lead_id = $1`,
+      `select id from leadsync.conflicts where lead_id = $1`,
       [ids[0]],
     );
     expect((await workspace.cli('resolve', String(held[0]?.id), '--use', 'target')).code).toBe(0);
@@ -115,7 +115,7 @@ describe('the retention', () => {
     await workspace.sync();
     sheet.add({ Company: 'Once', City: 'Kiel' });
     sandbox.set({ faults: parseFaults('lost-reply:once=1,on=POST;503:after=2,on=list') });
-    expect((await workspace.run({ patience: 1 })).status).toBe('failed');
+    expect((await workspace.run({ maxAttempts: 1 })).status).toBe('failed');
     sandbox.set({ faults: [] });
     await age(workspace, 400);
     await pruneNow(workspace);

@@ -1,4 +1,4 @@
-import { precondition } from '../../../src/core/merge/precondition.ts';
+import { fingerprint } from '../../../src/core/merge/fingerprint.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActionKind, PlannedAction } from '../../../src/core/merge/action.ts';
 import {
@@ -19,7 +19,7 @@ import { useScenes } from './store-scene.ts';
 const scene = useScenes();
 
 function action(kind: ActionKind, known: Partial<PlannedAction> = {}): PlannedAction {
-  return { kind, leadId: 'a', row: 7, rowKey: '', changes: {}, expect: {}, reason: 'why', ...known };
+  return { kind, leadId: 'a', row: 7, contentHash: '', changes: {}, expect: {}, reason: 'why', ...known };
 }
 
 const everyKind: readonly ActionKind[] = [
@@ -50,25 +50,25 @@ describe('a plan', () => {
       expect: { stage: 'new', city: { unreadable: '?' } },
       message: 'm',
     });
-    const second = action('link', { leadId: null, row: null, rowKey: 'k' });
+    const second = action('link', { leadId: null, row: null, contentHash: 'k' });
     await insertActions(here.pool, run, [first, { ...second, intentId: 17 }]);
     expect(await visibleActions(here.pool, run)).toEqual([
       {
         ...first,
         id: expect.any(Number),
         state: 'planned',
-        tries: 0,
+        attempts: 0,
         intentId: null,
-        precondition: precondition(first),
+        fingerprint: fingerprint(first),
       },
       {
         ...second,
         id: expect.any(Number),
         message: null,
         state: 'planned',
-        tries: 0,
+        attempts: 0,
         intentId: 17,
-        precondition: precondition(second),
+        fingerprint: fingerprint(second),
       },
     ]);
   });
@@ -110,7 +110,7 @@ describe('what is still to be done', () => {
     ]);
     const all = await pendingActions(here.pool, run, kinds, 100);
     expect(all.map(({ leadId }) => leadId)).toEqual([...leadIds, null]);
-    const states = ['done', 'put-off', 'held', 'proven'] as const;
+    const states = ['done', 'deferred', 'held', 'proven'] as const;
     const outcomes = all
       .slice(0, 4)
       .map(({ id }, index) => ({ actionId: id, state: states[index] ?? 'done' }));
@@ -131,13 +131,16 @@ describe('what is still to be done', () => {
     const run = await here.run();
     await insertActions(here.pool, run, [action('update-lead'), action('update-lead'), action('link')]);
     const begin = async (limit: number) =>
-      (await beginTries(here.pool, run, ['update-lead'], limit)).map(({ id, tries }) => ({ id, tries }));
+      (await beginTries(here.pool, run, ['update-lead'], limit)).map(({ id, attempts }) => ({
+        id,
+        attempts,
+      }));
     const [first] = await begin(1);
-    expect(await begin(5)).toEqual([{ ...first, tries: 1 }, expect.objectContaining({ tries: 0 })]);
+    expect(await begin(5)).toEqual([{ ...first, attempts: 1 }, expect.objectContaining({ attempts: 0 })]);
     await takeBackTries(here.pool, [first?.id ?? 0]);
-    expect(await begin(1)).toEqual([{ ...first, tries: 1 }]);
-    await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'put-off' }]);
-    expect(await begin(5)).toEqual([expect.objectContaining({ tries: 1 })]);
+    expect(await begin(1)).toEqual([{ ...first, attempts: 1 }]);
+    await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'deferred' }]);
+    expect(await begin(5)).toEqual([expect.objectContaining({ attempts: 1 })]);
   });
 });
 
@@ -179,8 +182,8 @@ describe('what became of a plan', () => {
     const all = await visibleActions(here.pool, run);
     const [lead, row, done] = all.map(({ id }) => id);
     await recordOutcomes(here.pool, [
-      { actionId: lead ?? 0, state: 'put-off', code: 'lead.changed', message: 'changed since' },
-      { actionId: row ?? 0, state: 'put-off' },
+      { actionId: lead ?? 0, state: 'deferred', code: 'lead.changed', message: 'changed since' },
+      { actionId: row ?? 0, state: 'deferred' },
       { actionId: done ?? 0, state: 'done', code: 'x', message: 'y' },
     ]);
     const troubles = await troubledActions(here.pool, run, 10);

@@ -4,15 +4,15 @@ import type { PlannedAction } from '../../../src/core/merge/action.ts';
 import { insertActions } from '../../../src/store/actions.ts';
 import { holdRemaining } from '../../../src/store/tries.ts';
 import {
-  countHeld,
-  decideHeld,
-  findHeld,
-  type Held,
-  hold,
-  holdPlanned,
-  listHeld,
-  type NewHeld,
-} from '../../../src/store/held.ts';
+  countConflicts,
+  decideConflict,
+  findConflict,
+  type Conflict,
+  recordConflicts,
+  recordPlannedConflicts,
+  listConflicts,
+  type NewConflict,
+} from '../../../src/store/conflicts.ts';
 import type { Run } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -20,10 +20,10 @@ const scene = useScenes();
 
 const nothing = { id: 0, lead: null, rowValue: null };
 
-function item(known: Partial<NewHeld> = {}): NewHeld {
+function item(known: Partial<NewConflict> = {}): NewConflict {
   return {
     leadId: 'a',
-    rowKey: '',
+    contentHash: '',
     field: 'stage',
     row: 7,
     code: 'conflict.both-edited',
@@ -41,7 +41,7 @@ function action(known: Partial<PlannedAction> = {}): PlannedAction {
     kind: 'hold',
     leadId: 'a',
     row: 7,
-    rowKey: '',
+    contentHash: '',
     changes,
     expect: {},
     reason: 'conflict.both-edited',
@@ -50,29 +50,36 @@ function action(known: Partial<PlannedAction> = {}): PlannedAction {
   };
 }
 
-const list = ({ pool, connection }: Scene) => listHeld(pool, connection);
-const keys = (held: readonly Held[]) => held.map(({ leadId, field }) => `${leadId}/${field}`);
+const list = ({ pool, connection }: Scene) => listConflicts(pool, connection);
+const keys = (held: readonly Conflict[]) => held.map(({ leadId, field }) => `${leadId}/${field}`);
 
 /** Holds what the plan of a round holds. */
 async function plan({ pool }: Scene, run: Run, actions: readonly PlannedAction[]): Promise<void> {
   if (actions.length > 0) await insertActions(pool, run, actions);
-  await holdPlanned(pool, run);
+  await recordPlannedConflicts(pool, run);
 }
 
 describe('what is held', () => {
   test('is told with both values, in the order in which it came', async () => {
     const here = scene();
     const run = await here.run();
-    await hold(here.pool, run, [
+    await recordConflicts(here.pool, run, [
       item(),
-      item({ leadId: null, rowKey: 'k', field: '', row: null, lead: null, rowValue: { unreadable: 'soon' } }),
+      item({
+        leadId: null,
+        contentHash: 'k',
+        field: '',
+        row: null,
+        lead: null,
+        rowValue: { unreadable: 'soon' },
+      }),
     ]);
     const [first, second] = await list(here);
     expect(first).toEqual({
       id: expect.any(Number),
       connection: here.connection,
       leadId: 'a',
-      rowKey: '',
+      contentHash: '',
       field: 'stage',
       row: 7,
       code: 'conflict.both-edited',
@@ -86,41 +93,41 @@ describe('what is held', () => {
     });
     expect(second).toMatchObject({
       leadId: '',
-      rowKey: 'k',
+      contentHash: 'k',
       field: '',
       row: null,
       lead: null,
       rowValue: { unreadable: 'soon' },
     });
-    expect(await countHeld(here.pool, here.connection)).toBe(2);
-    expect(await findHeld(here.pool, first?.id ?? 0)).toEqual(first);
-    expect(await listHeld(here.pool, here.connection, 1)).toEqual([first]);
+    expect(await countConflicts(here.pool, here.connection)).toBe(2);
+    expect(await findConflict(here.pool, first?.id ?? 0)).toEqual(first);
+    expect(await listConflicts(here.pool, here.connection, 1)).toEqual([first]);
   });
 
   test('belongs to its connection', async () => {
     const [here, other] = [scene(), scene()];
-    await hold(here.pool, await here.run(), [item()]);
-    await hold(other.pool, await other.run(), [item(), item({ field: 'city' })]);
-    expect(await countHeld(here.pool, here.connection)).toBe(1);
+    await recordConflicts(here.pool, await here.run(), [item()]);
+    await recordConflicts(other.pool, await other.run(), [item(), item({ field: 'city' })]);
+    expect(await countConflicts(here.pool, here.connection)).toBe(1);
     await plan(other, await other.scan({}, []), []);
-    expect(await countHeld(other.pool, other.connection)).toBe(0);
+    expect(await countConflicts(other.pool, other.connection)).toBe(0);
     expect(keys(await list(here))).toEqual(['a/stage']);
   });
 
   test('nobody', async () => {
-    expect(await findHeld(scene().pool, 0)).toBeNull();
-    await hold(scene().pool, await scene().run(), []);
+    expect(await findConflict(scene().pool, 0)).toBeNull();
+    await recordConflicts(scene().pool, await scene().run(), []);
   });
 
   test('keeps its id and its date when it is held again, and is told as it is now', async () => {
     const here = scene();
     const run = await here.run();
-    await hold(here.pool, run, [item()]);
-    await here.pool.query(`update held set since = '2026-01-02T03:04:05Z' where connection = $1`, [
+    await recordConflicts(here.pool, run, [item()]);
+    await here.pool.query(`update conflicts set since = '2026-01-02T03:04:05Z' where connection = $1`, [
       here.connection,
     ]);
     const [before] = await list(here);
-    await hold(here.pool, { ...run, round: 2 }, [
+    await recordConflicts(here.pool, { ...run, round: 2 }, [
       item({ row: 9, code: 'lead.field-refused', message: 'no', lead: 'x' }),
     ]);
     expect(await list(here)).toEqual([
@@ -137,13 +144,13 @@ describe('what is held', () => {
 
   test('the same thing twice in one call is held once', async () => {
     const here = scene();
-    await hold(here.pool, await here.run(), [item(), item({ message: 'later' })]);
+    await recordConflicts(here.pool, await here.run(), [item(), item({ message: 'later' })]);
     expect(await list(here)).toMatchObject([{ message: 'later' }]);
   });
 });
 
 describe('a decision', () => {
-  test.each<[string, Partial<NewHeld>, 'target' | null]>([
+  test.each<[string, Partial<NewConflict>, 'target' | null]>([
     ['stays while both sides show what was decided on', {}, 'target'],
     [
       'stays when only the reason is told otherwise',
@@ -157,15 +164,15 @@ describe('a decision', () => {
   ])('%s', async (_, now, expected) => {
     const here = scene();
     const run = await here.run();
-    await hold(here.pool, run, [item(), item({ field: 'city' })]);
+    await recordConflicts(here.pool, run, [item(), item({ field: 'city' })]);
     const [first = nothing] = await list(here);
-    expect(await decideHeld(here.pool, first, 'target', 'anna')).toBe(true);
+    expect(await decideConflict(here.pool, first, 'target', 'anna')).toBe(true);
     const at = expect.stringMatching(/^20\d\d-.*Z$/);
     expect((await list(here)).map(({ resolution, decided }) => [resolution, decided])).toEqual([
       ['target', { by: 'anna', at }],
       [null, null],
     ]);
-    await hold(here.pool, run, [item(now)]);
+    await recordConflicts(here.pool, run, [item(now)]);
     expect((await list(here))[0]?.resolution).toBe(expected);
   });
 
@@ -173,20 +180,20 @@ describe('a decision', () => {
     const here = scene();
     const run = await here.run();
     const both = { lead: null, rowValue: { unreadable: 'soon' } };
-    await hold(here.pool, run, [item(both)]);
+    await recordConflicts(here.pool, run, [item(both)]);
     const [first = nothing] = await list(here);
-    expect(await decideHeld(here.pool, first, 'lead', 'anna')).toBe(true);
-    await hold(here.pool, run, [item(both)]);
+    expect(await decideConflict(here.pool, first, 'lead', 'anna')).toBe(true);
+    await recordConflicts(here.pool, run, [item(both)]);
     expect((await list(here))[0]?.resolution).toBe('lead');
   });
 
-  test.each<Partial<Held>>([{ lead: 'x' }, { rowValue: null }])(
+  test.each<Partial<Conflict>>([{ lead: 'x' }, { rowValue: null }])(
     'on values that are not held any more is none: %j',
     async (seen) => {
       const here = scene();
-      await hold(here.pool, await here.run(), [item()]);
+      await recordConflicts(here.pool, await here.run(), [item()]);
       const [first = nothing] = await list(here);
-      expect(await decideHeld(here.pool, { ...first, ...seen }, 'lead', 'anna')).toBe(false);
+      expect(await decideConflict(here.pool, { ...first, ...seen }, 'lead', 'anna')).toBe(false);
       expect((await list(here))[0]?.resolution).toBe(null);
       expect(await listDecisions(here.pool, here.connection, null, null)).toEqual([]);
     },
@@ -238,7 +245,7 @@ describe('the holds of a plan', () => {
   test('rows without id that are alike are held each, also when they are held again', async () => {
     const here = scene();
     const alike = [2, 3, 4].map((row) =>
-      action({ leadId: null, rowKey: 'k', row, changes: {}, reason: 'row.company-name-empty' }),
+      action({ leadId: null, contentHash: 'k', row, changes: {}, reason: 'row.company-name-empty' }),
     );
     await plan(here, await here.run(), alike);
     const before = await list(here);
@@ -251,7 +258,7 @@ describe('the holds of a plan', () => {
 test('what a missing permission keeps from being done is held, the rest of the plan is not', async () => {
   const here = scene();
   const run = await here.run();
-  const create = action({ kind: 'create-lead', leadId: null, rowKey: 'k', reason: 'new-row' });
+  const create = action({ kind: 'create-lead', leadId: null, contentHash: 'k', reason: 'new-row' });
   await insertActions(here.pool, run, [create, { ...create, row: 8 }, action({ kind: 'update-lead' })]);
   await holdRemaining(here.pool, run, 'create-lead', {
     code: 'leads.forbidden',

@@ -19,7 +19,7 @@ const content = { companyName: 'Acme' };
 let lastAction = 1_000_000;
 
 const begin = ({ pool, connection }: Scene, actionId = ++lastAction): Promise<number> =>
-  beginIntent(pool, { connection, actionId, rowKey: 'k', row, content });
+  beginIntent(pool, { connection, actionId, contentHash: 'k', row, content });
 
 /** A run for which nothing is staged. */
 const none = ({ connection }: { readonly connection: string }) => ({ id: 0, connection });
@@ -31,7 +31,7 @@ test('an intent that was begun is open, in doubt, with what is needed to find it
   expect(await openIntents(here.pool, none(here))).toEqual([
     {
       id,
-      rowKey: 'k',
+      contentHash: 'k',
       row,
       content,
       leadId: null,
@@ -97,7 +97,7 @@ test('a create that was tried again is one action in the list of what a run did,
     kind: 'create-lead',
     leadId: null,
     row: 2,
-    rowKey: 'k',
+    contentHash: 'k',
     changes: {},
     expect: {},
     reason: 'new',
@@ -105,7 +105,7 @@ test('a create that was tried again is one action in the list of what a run did,
   await insertActions(pool, run, [action]);
   const [listed] = await listActions(pool, run, 0, 10);
   const actionId = listed?.id ?? 0;
-  for (let tries = 0; tries < 2; tries++) await abandonIntents(pool, [await begin(here, actionId)]);
+  for (let attempts = 0; attempts < 2; attempts++) await abandonIntents(pool, [await begin(here, actionId)]);
   await intentCreated(pool, await begin(here, actionId), 'made');
   expect(await listActions(pool, run, 0, 10)).toMatchObject([{ id: actionId, leadId: 'made' }]);
 });

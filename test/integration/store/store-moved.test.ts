@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../../../src/core/lead/fingerprint.ts';
+import { hashContent } from '../../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../../src/core/lead/value.ts';
 import { countRecords } from '../../../src/store/count-records.ts';
 import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
-import { loadMet, type MetPairs } from '../../../src/store/met-pairs.ts';
+import { loadMet, type MetPairs } from '../../../src/store/seen-pairs.ts';
 import { adoptScan, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
@@ -43,7 +43,7 @@ async function pairsOf({ pool, connection }: Scene): Promise<ReadonlyMap<string,
   return new Map(rows.map(({ id, ...pair }) => [id, pair]));
 }
 
-const print = (cells: Cells | null): string | null => cells && fingerprint(cells, fields);
+const print = (cells: Cells | null): string | null => cells && hashContent(cells, fields);
 
 describe('what shows its baseline', () => {
   const inStep = async (here: Scene): Promise<void> => {

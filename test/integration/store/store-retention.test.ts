@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { insertActions } from '../../../src/store/actions.ts';
 import { approve, countApproved } from '../../../src/store/approvals.ts';
-import { hold } from '../../../src/store/held.ts';
+import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { recordHistory } from '../../../src/store/history.ts';
 import { abandonIntents, beginIntent, intentCreated, intentsLinked } from '../../../src/store/intents.ts';
 import { forgetPairs, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
@@ -44,7 +44,7 @@ async function finishedRun(
       kind: 'update-lead' as const,
       leadId: `lead-${index}`,
       row: 2,
-      rowKey: '',
+      contentHash: '',
       changes: change,
       expect: {},
       reason: 'row-edited',
@@ -129,7 +129,7 @@ describe('pruning by age', () => {
           kind: 'update-row' as const,
           leadId: 'a',
           row: 2,
-          precondition: 'p',
+          fingerprint: 'p',
         })),
       );
     }
@@ -154,7 +154,7 @@ describe('pruning by age', () => {
     await pool.query(`update history set at = now() - interval '91 days' where run_id = $1`, [long]);
     const nightly = await finishedRun(here, 300);
     const batch = await approve(pool, connection, 1, [
-      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, precondition: 'p' },
+      { id: '1', kind: 'update-lead', leadId: 'lead-0', row: 2, fingerprint: 'p' },
     ]);
     const applied = await finishedRun(here, 200);
     await pool.query(`update runs set approval = $2, undo_of = 1 where id = $1`, [applied, batch]);
@@ -233,8 +233,17 @@ describe('pruning by age', () => {
     const run = await here.run();
     await advanceBaselines(pool, connection, [{ leadId: 'a', values: { stage: 'new' } }]);
     await markLeadDeleted(pool, connection, ['a']);
-    await hold(pool, run, [
-      { leadId: 'a', rowKey: '', field: 'stage', row: 2, code: 'c', message: 'm', lead: 'x', rowValue: 'y' },
+    await recordConflicts(pool, run, [
+      {
+        leadId: 'a',
+        contentHash: '',
+        field: 'stage',
+        row: 2,
+        code: 'c',
+        message: 'm',
+        lead: 'x',
+        rowValue: 'y',
+      },
     ]);
     await finishRun(pool, run.id, 'partial', null);
     await finishedRun(here, 0);
@@ -242,10 +251,10 @@ describe('pruning by age', () => {
     await pool.query(
       `update pairs set first_seen_at = now() - interval '900 days', lead_deleted_at = now() - interval '900 days'`,
     );
-    await pool.query(`update held set since = now() - interval '900 days'`);
+    await pool.query(`update conflicts set since = now() - interval '900 days'`);
     expect(await pruneOf(here)).toEqual({ ...nothing, runs: 1 });
     const left = await pool.query(
-      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from held where connection = $1) as held`,
+      `select (select count(*)::int from pairs where connection = $1) as pairs, (select count(*)::int from conflicts where connection = $1) as held`,
       [connection],
     );
     expect(left.rows).toEqual([{ pairs: 1, held: 1 }]);
@@ -257,7 +266,7 @@ describe('pruning by age', () => {
     const begin = async (runId: number): Promise<number> => {
       const { rows } = await pool.query<{ id: number }>(`select id from actions where run_id = $1`, [runId]);
       const actionId = rows[0]?.id ?? 0;
-      return beginIntent(pool, { connection, actionId, rowKey: 'k', row: {}, content: {} });
+      return beginIntent(pool, { connection, actionId, contentHash: 'k', row: {}, content: {} });
     };
     const old = await finishedRun(here, 300);
     const linked = await begin(old);

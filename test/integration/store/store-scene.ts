@@ -5,7 +5,7 @@ import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import type { Cells } from '../../../src/core/lead/value.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../../src/store/runs.ts';
 import { type Difference, differences } from '../../../src/store/differences.ts';
-import { loadMet, noteMissed } from '../../../src/store/met-pairs.ts';
+import { loadMet, noteMissed } from '../../../src/store/seen-pairs.ts';
 import { breakSeals } from '../../../src/store/seals.ts';
 import { flagDuplicateRows, stageLeads, stageRows } from '../../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hold } from '../../../src/store/held.ts';
+import { recordConflicts } from '../../../src/store/conflicts.ts';
 import { adoptScan, advanceBaselines } from '../../../src/store/pairs.ts';
 import {
   looseRows,
@@ -7,7 +7,7 @@ import {
   scannedLeadCells,
   unknownLeads,
 } from '../../../src/store/differences.ts';
-import { MetPairs } from '../../../src/store/met-pairs.ts';
+import { MetPairs } from '../../../src/store/seen-pairs.ts';
 import { useCursors } from '../../../src/store/scan-cursors.ts';
 import { clearStagedRows } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
@@ -92,17 +92,17 @@ describe('differences', () => {
     const here = scene();
     const other = scene();
     const run = await here.scan({ a: acme }, [['a', won]]);
-    const item = { leadId: 'a', rowKey: '', row: 2, message: 'm', lead: 'new', rowValue: 'won' };
-    await hold(here.pool, { ...run, round: 1 }, [
+    const item = { leadId: 'a', contentHash: '', row: 2, message: 'm', lead: 'new', rowValue: 'won' };
+    await recordConflicts(here.pool, { ...run, round: 1 }, [
       { ...item, field: 'stage', code: 'lead.field-refused' },
       { ...item, field: 'companyName', code: 'conflict.both-edited', lead: null, rowValue: soon },
       { ...item, field: '', code: 'row.refused' },
     ]);
-    await hold(here.pool, { ...run, connection: other.connection, round: 1 }, [
+    await recordConflicts(here.pool, { ...run, connection: other.connection, round: 1 }, [
       { ...item, field: 'city', code: 'conflict.both-edited' },
     ]);
     await here.pool.query(
-      `update held set resolution = 'lead' where connection = $1 and field = 'companyName'`,
+      `update conflicts set resolution = 'lead' where connection = $1 and field = 'companyName'`,
       [here.connection],
     );
     const [difference] = await here.differences(run);
@@ -197,14 +197,23 @@ describe('rows that no lead id names', () => {
       [null, acme],
     ]);
     const [first] = await looseStagedRows(here.pool, run.id);
-    const item = { leadId: null, rowKey: first?.rowKey ?? '', field: '', row: 2, lead: null, rowValue: null };
-    await hold(here.pool, { ...run, round: 1 }, [
+    const item = {
+      leadId: null,
+      contentHash: first?.contentHash ?? '',
+      field: '',
+      row: 2,
+      lead: null,
+      rowValue: null,
+    };
+    await recordConflicts(here.pool, { ...run, round: 1 }, [
       { ...item, code: 'lead.create-refused', message: 'said no' },
     ]);
     const refusal = { code: 'lead.create-refused', message: 'said no' };
     const loose = await collect(looseRows(here.pool, run));
     expect(loose.map(({ refused }) => refused)).toEqual([refusal, null, refusal]);
-    await hold(here.pool, { ...run, round: 1 }, [{ ...item, code: 'create.in-doubt', message: 'other' }]);
+    await recordConflicts(here.pool, { ...run, round: 1 }, [
+      { ...item, code: 'create.in-doubt', message: 'other' },
+    ]);
     expect((await collect(looseRows(here.pool, run))).map(({ refused }) => refused)).toEqual([
       null,
       null,

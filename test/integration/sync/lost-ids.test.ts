@@ -168,7 +168,7 @@ async function syncSpoilt(here: Workspace, spoil: (row: TargetRow) => TargetRow)
   await using app = await here.openApp();
   const context = app.contexts.get(connectionName);
   if (context === undefined) throw new Error('the connection is not configured');
-  const request = { mode: 'sync', allow: [], patience: 1 } as const;
+  const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
   const target = spoilt(context.target, spoil);
   const result = await advanceRun({ ...context, target }, request, new AbortController().signal);
   if (result.kind !== 'finished') throw new Error(`the run is to be taken up again: ${result.why}`);
@@ -251,7 +251,7 @@ test.each(['#REF!', '#BEZUG!', '#N/A', 'Err:502'])(
 test('all state is lost and no id can be read: no lead and no row is made', async () => {
   await using here = await Workspace.open({ sandbox: { leads: 6 } });
   await here.sync();
-  for (const table of ['pairs', 'held', 'intents']) await here.database.pool.query(`truncate ${table}`);
+  for (const table of ['pairs', 'conflicts', 'intents']) await here.database.pool.query(`truncate ${table}`);
   const report = await syncSpoilt(here, unreadable);
   expect(report).toMatchObject({ created: { leads: 0, rows: 0 }, held: 6 });
   expect(here.sheet.rows()).toHaveLength(6);

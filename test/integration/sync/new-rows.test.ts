@@ -31,7 +31,7 @@ async function firstSync(
   }) as Target;
   const context = { ...real, log: pino({ level: 'silent' }), target };
   for (;;) {
-    const request = { mode: 'sync', allow: [], patience: 5 } as const;
+    const request = { mode: 'sync', allow: [], maxAttempts: 5 } as const;
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run.report as SyncReport;
     await sleep(result.afterMs);
@@ -71,7 +71,7 @@ test('a new row that the table does not take has an action of its own, and the n
   const [, second = '', third = ''] = ids(workspace);
   const refused = new Map<string, RowOutcome['status']>([
     [second, 'held'],
-    [third, 'put-off'],
+    [third, 'deferred'],
   ]);
   const report = await firstSync(workspace, async (write, _, changes, ...rest) => {
     const taken = changes.filter(({ leadId }) => !refused.has(leadId ?? ''));
@@ -79,7 +79,7 @@ test('a new row that the table does not take has an action of its own, and the n
     return changes.map(({ key, leadId }): RowOutcome => {
       const status = refused.get(leadId ?? '');
       const left = { key, code: 'row.refused', message: 'not today' };
-      return status === 'held' || status === 'put-off'
+      return status === 'held' || status === 'deferred'
         ? { ...left, status }
         : (outcomes.get(key) as RowOutcome);
     });
@@ -94,7 +94,7 @@ test('a new row that the table does not take has an action of its own, and the n
   expect(await linesOf(workspace)).toEqual({
     own: [
       { leadId: second, state: 'held', receipt: null },
-      { leadId: third, state: 'put-off', receipt: null },
+      { leadId: third, state: 'deferred', receipt: null },
     ],
     pages: [{ leads: 5, settled: 5, taken: 2, seen: true }],
   });

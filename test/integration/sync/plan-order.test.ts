@@ -42,7 +42,7 @@ async function plannedActions(here: Workspace): Promise<readonly string[]> {
   const run = await here.run({ mode: 'plan' });
   expect(run.status).not.toBe('failed');
   const { rows } = await here.database.pool.query<Action>(
-    `select kind, lead_id as "leadId", row_key as "rowKey", changes, expect, reason, precondition from actions where run_id = $1`,
+    `select kind, lead_id as "leadId", content_hash as "contentHash", changes, expect, reason, fingerprint from actions where run_id = $1`,
     [run.id],
   );
   return rows.map((action) => JSON.stringify(action)).toSorted();

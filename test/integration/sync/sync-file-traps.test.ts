@@ -32,7 +32,7 @@ test('a file cut in the middle of its last line stops the run, and nothing is wr
   for (const length of [whole.lastIndexOf(','), whole.length >> 1]) {
     const cut = whole.subarray(0, whole.lastIndexOf(',', length));
     writeFileSync(path, cut);
-    const run = await workspace.run({ patience: 2 });
+    const run = await workspace.run({ maxAttempts: 2 });
     expect(run).toMatchObject({ status: 'stopped', refusals: [{ code: 'target.incomplete' }] });
     expect(run.refusals[0]?.message).toMatch(
       /leads\.csv ends in the middle of a row.*\(line \d+\).*Save it again/,
@@ -50,7 +50,7 @@ test('a file that was emptied stops the run; once it is deleted it is made anew'
   const { path } = workspace.sheet;
   for (const content of ['', '\uFEFF', '\r\n\r\n']) {
     writeFileSync(path, content);
-    const run = await workspace.run({ patience: 2 });
+    const run = await workspace.run({ maxAttempts: 2 });
     expect(run).toMatchObject({ status: 'stopped', refusals: [{ code: 'target.emptied' }] });
     expect(readFileSync(path, 'utf8')).toBe(content);
     expect(leadsOf(workspace)).toEqual(leads);

@@ -17,7 +17,7 @@ async function syncOver(
   const real = app.contexts.get(connectionName);
   if (real === undefined) throw new Error('the connection is not configured');
   const context = { ...real, log: pino({ level: 'silent' }), leads: leadsOf(real.leads) };
-  const request = { mode: 'sync', allow: ['whole-field', 'max-changes'], patience: 5 } as const;
+  const request = { mode: 'sync', allow: ['whole-field', 'max-changes'], maxAttempts: 5 } as const;
   for (;;) {
     const result = await advanceRun(context, request, new AbortController().signal);
     if (result.kind === 'finished') return result.run.report as SyncReport;
@@ -88,7 +88,7 @@ test('a pause in the middle of four: what was not sent is no try and leaves no l
   await workspace.sync();
   sheet.edit(() => true, { City: 'Ulm' });
   let updates = 0;
-  const pauses: { unsent: number; tries: number }[] = [];
+  const pauses: { unsent: number; attempts: number }[] = [];
   const report = await syncOver(
     workspace,
     (leads) =>
@@ -97,15 +97,15 @@ test('a pause in the middle of four: what was not sent is no try and leaves no l
         throw new LeadsyncError('leads.rate-limited', 'wait', { retry: 'later', retryAfterMs: 0 });
       }),
     async () => {
-      const { rows } = await database.pool.query<{ unsent: number; tries: number }>(
+      const { rows } = await database.pool.query<{ unsent: number; attempts: number }>(
         `select sum((state = 'done')::int - (select count(distinct action_id) from history h where h.action_id = a.id))::int as unsent,
-           sum(tries) filter (where state <> 'done')::int as tries from actions a where kind = 'update-lead'`,
+           sum(attempts) filter (where state <> 'done')::int as attempts from actions a where kind = 'update-lead'`,
       );
       pauses.push(...rows);
     },
   );
   expect(report).toMatchObject({ status: 'succeeded', updated: { leads: 30 } });
-  expect([updates, pauses]).toEqual([31, [{ unsent: 0, tries: 0 }]]);
+  expect([updates, pauses]).toEqual([31, [{ unsent: 0, attempts: 0 }]]);
   expect(sandbox.leads.list().filter(({ city }) => city !== 'Ulm')).toEqual([]);
   const { rows } = await database.pool.query(
     `select count(*)::int as lines, count(distinct lead_id)::int as leads from history where side = 'lead' and field = 'city'`,
@@ -120,7 +120,7 @@ test('replies that are not what is read afterwards: all that they showed is read
   const gets = async (city: string): Promise<number> => {
     sheet.edit(() => true, { City: city });
     const before = sandbox.stats.byRoute.get;
-    await workspace.sync({ allow: ['whole-field', 'max-changes'], patience: 5 });
+    await workspace.sync({ allow: ['whole-field', 'max-changes'], maxAttempts: 5 });
     return sandbox.stats.byRoute.get - before;
   };
   // Each is looked at before; of true replies three are checked.

@@ -10,7 +10,7 @@ import { connectionName, Workspace } from '../../support/workspace.ts';
 async function syncInVain(
   workspace: Workspace,
   isCarriedOut: boolean,
-  { patience = 1, meanwhile = () => {} }: { patience?: number; meanwhile?: () => void } = {},
+  { maxAttempts = 1, meanwhile = () => {} }: { maxAttempts?: number; meanwhile?: () => void } = {},
 ): Promise<void> {
   await using app = await workspace.openApp();
   const real = app.contexts.get(connectionName);
@@ -27,15 +27,15 @@ async function syncInVain(
       if (isOver) return real.target.write(...args);
       if (isCarriedOut) await real.target.write(...args);
       meanwhile();
-      isOver = patience > 1;
+      isOver = maxAttempts > 1;
       throw new LeadsyncError('target.unavailable', 'no reply', { retry: 'later', retryAfterMs: 1 });
     },
   };
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
-  const request = { mode: 'sync', allow: [], patience } as const;
-  for (let turn = 0; turn < patience; turn++) {
+  const request = { mode: 'sync', allow: [], maxAttempts } as const;
+  for (let turn = 0; turn < maxAttempts; turn++) {
     const { kind } = await advanceRun(context, request, new AbortController().signal);
-    expect(kind).toBe(turn + 1 < patience ? 'again' : 'finished');
+    expect(kind).toBe(turn + 1 < maxAttempts ? 'again' : 'finished');
   }
 }
 
@@ -64,10 +64,10 @@ test.each([true, false])(
 
 test.each([1, 2])(
   'nothing twice: the ids of new rows are cleared before anybody heard that they were written (%i tries)',
-  async (patience) => {
+  async (maxAttempts) => {
     await using here = await Workspace.open({ sandbox: { leads: 3 } });
     await syncInVain(here, true, {
-      patience,
+      maxAttempts,
       meanwhile: () => here.sheet.edit(() => true, { 'Lead ID': '' }),
     });
     expect(await here.sync()).toMatchObject({ status: 'succeeded', created: { leads: 0, rows: 0 } });

@@ -195,7 +195,7 @@ describe('paging', () => {
       clock.ms += (request.limit ?? 0) > 250 ? 11_000 : 9_000;
       return real.leads.list(request, signal);
     };
-    const request = { mode: 'sync', allow: [], patience: 1 } as const;
+    const request = { mode: 'sync', allow: [], maxAttempts: 1 } as const;
     const result = await advanceRun({ ...real, leads, clock }, request, new AbortController().signal);
     expect(result).toMatchObject({ kind: 'finished', run: { status: 'succeeded', pulled: 1_600 } });
     expect(limitsSince(workspace)).toEqual(['1000', '500', '250']);
@@ -213,7 +213,7 @@ describe('a service that fails while edits are pushed', () => {
       isDown && method === 'GET' && path === faulty ? 500 : null,
     );
     workspace.configure({ leads: { baseUrl: between.url } });
-    const report = await workspace.sync({ patience: 10, allow: ['other-service'] });
+    const report = await workspace.sync({ maxAttempts: 10, allow: ['other-service'] });
     expect(report).toMatchObject({
       status: 'partial',
       updated: { leads: 2, rows: 1 },
@@ -242,7 +242,7 @@ describe('a service that fails while edits are pushed', () => {
       const { sandbox, sheet } = workspace;
       for (const id of ids.slice(4, 8)) sheet.edit((row) => row['Lead ID'] === id, { Stage: 'from the row' });
       sandbox.set({ faults: [{ kind: 'status', status: 500, when: { every: 1 }, on: [route] }] });
-      const report = await workspace.sync({ patience: 10 });
+      const report = await workspace.sync({ maxAttempts: 10 });
       expect(report).toMatchObject({
         status: 'partial',
         updated: { leads: 0, rows: 1 },
@@ -291,7 +291,7 @@ describe('a service that fails while edits are pushed', () => {
     const { sandbox } = workspace;
     const before = sandbox.log.length;
     sandbox.set({ faults: [{ kind: 'revoked', when: { after: 2 }, on: ['update'] }] });
-    const report = await workspace.sync({ patience: 10 });
+    const report = await workspace.sync({ maxAttempts: 10 });
     expect(report).toMatchObject({ status: 'failed', problems: [{ code: 'leads.unauthenticated' }] });
     expect(report.updated.leads).toBe(1);
     const sent = sandbox.log.slice(before).map(({ method, status }) => `${method} ${status}`);

@@ -32,7 +32,7 @@ async function syncWith(workspace: Workspace, afterWrite: () => void): Promise<S
   for (;;) {
     const result = await advanceRun(
       context,
-      { mode: 'sync', allow: [], patience: 5 },
+      { mode: 'sync', allow: [], maxAttempts: 5 },
       new AbortController().signal,
     );
     if (result.kind === 'finished') return result.run.report as SyncReport;
@@ -150,7 +150,7 @@ test('what is held, left by the settings and equal adds up to all records', asyn
 test.each([
   ['a lead that moved', 'staged_leads', 'true', 'lead'],
   ['a row that moved', 'staged_rows', 'new.cells is not null', 'row'],
-  ['a row that is gone', 'missed_pairs', 'true', 'no row'],
+  ['a row that is gone', 'absent_pairs', 'true', 'no row'],
   ['a planned write', 'actions', `new.kind = 'update-row'`, 'lead'],
 ])(
   '%s that is lost between two phases is in no number, and the run says so',
@@ -236,7 +236,7 @@ test('a POST that was confirmed and not stored: the run fails, the row is kept a
   };
   workspace.sheet.add({ Company: 'Neu GmbH', City: 'Ulm' });
 
-  expect(await workspace.sync({ patience: 5 })).toMatchObject({
+  expect(await workspace.sync({ maxAttempts: 5 })).toMatchObject({
     status: 'failed',
     problems: [{ code: 'receipt.unexplained', message: expect.stringContaining('Clear the id') }],
   });

@@ -7,7 +7,7 @@ import { json, startServer } from '../leads-api/leads-api-server.ts';
 async function syncWhile(workspace: Workspace, meanwhile: () => void) {
   const { pool } = workspace.database;
   const wasRead = async (): Promise<boolean> =>
-    (await pool.query(`select from met_pairs where side = 'row'`)).rowCount === 1;
+    (await pool.query(`select from seen_pairs where side = 'row'`)).rowCount === 1;
   const [lead] = workspace.sandbox.leads.list();
   await using server = await startServer((response, request) => {
     const page = async (): Promise<void> => {

@@ -24,7 +24,7 @@ async function syncWith(workspace: Workspace, fault: LeadsyncError, times: numbe
   const context: SyncContext = { ...real, log: pino({ level: 'silent' }), target };
   const results: RunResult[] = [];
   while (results.at(-1)?.kind !== 'finished') {
-    const request = { mode: 'sync', allow: [], patience: 2 } as const;
+    const request = { mode: 'sync', allow: [], maxAttempts: 2 } as const;
     results.push(await advanceRun(context, request, new AbortController().signal));
   }
   return results;
@@ -40,7 +40,7 @@ test('a target that asks to wait is waited for, however often: it costs no try',
   expect(results.slice(0, 4)).toEqual([wait, wait, wait, wait]);
   expect(results.at(-1)).toMatchObject({
     kind: 'finished',
-    run: { report: { status: 'succeeded' }, tries: 0 },
+    run: { report: { status: 'succeeded' }, attempts: 0 },
   });
   expect(workspace.sheet.rows()).toHaveLength(2);
 });

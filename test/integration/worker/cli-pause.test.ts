@@ -45,7 +45,7 @@ test('a job of a worker leaves a paused connection out', async () => {
   await workspace.cli('pause');
   await using app = await workspace.openApp();
   const { sync } = await import('../../../jobs/sync.ts');
-  const job = { connection: connectionName, allow: [], patience: 3 };
+  const job = { connection: connectionName, allow: [], maxAttempts: 3 };
   expect(await sync(app, job, { requestedAt: Date.now() }, new AbortController().signal)).toEqual({
     done: { runId: null },
   });

@@ -80,19 +80,19 @@ test('a sync whose database breaks off is taken up again and does not fail', asy
   workspace.env['DATABASE_URL'] = url.href;
   await using app = await workspace.openApp();
   const { sync, ...others } = runHandlers(app);
-  let tries = 0;
+  let attempts = 0;
   const watched = async (...asked: Parameters<JobHandler>) => {
-    tries += 1;
+    attempts += 1;
     return sync(...asked).finally(() => cable.heal());
   };
   workspace.sandbox.set({ faults: [{ kind: 'slow', ms: 500, when: { once: 1 }, on: ['list'] }] });
   const queue = app.queues.queue(syncQueue(connectionName));
-  const job = await queue.add('sync', { connection: connectionName, allow: [], patience: 1 });
+  const job = await queue.add('sync', { connection: connectionName, allow: [], maxAttempts: 1 });
   await using _worker = queue.work({ ...others, sync: watched });
   await expect.poll(() => workspace.sandbox.stats.byRoute.list).toBe(1);
   cable.refuse();
   expect(await job.finished(new AbortController().signal)).toEqual({ runId: expect.any(Number) });
-  expect(tries).toBeGreaterThan(1);
+  expect(attempts).toBeGreaterThan(1);
   expect(workspace.sheet.rows()).toHaveLength(3);
 });
 
@@ -163,8 +163,8 @@ test('a worker whose bundled Postgres cannot be started again says so at each tr
   const pid = Number.parseInt(await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
   await rename(folder, join(workspace.folder, 'away'));
   process.kill(pid, 'SIGKILL');
-  const tries = (): number => logged(worker).filter(({ msg }) => msg.includes('did not start')).length;
-  await until('it was tried twice', () => tries() === 2);
+  const attempts = (): number => logged(worker).filter(({ msg }) => msg.includes('did not start')).length;
+  await until('it was tried twice', () => attempts() === 2);
   expect([await get('healthz'), await get('readyz')]).toEqual([
     '200 ok\n',
     '503 the database does not answer\n',

@@ -128,7 +128,7 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   await using app = await workspace.openApp();
   const queue = app.queues.queue('nights');
   // As `worker` does it, but with nights of two seconds.
-  const payload = { connection: connectionName, allow: [], patience: 1 };
+  const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
   await queue.schedule('nightly', '*/2 * * * * *', 'UTC', 'sync', payload);
   const nights: unknown[] = [];
   await using _worker = queue.work({
@@ -285,7 +285,7 @@ describe('a reminder', () => {
 test('two jobs that ask for the same, the second of which is late: one run', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await using app = await workspace.openApp();
-  const payload = { connection: connectionName, allow: [], patience: 1 };
+  const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
   const job = { requestedAt: Date.now() - 60_000 };
   const ask = () => syncJob(app, payload, job, new AbortController().signal);
   await using stack = new AsyncDisposableStack();

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sameCell, type Values } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
-import { coveredBy, precondition } from '../../src/core/merge/precondition.ts';
+import { coveredBy, fingerprint } from '../../src/core/merge/fingerprint.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyPolicy, anyState } from './any-pair.ts';
 import { law } from './laws.ts';
@@ -12,7 +12,7 @@ const update: PlannedAction = {
   kind: 'update-lead',
   leadId: 'lead-1',
   row: 7,
-  rowKey: '',
+  contentHash: '',
   changes: {
     stage: { from: 'new', to: 'won', base: 'new', rule: 'row-edited' },
     city: { from: 'Ulm', to: null, base: 'Ulm', rule: 'row-edited' },
@@ -24,23 +24,23 @@ const created: PlannedAction = {
   kind: 'create-lead',
   leadId: null,
   row: 7,
-  rowKey: 'key',
+  contentHash: 'key',
   changes: { stage: { from: null, to: 'new', rule: 'row-edited' } },
   expect: { stage: 'new', city: null },
   reason: 'new-row',
 };
-const line = (action: PlannedAction) => ({ ...action, precondition: precondition(action) });
+const line = (action: PlannedAction) => ({ ...action, fingerprint: fingerprint(action) });
 const only = ({ changes, expect: seen, ...rest }: PlannedAction, field: string): PlannedAction => ({
   ...rest,
   changes: { [field]: changes[field] ?? { from: null, to: null } },
   expect: { [field]: seen[field] ?? null },
 });
 
-describe('the precondition of an action', () => {
+describe('the fingerprint of an action', () => {
   test('of an update is a short text for each field, in the order of their names', () => {
-    expect(precondition(update)).toMatch(/^city:[\w-]{16} stage:[\w-]{16}$/);
+    expect(fingerprint(update)).toMatch(/^city:[\w-]{16} stage:[\w-]{16}$/);
     const turned = { ...update, changes: Object.fromEntries(Object.entries(update.changes).toReversed()) };
-    expect(precondition(turned)).toBe(precondition(update));
+    expect(fingerprint(turned)).toBe(fingerprint(update));
   });
 
   test('of a field whose name has blanks is one field: an edit of another one does not make it stale', () => {
@@ -51,11 +51,11 @@ describe('the precondition of an action', () => {
   });
 
   test('of anything else is one short text', () => {
-    expect(precondition(created)).toMatch(/^[\w-]{27}$/);
+    expect(fingerprint(created)).toMatch(/^[\w-]{27}$/);
     const more = { ...created, changes: { ...created.changes, city: { from: null, to: 'Ulm' } } };
     const turn = (values: object) => Object.fromEntries(Object.entries(values).toReversed());
     const turned = { ...more, changes: turn(more.changes), expect: turn(more.expect) };
-    expect(precondition(turned as PlannedAction)).toBe(precondition(more));
+    expect(fingerprint(turned as PlannedAction)).toBe(fingerprint(more));
   });
 
   test.each<[string, PlannedAction]>([
@@ -66,7 +66,7 @@ describe('the precondition of an action', () => {
       { ...update, changes: { ...update.changes, city: { from: 'Ulm', to: '', base: 'Ulm' } } },
     ],
   ])('does not depend on %s', (_, other) => {
-    expect(precondition(other)).toBe(precondition(update));
+    expect(fingerprint(other)).toBe(fingerprint(update));
   });
 
   test.each<[string, Values & { readonly base?: string | null }]>([
@@ -78,13 +78,13 @@ describe('the precondition of an action', () => {
   ])('is another one for %s', (_, stage) => {
     const { from = null, to = null, ...base } = stage;
     const other = { ...update, changes: { ...update.changes, stage: { from, to, ...base } } };
-    expect(precondition(other)).not.toBe(precondition(update));
+    expect(fingerprint(other)).not.toBe(fingerprint(update));
     expect(coveredBy(other, line(update))).toBeNull();
   });
 
   test('tells never having agreed from having agreed on that very word', () => {
     const [never, word] = [{}, { base: 'never' }].map((base) =>
-      precondition({ ...update, changes: { stage: { from: 'new', to: 'won', ...base } } }),
+      fingerprint({ ...update, changes: { stage: { from: 'new', to: 'won', ...base } } }),
     );
     expect(never).not.toBe(word);
   });
@@ -92,14 +92,14 @@ describe('the precondition of an action', () => {
   test.each<[string, Partial<PlannedAction>]>([
     ['another kind', { kind: 'link' }],
     ['another lead', { leadId: 'lead-2' }],
-    ['another row', { rowKey: 'other' }],
+    ['another row', { contentHash: 'other' }],
     ['another value', { changes: { stage: { from: null, to: 'won', rule: 'row-edited' } } }],
     ['another field', { changes: { city: { from: null, to: 'new', rule: 'row-edited' } } }],
     ['another cell that was seen', { expect: { stage: 'new', city: 'Ulm' } }],
     ['another column that was seen', { expect: { stage: 'new', town: null } }],
   ])('of a create is another one for %s', (_, difference) => {
     const other = { ...created, ...difference };
-    expect(precondition(other)).not.toBe(precondition(created));
+    expect(fingerprint(other)).not.toBe(fingerprint(created));
     expect(coveredBy(other, line(created))).toBeNull();
   });
 });

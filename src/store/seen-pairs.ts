@@ -38,7 +38,7 @@ export class MetPairs {
 /** The pairs that the scan of a run has met so far on a side. */
 export async function loadMet(db: Queryable, runId: number, side: Side): Promise<MetPairs> {
   const { rows } = await db.query<{ ids: string[] }>(
-    `select pair_ids as ids from met_pairs where run_id = $1 and side = $2`,
+    `select pair_ids as ids from seen_pairs where run_id = $1 and side = $2`,
     [runId, side],
   );
   const met = new MetPairs();
@@ -59,7 +59,7 @@ export async function storeMet(
 ): Promise<void> {
   if (ids.length === 0 && unmoved === 0) return;
   const values = [runId, side, ids, unmoved];
-  await db.query(`insert into met_pairs (run_id, side, pair_ids, unmoved) values ($1, $2, $3, $4)`, values);
+  await db.query(`insert into seen_pairs (run_id, side, pair_ids, unmoved) values ($1, $2, $3, $4)`, values);
 }
 
 /** Remembers the pairs of seals, all of which show their baseline. */
@@ -71,7 +71,7 @@ export async function storeSealed(
 ): Promise<void> {
   if (sealIds.length === 0) return;
   await db.query(
-    `insert into met_pairs (run_id, side, pair_ids, unmoved)
+    `insert into seen_pairs (run_id, side, pair_ids, unmoved)
      select $1, $2, pair_ids, cardinality(pair_ids) from seals where id = any($3)`,
     [runId, side, sealIds],
   );
@@ -86,14 +86,14 @@ export async function noteMissed(
     `select (select count(*) from pairs where connection = $2) as pairs,
        coalesce(sum(cardinality(pair_ids)) filter (where side = 'lead'), 0)::bigint as leads,
        coalesce(sum(cardinality(pair_ids)) filter (where side = 'row'), 0)::bigint as rows
-     from met_pairs where run_id = $1`,
+     from seen_pairs where run_id = $1`,
     [run.id, run.connection],
   );
   // In most nights all were met, and to find none takes as long as to compare all.
   if (rows.every(({ pairs, leads, rows: ofRows }) => pairs === leads && pairs === ofRows)) return;
   await db.query(
-    `with met as materialized (select side, unnest(pair_ids) as id from met_pairs where run_id = $1)
-     insert into missed_pairs (run_id, lead_id, lead, row)
+    `with met as materialized (select side, unnest(pair_ids) as id from seen_pairs where run_id = $1)
+     insert into absent_pairs (run_id, lead_id, lead, row)
      select $1, p.lead_id, l.id is null, t.id is null from pairs p
      left join (select id from met where side = 'lead') l on l.id = p.id
      left join (select id from met where side = 'row') t on t.id = p.id
@@ -111,7 +111,7 @@ export async function noteMerged(
   if (merged.size === 0) return;
   const json = JSON.stringify([...merged].map(([was, { row, message }]) => ({ was, row, message })));
   await db.query(
-    `update missed_pairs m set merged = json_build_object('row', n."row", 'message', n.message)
+    `update absent_pairs m set merged = json_build_object('row', n."row", 'message', n.message)
      from json_to_recordset($3::json) as n (was bigint, "row" bigint, message text), pairs p
      where m.run_id = $1 and m.row and p.connection = $2 and p.lead_id = m.lead_id and p.row_number = n.was`,
     [run.id, run.connection, json],

@@ -1,4 +1,4 @@
-import { shortHash } from '../lead/fingerprint.ts';
+import { shortHash } from '../lead/content-hash.ts';
 import { canonicalJson } from '../lead/lead.ts';
 import type { Change, PlannedAction } from './action.ts';
 
@@ -8,14 +8,14 @@ const updateKinds: readonly PlannedAction['kind'][] = ['update-lead', 'update-ro
  * What an action saw, as text: `field:hash` per field of an update, so that an edit of another field does not make it
  * stale; one hash of the whole for other kinds. The row number is not part of it: people sort.
  */
-export function precondition(action: PlannedAction): string {
-  const { kind, leadId, rowKey, changes, expect } = action;
+export function fingerprint(action: PlannedAction): string {
+  const { kind, leadId, contentHash, changes, expect } = action;
   if (updateKinds.includes(kind))
     return byField(changes, fieldHash)
       .map(([field, hash]) => `${encodeURIComponent(field)}:${hash}`)
       .join(' ');
   return shortHash(
-    JSON.stringify([kind, leadId, rowKey, byField(changes, seenOf), byField(expect, canonicalJson)]),
+    JSON.stringify([kind, leadId, contentHash, byField(changes, seenOf), byField(expect, canonicalJson)]),
   );
 }
 
@@ -28,13 +28,13 @@ export function coveredBy(
   line: {
     readonly kind: PlannedAction['kind'];
     readonly leadId: string | null;
-    readonly precondition: string;
+    readonly fingerprint: string;
   },
 ): { readonly covered: PlannedAction; readonly rest: PlannedAction | null } | null {
   if (action.kind !== line.kind || action.leadId !== line.leadId) return null;
-  if (precondition(action) === line.precondition) return { covered: action, rest: null };
+  if (fingerprint(action) === line.fingerprint) return { covered: action, rest: null };
   // The single hash of other kinds belongs to no field: it covers nothing.
-  const wanted = new Set(line.precondition.split(' '));
+  const wanted = new Set(line.fingerprint.split(' '));
   const isCovered = ([field, change]: [string, Change]): boolean =>
     wanted.has(`${encodeURIComponent(field)}:${fieldHash(change)}`);
   const covered = only(action, isCovered);

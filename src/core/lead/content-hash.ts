@@ -7,7 +7,7 @@ import { type Cells, isUnreadable } from './value.ts';
  * A short text that two records share exactly when all mapped fields mean the same. The order of the mapping does not
  * matter.
  */
-export function fingerprint(cells: Cells, fields: readonly FieldMapping[]): string {
+export function hashContent(cells: Cells, fields: readonly FieldMapping[]): string {
   const parts = beginnings(fields).map(({ name, begin }) => begin + canonicalJson(cells[name] ?? null));
   return shortHash(parts.join(','));
 }
@@ -43,5 +43,5 @@ export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): bo
 
 /** As `fingerprint`, or null when a cell is unreadable. */
 export function readableFingerprint(cells: Cells, fields: readonly FieldMapping[]): string | null {
-  return hasUnreadable(cells, fields) ? null : fingerprint(cells, fields);
+  return hasUnreadable(cells, fields) ? null : hashContent(cells, fields);
 }

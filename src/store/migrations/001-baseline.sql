@@ -1,0 +1,767 @@
+-- The state of leadsync. Later migrations only add, so that the version before can come back (docs/upgrade.md).
+
+create table runs (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  mode text not null check (mode in ('sync', 'plan')),
+  status text not null default 'running' check (status in ('running', 'succeeded', 'partial', 'stopped', 'failed')),
+  phase text not null default 'pull' check (phase in ('pull', 'read', 'plan', 'push-leads', 'push-rows', 'receipt', 'finish')),
+  -- A run scans again when it has to find out what became of a create.
+  round int not null default 1,
+  base_url text not null,
+  -- Of the settings that decide: a run is not resumed under other ones.
+  settings_hash text not null,
+  allow text[] not null default '{}',
+  cursor text,
+  scan_started_at timestamptz not null default now(),
+  -- The scan was restarted, met an id twice or an unusable item: what it did not show may exist.
+  scan_incomplete boolean not null default false,
+  scan_restarted boolean not null default false,
+  pages int not null default 0,
+  pulled int not null default 0,
+  target_rows int not null default 0,
+  -- Failures in a row without any progress.
+  attempts int not null default 0,
+  paused_at timestamptz,
+  waited_ms bigint not null default 0,
+  lead_requests bigint not null default 0,
+  target_requests bigint not null default 0,
+  problems jsonb not null default '[]',
+  refusals jsonb not null default '[]',
+  -- As it was printed, in its order.
+  report json,
+  created_at timestamptz not null default now(),
+  progress_at timestamptz not null default now(),
+  finished_at timestamptz,
+  approval uuid,
+  -- The run that this one puts back.
+  undo_of bigint,
+  -- Records on either side, and those that differ and are left so by the settings or for want of proof.
+  records int not null default 0,
+  left_alone int not null default 0,
+  -- Roughly, of the staged leads: a service that never comes to an end must not fill the disk.
+  pulled_bytes bigint not null default 0,
+  -- Compared and equal; waiting for a create that is not settled; written and read again as written.
+  compared_equal int not null default 0,
+  waiting int not null default 0,
+  rows_read_equal int not null default 0,
+  -- The place that the run has found, and the key of its baselines; null: the name of its connection.
+  place uuid,
+  baseline text,
+  -- The mark found in the table: null when none was looked for, empty when there was none.
+  mark text,
+  page_size int
+);
+comment on table runs is
+  'A scan, plan and push of one connection. At most one of a connection and mode is open at a time.';
+create index runs_by_connection on runs (connection, id desc);
+create unique index runs_one_open on runs (connection, mode) where (finished_at is null);
+
+create table leases (
+  name text primary key,
+  token uuid not null,
+  holder text not null,
+  backend_pid int not null,
+  backend_start timestamptz not null,
+  expires_at timestamptz not null
+);
+comment on table leases is
+  'The process that works on a connection (and mode) now. A process that lost its token writes nothing more.';
+create unique index leases_token on leases (token);
+
+create table throttles (
+  scope text primary key,
+  not_before timestamptz not null,
+  -- What the client has learned of the rate that the service allows; null: nothing.
+  pace jsonb
+);
+comment on table throttles is
+  'The moment before which no request may leave, for each key at each service.';
+
+create table page_limits (
+  scope text primary key,
+  page_size int not null,
+  learned_at timestamptz not null default now(),
+  -- 0: without limit.
+  takes int not null default 0
+);
+comment on table page_limits is
+  'The page size that a service takes where it is smaller than the settings; scope: an address and a key, as in'
+  ' throttles.';
+
+create table doubted_replies (
+  scope text primary key,
+  learned_at timestamptz not null default now()
+);
+comment on table doubted_replies is
+  'Services whose reply to a write differed from what was read afterwards; scope: as in throttles.';
+
+create table scan_cursors (
+  run_id bigint not null references runs on delete cascade,
+  cursor text not null,
+  primary key (run_id, cursor)
+);
+comment on table scan_cursors is
+  'Cursors that the current scan has used: a cursor that comes again would be an endless loop.';
+
+create table scan_pages (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  -- The round that makes rows of them; null: not planned yet.
+  round int,
+  -- How many there are; lines that have an action of their own since count, too.
+  leads int not null,
+  -- [[lead id, {field: value}]…]; null instead of a line that has an action of its own.
+  body text not null,
+  -- How many of the first lines are written, and for how many a write was begun.
+  settled int not null default 0,
+  begun int not null default 0,
+  -- How many of the settled lines have an action of their own.
+  taken int not null default 0,
+  done_at timestamptz,
+  -- The rows were read again as they were written.
+  seen boolean not null default false
+);
+comment on table scan_pages is
+  'The new leads of a scan, many in one row. With a round: the plan of their rows, a line for each lead, and of'
+  ' settled lines the history.';
+create index scan_pages_of_run on scan_pages (run_id, id);
+
+create table staged_leads (
+  run_id bigint not null,
+  lead_id text not null,
+  cells jsonb not null,
+  -- Null when a cell is unreadable.
+  hash text,
+  primary key (run_id, lead_id)
+);
+comment on table staged_leads is
+  'What the current scan of the service showed, where it differs from the baseline. Without a foreign key: looking'
+  ' up the run is a fourth of the cost of a row.';
+
+create table staged_rows (
+  run_id bigint not null,
+  ordinal int not null,
+  -- A CRM names a row by its record id, which may be above 2^31.
+  row_number bigint not null,
+  lead_id text,
+  -- Null: as in the baseline; the row only stands elsewhere, or its status says something.
+  cells jsonb,
+  hash text,
+  content_hash text not null,
+  duplicate boolean not null default false,
+  -- What the status column shows; null when the table has none.
+  status text,
+  -- What the id cell shows that is no id and cannot be written over; there is no lead id then.
+  unreadable_id text,
+  -- Why no id can be written into the empty id cell.
+  id_closed text,
+  -- A row without id that stands apart from the table: no lead is made of it, but it may be one that has lost its id.
+  apart boolean not null default false,
+  primary key (run_id, ordinal)
+);
+comment on table staged_rows is
+  'What the current scan of the table showed, where it differs from the baseline.';
+create index staged_rows_by_lead on staged_rows (run_id, lead_id);
+
+create table pairs (
+  connection text not null,
+  lead_id text not null,
+  -- Null while the sides were never in step.
+  base jsonb,
+  lead_absences int not null default 0,
+  row_absences int not null default 0,
+  absence_run bigint,
+  lead_deleted_at timestamptz,
+  first_seen_at timestamptz not null default now(),
+  -- Where the row was when the target was last read; null: not there, or not read since it was made.
+  row_number bigint,
+  id bigint generated always as identity,
+  primary key (connection, lead_id)
+);
+comment on table pairs is
+  'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
+
+create table seen_pairs (
+  run_id bigint not null,
+  side text not null check (side in ('lead', 'row')),
+  pair_ids bigint[] not null,
+  -- How many of them the scan did not stage: they show the baseline.
+  unmoved int not null default 0
+);
+comment on table seen_pairs is
+  'The pairs whose lead or row a scan has shown, each once.';
+create index seen_pairs_by_run on seen_pairs (run_id, side);
+
+create table absent_pairs (
+  run_id bigint not null,
+  lead_id text not null,
+  lead boolean not null,
+  "row" boolean not null,
+  -- A row that a person merged into another is not gone: which one stayed, and what to say of it.
+  merged jsonb,
+  -- A row that is there may be this one: its absence counts for nothing.
+  undecided boolean not null default false,
+  primary key (run_id, lead_id)
+);
+comment on table absent_pairs is
+  'The pairs whose lead, row, or both a scan has not shown.';
+
+create table seals (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  side text not null,
+  digest bytea not null,
+  -- The pairs that show their baselines.
+  pair_ids bigint[] not null,
+  -- The places of the other records in the stretch, from 0 on: these are looked up each time.
+  others int[] not null,
+  unique (connection, side, digest)
+);
+comment on table seals is
+  'A stretch of leads or rows that showed its baselines: recognised by a digest, it need not be looked up again'
+  ' while none of its pairs is in moved.';
+
+create table moved (
+  connection text not null,
+  side text not null,
+  pair_id bigint not null,
+  primary key (connection, side, pair_id)
+);
+comment on table moved is
+  'Pairs that have changed since the seals of a side were made.';
+
+create table table_reads (
+  connection text primary key,
+  digest text not null,
+  shown json not null,
+  -- The seals of all rows but the others in it.
+  seal_ids bigint[] not null
+);
+comment on table table_reads is
+  'The table of a connection as it was last read, and the digest by which it is recognised.';
+
+create table earlier_values (
+  connection text not null,
+  lead_id text not null,
+  field text not null,
+  run_id bigint not null,
+  hash bigint not null,
+  -- That side showed the new value already when the run read it: the run did not change it there.
+  lead_had boolean not null,
+  row_had boolean not null,
+  at timestamptz not null default now()
+);
+comment on table earlier_values is
+  'The values that a baseline has left behind, as hashes: an older copy of a side is recognised by them.';
+create index earlier_values_by_lead on earlier_values (connection, lead_id);
+create index earlier_values_by_run on earlier_values (connection, run_id);
+
+create table lead_spellings (
+  connection text not null,
+  lead_key text not null,
+  lead_id text not null,
+  primary key (connection, lead_key)
+);
+comment on table lead_spellings is
+  'Ids of leads that the service spells otherwise than they are compared.';
+
+create table mapped_columns (
+  connection text not null,
+  field text not null,
+  column_name text not null,
+  primary key (connection, field)
+);
+comment on table mapped_columns is
+  'The column of the target in which each field was kept at the last sync.';
+
+create table actions (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  round int not null,
+  kind text not null,
+  lead_id text,
+  row_number bigint,
+  content_hash text not null default '',
+  -- json, not jsonb: people read the fields in the order of the mapping.
+  changes json not null default '{}',
+  expect jsonb not null default '{}',
+  reason text not null,
+  message text,
+  intent_id bigint,
+  -- proven: the service answered 404 for the lead, the row may be marked or removed. left-out: no line of the
+  -- reviewed plan.
+  state text not null default 'planned' check (state in ('planned', 'left-out', 'proven', 'done', 'deferred', 'held')),
+  attempts int not null default 0,
+  outcome_code text,
+  outcome_message text,
+  done_at timestamptz,
+  -- A hash of what the plan saw, by which a reviewed line is recognised.
+  fingerprint text not null default '',
+  -- What reading it again showed. Null: not read yet, or for a row: as it was written.
+  receipt text check (receipt in ('equal', 'changed', 'unexplained')),
+  -- The line of a reviewed plan that it carries out: the plan and the id of the line, 7/41.
+  plan_line text,
+  -- The reply to the write showed the whole lead with what had been sent in it.
+  shown boolean
+) with (fillfactor = 50);
+comment on table actions is
+  'The lines of a plan, and their outcomes. Without a foreign key, and with room beside each: an outcome is written'
+  ' in place.';
+create index actions_by_lead on actions (lead_id, run_id);
+create index actions_by_plan_line on actions (plan_line) where (plan_line is not null);
+create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
+create index actions_by_run on actions (run_id, round, id);
+
+create table intents (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  action_id bigint not null,
+  content_hash text not null,
+  row_cells jsonb not null,
+  content jsonb not null,
+  state text not null default 'in-doubt' check (state in ('in-doubt', 'created', 'linked', 'abandoned')),
+  lead_id text,
+  -- The service said that it made the lead, but not which one it is.
+  answered boolean not null default false,
+  scans_without_it real not null default 0,
+  attempted_at timestamptz not null default now(),
+  -- A hash of what the new lead had in fields that are not mapped. Null: not seen.
+  unmapped_hash text
+);
+comment on table intents is
+  'A create that was begun: committed before the request leaves.';
+create index intents_by_action on intents (action_id);
+create index intents_by_lead on intents (lead_id) where (lead_id is not null);
+create index intents_open on intents (connection) where (state in ('in-doubt', 'created'));
+
+create table conflicts (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  lead_id text not null default '',
+  content_hash text not null default '',
+  field text not null default '',
+  row_number bigint,
+  code text not null,
+  message text not null,
+  base jsonb,
+  lead_value jsonb,
+  row_value jsonb,
+  resolution text check (resolution in ('lead', 'target')),
+  last_run bigint not null,
+  last_round int not null,
+  since timestamptz not null default now(),
+  unique (connection, lead_id, content_hash, field)
+);
+comment on table conflicts is
+  'What differs and waits for a person, or for a correction.';
+
+create table history (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  run_id bigint not null,
+  lead_id text not null,
+  field text not null,
+  side text not null check (side in ('lead', 'row')),
+  base jsonb,
+  before jsonb,
+  after jsonb,
+  rule text not null,
+  at timestamptz not null default now(),
+  -- A run that attempts again in another round may write to a field twice: each write has its own line.
+  action_id bigint,
+  -- Of the value of the row, where the line is the end of a conflict.
+  author jsonb
+);
+comment on table history is
+  'Every write, with both sides as they were before: nothing that a person typed is ever in one place only.';
+create index history_by_lead on history (connection, lead_id, field, id desc);
+create index history_by_run on history (run_id);
+
+create table value_authors (
+  connection text not null,
+  lead_id text not null,
+  field text not null,
+  value_hash bigint not null,
+  -- null of jsonb: the place does not know.
+  author jsonb not null,
+  seen_at timestamptz not null default now(),
+  primary key (connection, lead_id, field)
+);
+comment on table value_authors is
+  'Who changed a value of the table, as the table told when a run met it in a conflict.';
+
+create table decisions (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  -- Empty for a row without id.
+  lead_id text not null,
+  -- Empty: the whole record.
+  field text not null,
+  choice text not null,
+  lead_value jsonb,
+  row_value jsonb,
+  -- The name of a user of the command line, or the status page, which knows no names.
+  decided_by text not null,
+  at timestamptz not null default now(),
+  conflict_id bigint,
+  match_id bigint
+);
+comment on table decisions is
+  'What people have decided on conflicts and matches, with both values as they saw them. Kept as long as the'
+  ' history.';
+create index decisions_of_conflict on decisions (conflict_id);
+create index decisions_of_lead on decisions (connection, lead_id);
+create index decisions_of_match on decisions (match_id);
+
+create table undone (
+  connection text not null,
+  -- Empty for a row without id.
+  lead_id text not null,
+  content_hash text not null,
+  -- Null: known by its key alone.
+  cells jsonb,
+  -- Complete scans of different runs in a row in which it was not seen as it was.
+  missed int not null default 0,
+  last_run bigint,
+  primary key (connection, lead_id, content_hash)
+);
+comment on table undone is
+  'What an undo took a row or a lead from, and what it showed then: nothing is made of it again until it shows'
+  ' something else.';
+
+create table approvals (
+  batch uuid not null,
+  -- The id of the line in the plan file, and the run of the plan.
+  line text not null,
+  connection text not null,
+  plan_id bigint not null,
+  fingerprint text not null,
+  kind text not null,
+  lead_id text,
+  row_number bigint,
+  created_at timestamptz not null default now(),
+  primary key (batch, line)
+);
+comment on table approvals is
+  'The lines of a reviewed plan that a run may carry out. One batch for each apply.';
+
+create table matches (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  lead_id text not null,
+  -- The row is recognised by all that it shows, or by its mark: what it shows in the fields of matchBy.
+  content_hash text not null,
+  -- Null: whatever the lead shows.
+  lead_mark text,
+  row_mark text not null,
+  row_number bigint,
+  lead jsonb not null,
+  "row" jsonb not null,
+  score double precision not null,
+  why text not null,
+  -- proposed, ambiguous, accepted, rejected, undone.
+  state text not null,
+  -- The last sync that looked found both as they are here.
+  current boolean not null default true,
+  seen_at timestamptz not null default now(),
+  unique (connection, lead_id, content_hash)
+);
+comment on table matches is
+  'Rows and leads that may be one, as the last sync found them, and what people have decided on them.';
+
+create table unsettled_writes (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  note bytea not null
+);
+comment on table unsettled_writes is
+  'What is being written into a table by row number, and what stood there: kept until it is known where it arrived.';
+create index unsettled_writes_of on unsettled_writes (connection);
+
+create table places (
+  id uuid default gen_random_uuid() primary key,
+  connection text not null,
+  -- What tells it from all others, whatever it is called; the address is what people call it.
+  identity text not null,
+  address text not null,
+  service text,
+  -- The baselines of the current place have the name of the connection as their key, those of a former one NAME#ID.
+  is_current boolean not null default false,
+  seen_at timestamptz not null default now(),
+  -- When it took the place of another, or was left for another.
+  switched_at timestamptz,
+  unique (connection, identity)
+);
+comment on table places is
+  'Where a connection keeps its leads in step, or did: a file, a tab, a portal, a table.';
+create unique index places_current on places (connection) where is_current;
+
+create table marks (
+  connection text not null,
+  run_id bigint not null,
+  nonce text not null,
+  -- Whether it is known to have arrived.
+  written boolean not null default false,
+  primary key (connection, nonce)
+);
+comment on table marks is
+  'The marks that runs have put into a table, or were about to, and those of others that were accepted: the last'
+  ' 50.';
+create index marks_of_run on marks (run_id);
+
+create table keeper (
+  is_one boolean default true primary key check (is_one),
+  id uuid not null default gen_random_uuid(),
+  -- When this state came out of a backup: mails that were due before may have left already.
+  restored_at timestamptz
+);
+comment on table keeper is
+  'The identity of this state: another database is another keeper of the tables that it keeps.';
+
+create table restored (
+  connection text primary key,
+  backed_up_at timestamptz not null
+);
+comment on table restored is
+  'Baselines that came out of a backup: what was agreed on since is not known.';
+
+create table follow_ups (
+  connection text not null,
+  lead_id text not null,
+  -- A hash of the due moment, the cells that decide and the settings: another one is planned anew. Null: nothing
+  -- is due.
+  seen text,
+  -- Null: no reminder.
+  due_at timestamptz,
+  recipients text[] not null default '{}',
+  -- Goes up with each date that was moved, cleared or set again: the SEQUENCE of calendar entries (RFC 5545,
+  -- 3.8.7.4).
+  sequence int not null default 0,
+  -- Planned from what the service showed when a mail was to leave: holds until the next sync.
+  is_read boolean not null default false,
+  primary key (connection, lead_id)
+);
+comment on table follow_ups is
+  'What was last planned for a lead.';
+create index follow_ups_due on follow_ups (connection, due_at) where (due_at is not null);
+create index follow_ups_unseen on follow_ups (connection) where (seen = '');
+
+create table planned (
+  connection text primary key,
+  -- Leads that are to be planned again have none.
+  seen text not null
+);
+comment on table planned is
+  'After which run, and by which rules, the reminders of a connection were last planned: without another nothing'
+  ' has changed.';
+
+create table reminders (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  lead_id text not null,
+  due_at timestamptz not null,
+  recipient text not null,
+  state text not null default 'scheduled' check (state in ('scheduled', 'sending', 'sent', 'cancelled', 'missed', 'failed')),
+  note text,
+  updated_at timestamptz not null default now(),
+  -- How long before the due moment, as in the settings.
+  offset_text text not null default '0m',
+  send_at timestamptz not null,
+  sequence int not null default 0,
+  attempts int not null default 0,
+  -- How often it was begun again although the mail may have left.
+  resends int not null default 0,
+  -- Goes up each time it is scheduled anew, so that the job of an earlier round is not taken for this one.
+  round int not null default 0,
+  -- The Date of the mail, also of one that is sent again.
+  first_tried_at timestamptz,
+  -- How often the mail server left open whether it had taken the mail; a process that ended meanwhile is not counted.
+  unknown_outcomes int not null default 0,
+  -- The lease of the process that hands the mail to the server at this moment.
+  sender uuid,
+  unique (connection, lead_id, due_at, offset_text, recipient)
+);
+comment on table reminders is
+  'Mails for a lead that are due, were sent, or were given up.';
+create index reminders_open on reminders (connection, send_at) where (state in ('scheduled', 'sending'));
+create index reminders_troubled on reminders (connection, updated_at) where (state in ('failed', 'missed'));
+
+create table digests (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  recipient text not null,
+  -- The day in the time zone of the recipients.
+  local_date date not null,
+  send_at timestamptz not null,
+  -- skipped: nothing was due.
+  state text not null default 'scheduled' check (state in ('scheduled', 'sending', 'sent', 'skipped', 'missed', 'failed')),
+  attempts int not null default 0,
+  resends int not null default 0,
+  note text,
+  updated_at timestamptz not null default now(),
+  first_tried_at timestamptz,
+  unknown_outcomes int not null default 0,
+  sender uuid,
+  unique (connection, recipient, local_date)
+);
+comment on table digests is
+  'The daily mail of a recipient.';
+create index digests_open on digests (connection, send_at) where (state in ('scheduled', 'sending'));
+
+create table schedules (
+  connection text primary key,
+  pattern text not null,
+  time_zone text not null,
+  -- When a worker last had the connection in its configuration.
+  noted_at timestamptz not null default now()
+);
+comment on table schedules is
+  'When a worker will sync each connection.';
+
+create table pauses (
+  connection text primary key,
+  since timestamptz not null default now()
+);
+comment on table pauses is
+  'Connections that a person has stopped until leadsync resume.';
+
+create table watched (
+  connection text primary key,
+  since timestamptz not null
+);
+comment on table watched is
+  'Since when a connection is checked for alerts: before its first success the age counts from then.';
+
+create table alerts (
+  id bigint generated always as identity primary key,
+  connection text not null,
+  kind text not null,
+  -- How bad it was when it was last told; worse is told again.
+  level int not null,
+  -- Codes, counts and moments; no values of leads.
+  detail jsonb not null,
+  raised_at timestamptz not null,
+  -- Not seen any more since then; null while it is there.
+  cleared_at timestamptz,
+  over_at timestamptz
+);
+comment on table alerts is
+  'A problem, from when it was first seen until it has stayed away.';
+create unique index alerts_one_open on alerts (connection, kind) where (over_at is null);
+
+create table alert_deliveries (
+  id bigint generated always as identity primary key,
+  alert_id bigint not null references alerts on delete cascade,
+  event text not null check (event in ('raised', 'grown', 'over')),
+  level int not null,
+  channel text not null,
+  created_at timestamptz not null,
+  attempts int not null default 0,
+  next_try_at timestamptz not null,
+  ended_at timestamptz,
+  fault text,
+  unique (alert_id, event, level, channel)
+);
+comment on table alert_deliveries is
+  'What is owed to each channel: the webhook, or one address. Written with the change that it is about.';
+create index alert_deliveries_open on alert_deliveries (next_try_at) where (ended_at is null);
+
+create table heartbeats (
+  unit text primary key,
+  run_id bigint,
+  attempted_at timestamptz not null,
+  failing_since timestamptz,
+  fault text
+);
+comment on table heartbeats is
+  'For which run the heartbeat address was called last, and since when that fails.';
+
+-- What both sides show in the scan of a run, until its writes move the baselines.
+create view scanned_leads as
+  select run_id, lead_id, cells from staged_leads
+  union all
+  select r.id, p.lead_id, p.base from runs r join pairs p on p.connection = coalesce(r.baseline, r.connection)
+  where not exists (select from staged_leads where run_id = r.id and lead_id = p.lead_id)
+    and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and lead);
+create view scanned_rows as
+  select s.run_id, s.lead_id, coalesce(s.cells, p.base) as cells, s.row_number from staged_rows s
+  join runs r on r.id = s.run_id
+  left join pairs p on p.connection = coalesce(r.baseline, r.connection) and p.lead_id = s.lead_id
+  where not s.duplicate
+  union all
+  select r.id, p.lead_id, p.base, p.row_number from runs r
+  join pairs p on p.connection = coalesce(r.baseline, r.connection)
+  where not exists (select from staged_rows where run_id = r.id and lead_id = p.lead_id and not duplicate)
+    and not exists (select from absent_pairs where run_id = r.id and lead_id = p.lead_id and row);
+
+-- The lines of scan_pages as actions. Their ids come after those of all actions, in the order of the pages, and are exact
+-- as numbers of 53 bits.
+create view new_row_lines as
+  select 4503599627370496 + p.id * 1048576 + e.nth as id, p.run_id, p.round, e.line->>0 as lead_id,
+    (select json_object_agg(c.key, json_build_object('from', null, 'to', c.value)) from json_each(e.line->1) c) as changes,
+    case when e.nth <= p.settled then 'done' else 'planned' end as state, case when e.nth <= p.settled then p.done_at end as done_at,
+    (e.nth <= p.begun)::int as attempts, p.id as page, p.body, p.begun > p.settled as is_begun, p.leads > p.settled as is_open
+  from scan_pages p cross join lateral json_array_elements(p.body::json) with ordinality e (line, nth)
+  where p.round is not null and json_typeof(e.line) = 'array';
+
+create view new_row_counts as
+  select run_id, round, 'done' as state, settled - taken as count, seen from scan_pages where round is not null and settled > taken
+  union all
+  select run_id, round, 'planned', leads - settled, false from scan_pages where round is not null and leads > settled;
+
+-- Of the form in which two values are compared (src/core/lead/value.ts, canonical): an empty text is none.
+create function value_hash(value text) returns bigint language sql stable parallel safe as $$
+  select hashtextextended(case when getdatabaseencoding() = 'UTF8' then normalize(lines, nfc) else lines end, 0)
+  from (select replace(replace(coalesce(value, ''), E'\r\n', E'\n'), E'\r', E'\n')) as l (lines)
+$$;
+
+-- Triggers, so that every change of a pair keeps what its baseline leaves behind, and breaks its seals.
+create function keep_earlier_values() returns trigger language plpgsql as $$
+declare
+  run bigint;
+  lead_shown jsonb;
+  row_shown jsonb;
+begin
+  select id into run from leadsync.runs where connection = new.connection and mode = 'sync' order by id desc limit 1;
+  select cells into lead_shown from leadsync.staged_leads where run_id = run and lead_id = new.lead_id;
+  select cells into row_shown from leadsync.staged_rows where run_id = run and lead_id = new.lead_id and not duplicate limit 1;
+  insert into leadsync.earlier_values (connection, lead_id, field, run_id, hash, lead_had, row_had)
+  select new.connection, new.lead_id, field, coalesce(run, 0), leadsync.value_hash(value),
+    coalesce(lead_shown ? field and leadsync.value_hash(lead_shown->>field) = moved, false),
+    coalesce(row_shown ? field and leadsync.value_hash(row_shown->>field) = moved, false)
+  from jsonb_each_text(old.base) as o (field, value)
+  cross join lateral (select leadsync.value_hash(new.base->>field) as moved) n
+  where value is distinct from new.base->>field;
+  return null;
+end
+$$;
+
+create trigger keep_earlier_values after update of base on pairs for each row
+when (old.base is not null and old.base is distinct from new.base) execute function keep_earlier_values();
+
+create function note_moved() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    insert into leadsync.moved (connection, side, pair_id)
+    select o.connection, side, o.id from old_pairs o cross join (values ('lead'), ('row')) sides (side)
+    where exists (select from leadsync.seals s where s.connection = o.connection and s.side = sides.side)
+    on conflict do nothing;
+  else
+    insert into leadsync.moved (connection, side, pair_id)
+    select n.connection, side, n.id from new_pairs n join old_pairs o on o.id = n.id
+    cross join (values ('lead'), ('row')) sides (side)
+    where ((o.base, o.lead_deleted_at, o.lead_absences, o.row_absences)
+        is distinct from (n.base, n.lead_deleted_at, n.lead_absences, n.row_absences)
+        or side = 'row' and o.row_number is distinct from n.row_number)
+      and exists (select from leadsync.seals s where s.connection = n.connection and s.side = sides.side)
+    on conflict do nothing;
+  end if;
+  return null;
+end
+$$;
+
+create trigger note_moved after update on pairs
+referencing old table as old_pairs new table as new_pairs for each statement execute function note_moved();
+create trigger note_deleted after delete on pairs
+referencing old table as old_pairs for each statement execute function note_moved();
