@@ -195,7 +195,7 @@ async function undelivered(
   await ledger.end(table, { id, state: 'scheduled', note: error.message, sender }, stop);
   const whose = whoseMailStops(error, policy, from);
   if (whose === null) {
-    log.warn(about, `${error.message}; leadsync attempts again`);
+    log.warn(about, `${error.message}; leadsync tries again`);
     return later(retryDelayMs(context));
   }
   if (breakers.mailStopped(whose)) {

@@ -17,12 +17,12 @@ export const verdicts = ({ row, column }: TargetWords) =>
     changed: {
       status: 'deferred',
       code: 'row.changed',
-      message: `The ${row} no longer shows what the plan saw. It was not changed; the next run attempts again.`,
+      message: `The ${row} no longer shows what the plan saw. It was not changed; the next run tries again.`,
     },
     gone: {
       status: 'deferred',
       code: 'row.gone',
-      message: `No ${row} has this id any more. Nothing was written; the next run attempts again.`,
+      message: `No ${row} has this id any more. Nothing was written; the next run tries again.`,
     },
     exists: {
       status: 'deferred',

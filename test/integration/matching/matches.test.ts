@@ -143,7 +143,7 @@ test('the status page has the list, and takes decisions on what was seen alone',
   await site.workspace.sync();
   const page = await site.ask('/matches');
   expect(page.status).toBe(200);
-  expect(page.body).toContain('1 match: nothing is made');
+  expect(page.body).toContain('1 match: leadsync creates nothing');
   expect(page.body).toContain('ACME &lt;B&gt;');
   expect(page.body).not.toContain('ACME <B>');
   expect((await site.ask('/conflicts')).body).toContain('href="/matches">Both records');

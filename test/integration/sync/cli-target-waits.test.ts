@@ -10,7 +10,7 @@ test('Google asks for an hour: sync says who waits for whom until when, resume d
   const waiting = await scene.cli('sync');
   expect(waiting.code).toBe(1);
   expect(waiting.stdout + waiting.stderr).toMatch(
-    /main waits until 20\d\d-.*, because .*Leads asked to wait.*leadsync sync attempts again/s,
+    /main waits until 20\d\d-.*, because .*Leads asked to wait.*leadsync sync tries again/s,
   );
   expect(waiting.stdout + waiting.stderr).not.toContain('leadsync resume');
   expect((await scene.cli('resume')).stdout).toContain('the Leads service has not asked to wait');
