@@ -12,6 +12,12 @@ const zones = [
 ];
 
 describe.each(zones)('day numbers in %s', (zone) => {
+  test('a moment that no cell can show has no number, up to the last ones there are', () => {
+    const clock = new SerialClock(zone, false);
+    for (const ms of [8.64e15, -8.64e15, Date.UTC(10_000, 0, 3), Date.UTC(1899, 0, 1)])
+      expect(clock.fromInstant(new Date(ms).toISOString())).toBeNull();
+  });
+
   test.each([false, true])(
     'law: an instant that is written reads back to the millisecond (1904: %s)',
     (date1904) => {

@@ -44,6 +44,9 @@ export class SerialClock {
   /** The number that `toInstant` reads as exactly this moment; null: none. */
   fromInstant(instant: string): number | null {
     const epoch = Date.parse(instant);
+    const day = epoch / dayMs - epoch1900;
+    // A day off either end of the calendar, whose offset cannot be asked for, is far outside.
+    if (day < -1 || day > lastDay + 2) return null;
     const local = this.#toLocal(epoch);
     const days = local / dayMs - (this.#date1904 ? epoch1904 : epoch1900);
     return this.toInstant(days) === new Date(epoch).toISOString() ? days : null;
