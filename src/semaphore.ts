@@ -1,4 +1,4 @@
-/** Lets so many tasks run at once; the others wait, and begin in the order in which they came. */
+/** Limits how many tasks run at once; the others wait, and begin in the order in which they came. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];

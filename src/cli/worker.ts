@@ -16,7 +16,7 @@ import { workReminders } from '../worker/work-reminders.ts';
 
 /**
  * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
- * without end, and there is nothing to wait for: whoever comes next goes on from what is stored.
+ * without end, and there is nothing to wait for: the next process continues from what is stored.
  */
 const stopMs = 9_000;
 
@@ -28,7 +28,7 @@ export function worker(options: CommonOptions): Promise<void> {
   return withApp(options, async (app) => {
     await using stack = new AsyncDisposableStack();
     const http = stack.use(await startHttpServer(app));
-    // A folder that cannot be read is told now, not with the first mail.
+    // An unreadable folder is reported now, not with the first mail.
     for (const [name, { connection }] of app.contexts) {
       if (connection.reminders?.templates) await app.templates.get(name)?.();
     }

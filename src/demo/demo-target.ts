@@ -9,7 +9,7 @@ export type DemoEdit =
 
 /** The side of the demo on which people work. */
 export interface DemoTarget extends AsyncDisposable {
-  /** What the commands are told of it. */
+  /** Environment variables for the commands. */
   readonly env: Readonly<Record<string, string>>;
   /** Where people work, such as `file`. */
   readonly place: string;

@@ -28,7 +28,7 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** Told of each try in vain to start it again, with the ms until the next one. */
   readonly onFault?: (fault: LeadsyncError, againMs: number) => void;
-  /** Is told of what was put right in the folder, a sentence each. */
+  /** Receives a sentence for each repair of the folder. */
   readonly tell?: (line: string) => void;
 }
 

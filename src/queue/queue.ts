@@ -287,7 +287,7 @@ async function finished(
   }
 }
 
-/** Whether a handler of this process ends within so many ms; returns as soon as it does. */
+/** Whether a handler of this process ends within this time (ms); returns as soon as it does. */
 async function endsWithin(ms: number, handlers: EventEmitter): Promise<boolean> {
   const over = new AbortController();
   const { signal } = over;

@@ -10,7 +10,7 @@ export interface RunPolicy {
   readonly seesAll: boolean;
   /** What is done to a row only when the service has proven that its lead is gone. */
   readonly toProve: readonly ActionKind[];
-  /** What is told when nothing is found to be done; null: all is well then. */
+  /** The problem when there is nothing to do; null: none. */
   readonly idle: Problem | null;
   /** What its report says of itself. */
   readonly told: { readonly undoOf?: string };

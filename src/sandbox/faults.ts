@@ -5,7 +5,7 @@ export type Route = (typeof routes)[number];
 export const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 
-/** What the header Retry-After of a 429 says: whole seconds, an HTTP date so many seconds ahead, nothing, or nonsense. */
+/** What the header Retry-After of a 429 says: whole seconds, an HTTP date that many seconds ahead, nothing, or nonsense. */
 export type RetryAfter =
   | { readonly seconds: number }
   | { readonly dateInSeconds: number }

@@ -23,7 +23,7 @@ export interface ConnectionFacts {
   readonly mails: { readonly failed: number; readonly missed: number; readonly late: number };
 }
 
-/** So many failures are looked at. */
+/** The most failures that are looked at. */
 const failuresSeen = 50;
 
 /** For so long (ms) a mail that failed counts, and after so long one that did not leave is late. */

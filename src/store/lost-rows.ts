@@ -52,7 +52,7 @@ export async function* goneLeads(pool: pg.Pool, run: RunRef): AsyncIterable<Lost
   );
 }
 
-/** Of leads whose rows show other names than before so many are looked at: more are a matter of the guard. */
+/** The most leads with renamed rows that are looked at: more are a matter of the guard. */
 const mostRenamed = 5_000;
 
 /** Known leads whose row shows another name than they last agreed on. */

@@ -17,7 +17,7 @@ interface Migration {
 export type RanMigration = Pick<Migration, 'name' | 'checksum'>;
 
 const ownMigrations = fileURLToPath(new URL('./migrations', import.meta.url));
-/** Two-part key of the advisory lock that whoever changes the schema holds: "lead", "migr". */
+/** Two-part key of the advisory lock under which the schema is changed: "lead", "migr". */
 export const migrateLock: readonly number[] = [0x6c656164, 0x6d696772];
 
 /**
@@ -76,7 +76,7 @@ export async function assertKnownSchema(pool: pg.Pool, folder = ownMigrations): 
     );
 }
 
-/** At once, not in turns: each command waits for it, and so many small files take a few ms longer otherwise. */
+/** At once, not in turns: each command waits for it, and reading the files in turns takes a few ms longer. */
 function readMigrations(folder: string): readonly Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   return names.toSorted().map((name) => {

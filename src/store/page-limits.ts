@@ -15,7 +15,7 @@ export async function learnedPageSize(db: pg.Pool, scope: string, pageSize: numb
   return rows[0]?.takes ?? pageSize;
 }
 
-/** Remembers that it has answered when it was asked for so many, and not for more. */
+/** Remembers the page size that the service answered, after it had rejected larger ones. */
 export async function rememberPageSize(
   db: pg.PoolClient,
   scope: string,

@@ -52,7 +52,7 @@ const takeOldRuns = `
 
 /** The others of $1, when they are older than $2 days. */
 const prunable = {
-  // Of an action that is kept it is told, and undone, what its lead was made of.
+  // A kept action still needs what its lead was made of, for `why` and `undo`.
   intents: `select id from intents t where connection = $1 and state in ('linked', 'abandoned')
     and attempted_at < now() - $2 * interval '1 day' and not exists (select from actions a where a.id = t.action_id)`,
   approvals: `select ctid as id from approvals t where connection = $1 and created_at < now() - $2 * interval '1 day'
@@ -67,7 +67,7 @@ const prunable = {
     and greatest(updated_at, send_at) < now() - $2 * interval '1 day'`,
   // What people rejected, or an undo took apart, holds while both show the same.
   matches: `select id from matches t where connection = $1 and not current and seen_at < now() - $2 * interval '1 day'`,
-  // What is no conflict any more is told by the history.
+  // The history has what is no conflict any more.
   value_authors: `select ctid as id from value_authors t where connection = $1 and seen_at < now() - $2 * interval '1 day'
     and not exists (select from conflicts h where h.connection = $1 and h.lead_id = t.lead_id and h.field = t.field)`,
   decisions: `select id from decisions t where connection = $1 and at < now() - $2 * interval '1 day'`,

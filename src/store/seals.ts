@@ -32,7 +32,7 @@ export interface SealedBatch<T> {
   readonly open: readonly T[];
 }
 
-/** One of so many ids ends a block. */
+/** One in this many ids ends a block. */
 const usualBlock = 32;
 
 /** Whether a block ends with this id: so one record more or less makes another block, and leaves those that follow. */

@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts';
 /** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
 const manyRecords = 5_000;
 
-/** Whether Postgres needs statistics of so many new records. */
+/** Whether this many new records need statistics. */
 export function isMany(records: number): boolean {
   return records >= manyRecords;
 }

@@ -8,7 +8,7 @@ import { epochMs } from './database.ts';
 
 /**
  * Between two tries to note a pause while the database is away: this part of the time that it has been away, at most so
- * many ms. When it comes back, whoever knows of the pause should be there before those who do not.
+ * many ms. When it comes back, the process that knows of the pause should be first.
  */
 const insist = { part: 1 / 20, mostMs: 100 };
 

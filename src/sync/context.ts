@@ -53,7 +53,7 @@ export interface StepContext extends SyncContext {
 }
 
 /**
- * A transaction of the process that holds the lease: whoever lost it claims and stores nothing more. Throws
+ * A transaction of the process that holds the lease: without it nothing is claimed or stored. Throws
  * `run.lease-lost` there, and rolls back when `fn` throws.
  */
 export function inLeasedTransaction<T>(

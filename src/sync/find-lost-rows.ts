@@ -26,7 +26,7 @@ import { planMatchedRow } from '../core/merge/plan-match.ts';
 import type { FoundMatches } from './find-matches.ts';
 import type { SettledCreates } from './settle-creates.ts';
 
-/** Of so many leads whose rows are gone all are kept in memory; of more, those that a stray row may belong to. */
+/** Up to this many leads without a row are all kept in memory; of more, only those that a stray row may belong to. */
 const mostGone = 20_000;
 
 /** What the scan says of rows that lost their ids. */

@@ -42,7 +42,7 @@ export interface FoundMatches {
     { readonly row: number; readonly cells: Cells; readonly message: string }
   >;
   readonly linkedRows: ReadonlySet<number>;
-  /** What is told of leads and of rows of which nothing is made; null: it is told with its lead. */
+  /** The problem of leads and rows that get no counterpart; null: it is reported with its lead. */
   readonly heldLeads: ReadonlyMap<string, PlannedAction>;
   readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
   /** Null: nobody looked. */
@@ -189,7 +189,7 @@ async function compare(
   return compared.map((one) => (doubted.has(one) ? { ...one, isExact: false } : one));
 }
 
-/** Of one lead, and of one row, so many matches are listed. */
+/** The most matches listed for one lead or row. */
 const listed = 5;
 
 async function describe(

@@ -2,7 +2,7 @@ import type { Lease } from '../store/leases.ts';
 import type { RunMode } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 
-/** The lease of whoever leads the run of a connection in this mode. */
+/** The lease of the process that leads the run of a connection in this mode. */
 export function leaseName(connection: string, mode: RunMode): string {
   return `${connection}/${mode}`;
 }

@@ -9,7 +9,7 @@ export class PlanTally {
   leftAlone = 0;
   /** Rows apart from the table, which are no records. */
   apart = 0;
-  /** Rows that are told of with the lead that they may be. */
+  /** Rows that are reported with the lead that they may be. */
   toldWithLead = 0;
   #found = 0;
   readonly #leads = new Set<string>();

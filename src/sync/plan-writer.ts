@@ -50,7 +50,7 @@ export class PlanWriter {
     const [actions, moves] = [this.#buffer, this.#run.mode === 'plan' ? [] : this.#moves];
     [this.#buffer, this.#moves] = [[], []];
     this.#storing = this.#store(actions, moves);
-    // Whoever waits for it next hears of it.
+    // The next caller that awaits it gets the error.
     this.#storing.catch(() => {});
     this.written += actions.length;
     this.moves += moves.length;

@@ -23,7 +23,7 @@ const faultsThatTell = 3;
 const itemCodes: readonly string[] = ['leads.rejected', 'leads.too-large'];
 const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable', 'leads.not-json'];
 
-/** Actions that are begun together: of so many it may not be known what became of them when the process dies. */
+/** Actions that are begun together: when the process dies, the outcome of this many may be unknown. */
 const batchSize = 20;
 
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */

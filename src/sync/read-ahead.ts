@@ -41,7 +41,7 @@ export async function* readAhead<T>(
     }
   };
   const reading = read().finally(end);
-  // Whoever takes the items hears of it when they come to an end.
+  // The consumer gets the error where the items end.
   reading.catch(() => {});
   try {
     for (;;) {

@@ -100,7 +100,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   return { ...shown, merged };
 }
 
-/** The most rows apart from the table that are told one by one. */
+/** The most rows apart from the table that are reported one by one. */
 const mostApart = 100;
 
 /** Whether rows stand at places that people choose, so that one may stand apart. */
@@ -117,7 +117,7 @@ function withoutOthers(rows: readonly TargetRow[]): {
   return { table, apart: table.length === rows.length ? [] : rows.filter(({ other }) => other === true) };
 }
 
-/** Only what could be a lead is told: a note in any other column is nobody's business. */
+/** Only what could be a lead is reported: a note in any other column is none of ours. */
 function apartProblem({ row, cells }: TargetRow): readonly Problem[] {
   const name = cells['companyName'];
   if (typeof name !== 'string') return [];

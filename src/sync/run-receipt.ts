@@ -40,7 +40,7 @@ export function receiptOf(
   return { receipt: { ...receipt, unexplained: unexplained + Math.max(0, unaccounted) }, unaccounted };
 }
 
-/** What is told when they do not add up. */
+/** The problem when they do not add up. */
 export function unaccountedProblem(unaccounted: number, records: number): Problem {
   const what =
     unaccounted > 0
@@ -53,7 +53,7 @@ export function unaccountedProblem(unaccounted: number, records: number): Proble
 /** Of a run that did not come as far as its plan. */
 export const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
 
-/** What is told of a write that does not show what was written. */
+/** The problem of a write that does not show what was written. */
 export function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {
   return {
     code: `receipt.${receipt}`,

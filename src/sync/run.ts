@@ -55,7 +55,7 @@ export interface RunRequest {
   readonly maxAttempts: number;
 }
 
-/** `again`: the run keeps its checkpoint and is to be taken up after so many ms; nobody waits meanwhile. */
+/** `again`: the run keeps its checkpoint and continues after this time (ms); no process waits meanwhile. */
 export type RunResult =
   | { readonly kind: 'finished'; readonly run: Run }
   | { readonly kind: 'again'; readonly afterMs: number; readonly why: AgainReason };

@@ -43,7 +43,7 @@ export async function acceptCopy(db: pg.PoolClient, run: Run, verdict: MarkVerdi
   if (verdict.kind === 'earlier' && mark !== null) await acceptMark(db, run, nonceOf(mark));
 }
 
-/** What the mark says to whoever looks whether the table is an older copy. */
+/** What the mark says about whether the table is an older copy. */
 export function doubtsOf(verdict: MarkVerdict): Doubts {
   const doubt = doubtOf(verdict);
   return doubt === null ? {} : { row: doubt };
@@ -75,7 +75,7 @@ export async function judgeTable(
     if (!isNew) return { verdict, run, again: false };
     if (mark === null) return { verdict: { kind: 'current' }, run, again: false };
     if (run.mode === 'sync') await acceptMark(db, run, nonceOf(mark));
-    // Of a copy of a table of ours at a place that was never seen, what is told of that place says it. Nothing is in an empty one.
+    // Of a copy of a table of ours at a place that was never seen, the problem of that place says it. An empty table has none.
     const isTold = verdict.kind === 'other-target' || run.targetRows === 0;
     if (isTold) return { verdict: { kind: 'current' }, run, again: false };
     return { verdict, run: await withProblem(db, run, takenOver(verdict)), again: false };

@@ -22,7 +22,7 @@ export const repliesToCheck = 3;
 
 /** What a step that pushes knows beside what is stored. */
 export interface Pushing {
-  /** So many more PATCHes are read again though their replies are as good as receipts. */
+  /** How many more PATCHes are read again although their replies show the whole lead. */
   repliesToCheck: number;
   /** The ids of actions whose write may have taken effect. */
   readonly written: Set<number>;

@@ -24,7 +24,7 @@ const lookAgainAfter = 60_000;
 /** What a run tells of its place begins so; nothing is wrong then. */
 const placeCode = 'place.';
 
-/** Whether something that is told leaves a run complete. */
+/** Whether a run with this problem is still complete. */
 export function isNote({ code }: Problem): boolean {
   return code.startsWith(placeCode);
 }
