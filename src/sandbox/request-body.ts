@@ -6,7 +6,7 @@ export interface RequestBody {
   readonly bytes: number;
 }
 
-/** The body of a request, cut off at `most` bytes. Rejects when the client goes away. */
+/** The body of a request, cut off at `mostBytes`. Rejects when the client goes away. */
 export async function readRequestBody(
   request: IncomingMessage,
   mostBytes = 1024 * 1024,
