@@ -296,10 +296,9 @@ describe('a service that fails while edits are pushed', () => {
     expect(report.updated.leads).toBe(1);
     const sent = sandbox.log.slice(before).map(({ method, status }) => `${method} ${status}`);
     expect(sent.slice(0, 3)).toEqual(['GET 200', 'GET 200', 'PATCH 200']);
-    const refused = sent.filter((request) => request === 'PATCH 401').length;
-    expect(refused).toBeGreaterThanOrEqual(1);
-    expect(refused, 'but what was under way').toBeLessThanOrEqual(mostLanes);
-    expect(sent.lastIndexOf('GET 200')).toBeLessThan(sent.indexOf('PATCH 401'));
+    const after = sent.slice(sent.indexOf('PATCH 401') + 1);
+    expect(sent).toContain('PATCH 401');
+    expect(after.length, 'but what was under way').toBeLessThan(mostLanes);
     sandbox.set({ faults: [] });
     expect((await workspace.sync()).status).toBe('succeeded');
     expect(cities(sandbox.leads, ids.slice(0, 3))).toEqual([true, true, true]);
