@@ -72,7 +72,8 @@ export class Copy {
   ): Promise<boolean> {
     const { night, putBackTable, grid, mark } = older;
     const now = (await table.grid()) ?? [];
-    if (putBackTable === null || isDeepStrictEqual(now, grid)) return false;
+    // One without a row is stopped as a table that lost all of them.
+    if (putBackTable === null || grid.length < 2 || isDeepStrictEqual(now, grid)) return false;
     // A row that had no id then is another story.
     if (!recordsOf(grid).every((row) => (row['Lead ID'] ?? '') !== '')) return false;
     const isMarkRestored = putBackTable(random);
