@@ -4,7 +4,7 @@ import { runHandlers } from '../../src/cli/run-job.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
-import { MetPairs } from '../../src/store/seen-pairs.ts';
+import { SeenPairs } from '../../src/store/seen-pairs.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
@@ -189,7 +189,7 @@ export async function planOf(records: number, times: number): Promise<Part> {
 
 /** Both sides as a scan stages them, batch by batch. */
 async function stageAll(pool: pg.Pool, run: Run): Promise<void> {
-  const [leads, rows] = [new MetPairs(), new MetPairs()];
+  const [leads, rows] = [new SeenPairs(), new SeenPairs()];
   const staging = { fields: defaultFields, isWhole: true, usualStatus: null, isSealable: true };
   for (let from = 0; ; from += batch) {
     const { rows: some } = await pool.query<{ leadId: string; row: number; cells: Cells; edited: Cells }>(

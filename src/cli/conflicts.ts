@@ -1,6 +1,6 @@
 import { plainCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
-import { decidableSides } from '../review/decide-held.ts';
+import { decidableSides } from '../review/decide-conflict.ts';
 import { describeAuthor } from './describe-author.ts';
 import type { CommonOptions } from './main.ts';
 import { companiesIn, heldCompany, nameRecord, rowName } from './name-record.ts';

@@ -215,6 +215,7 @@ function tellEnd(tell: (line?: string) => void, { own }: DemoTarget, folder: str
 /** The stand-in of Google Sheets is not in the package. */
 async function spreadsheetTarget(folder: string): Promise<DemoTarget> {
   const { googleSheetsTarget } = await import('../demo/demo-google-sheets.ts').catch((cause: unknown) => {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
     throw new LeadsyncError(
       'usage.demo-target',
       'The demo on Google Sheets needs the local stand-in of Google, which is only in the repository.',

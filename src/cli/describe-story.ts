@@ -5,7 +5,7 @@ import type { Rule } from '../core/merge/merge-field.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import type { Decision } from '../store/decisions.ts';
 import type { Deletion, FieldWrite } from '../store/history.ts';
-import { decidableSides } from '../review/decide-held.ts';
+import { decidableSides } from '../review/decide-conflict.ts';
 import { describeAuthor, inUtc } from './describe-author.ts';
 import { nameRecord } from './name-record.ts';
 import type { FieldStory, LeadStory } from './why.ts';

@@ -4,7 +4,7 @@ import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { sameCell, showCell } from '../core/lead/value.ts';
 import { type Conflict, listConflicts } from '../store/conflicts.ts';
-import { decidableSides, decide, type Side } from '../review/decide-held.ts';
+import { decidableSides, decide, type Side } from '../review/decide-conflict.ts';
 import type { CommonOptions } from './main.ts';
 import { companiesIn, type Companies, heldCompany, nameRecord, rowName } from './name-record.ts';
 import { exitCodes, print, printJson } from './output.ts';

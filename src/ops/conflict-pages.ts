@@ -5,7 +5,7 @@ import { LeadsyncError } from '../errors.ts';
 import { statusPage } from '../store/decisions.ts';
 import { countConflicts, type Conflict, conflictsOnPage } from '../store/conflicts.ts';
 import { companiesOf } from '../store/companies.ts';
-import { decide, type Side } from '../review/decide-held.ts';
+import { decide, type Side } from '../review/decide-conflict.ts';
 import { seenConflict, type ShownConflict } from './pages/conflict-list.ts';
 import { conflictsPage } from './pages/conflicts.ts';
 import { decideAllPage, decidedAllPage } from './pages/decide-all.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import { pooled, protocolViolation } from './own-session.ts';
 
-/** The pool, or the session of a transaction. */
+/** The pool, or the connection of a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient;
 
 /** SQL for a moment as epoch ms: a float, with parts of a ms. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from './database.ts';
-import { type MetPairs, type Side, storeSealed } from './seen-pairs.ts';
+import { type SeenPairs, type Side, storeSealed } from './seen-pairs.ts';
 
 /** A record of a side; `shown`: all that its comparison with the baseline depends on, but for the settings. */
 export interface Sealable {
@@ -71,7 +71,7 @@ export async function meetSealed<T extends Sealable>(
   side: Side,
   records: readonly T[],
   settings: string | null,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<SealedBatch<T>> {
   if (settings === null || records.length === 0) return { blocks: [], open: records };
   const pieces = cut(records, settings);
@@ -127,7 +127,7 @@ export async function seal<T>(
   side: Side,
   { blocks, open }: SealedBatch<T>,
   pairs: ReadonlyMap<T, number>,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<readonly T[]> {
   if (blocks.length === 0) return open;
   const left: T[] = [];
@@ -188,7 +188,7 @@ export async function dropSeals(
   db: Queryable,
   connection: string,
   side: Side,
-  { seals }: MetPairs,
+  { seals }: SeenPairs,
 ): Promise<void> {
   await db.query(
     `delete from seals where connection = $1 and side = $2 and id not in (select unnest($3::bigint[]))`,
@@ -206,7 +206,7 @@ export async function sealAllRows(
   text: string,
   fields: readonly string[],
   rows: number,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<boolean> {
   const found = await db.query<{ id: number }>(
     `insert into seals (connection, side, digest, pair_ids, others)

@@ -12,7 +12,7 @@ export interface MergedPlace {
 const idsInChunk = 65_536;
 
 /** The pairs that a scan has met on a side, of which there may be millions: a bit each. */
-export class MetPairs {
+export class SeenPairs {
   readonly #chunks = new Map<number, Uint8Array>();
   /** The seals that it came upon or made (see seals.ts), since it was taken up. */
   readonly seals = new Set<number>();
@@ -36,12 +36,12 @@ export class MetPairs {
 }
 
 /** The pairs that the scan of a run has met so far on a side. */
-export async function loadMet(db: Queryable, runId: number, side: Side): Promise<MetPairs> {
+export async function loadSeen(db: Queryable, runId: number, side: Side): Promise<SeenPairs> {
   const { rows } = await db.query<{ ids: string[] }>(
     `select pair_ids as ids from seen_pairs where run_id = $1 and side = $2`,
     [runId, side],
   );
-  const met = new MetPairs();
+  const met = new SeenPairs();
   for (const { ids } of rows) for (const id of ids) met.add(Number(id));
   return met;
 }
@@ -50,7 +50,7 @@ export async function loadMet(db: Queryable, runId: number, side: Side): Promise
  * Remembers pairs that a scan has met on a side; none of them may be remembered already. `unmoved`: how many more of all
  * that it has met so far are not staged, for they show the baseline; less than none when one is staged after all.
  */
-export async function storeMet(
+export async function storeSeen(
   db: Queryable,
   runId: number,
   side: Side,
@@ -78,7 +78,7 @@ export async function storeSealed(
 }
 
 /** Finds the pairs that a complete scan has not met on one side or on both. Called once, after all rows are staged. */
-export async function noteMissed(
+export async function noteAbsent(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
 ): Promise<void> {

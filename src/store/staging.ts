@@ -4,7 +4,7 @@ import type { IdSet } from '../core/lead/id-set.ts';
 import { type Cells, isUnreadable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import type { Queryable } from './database.ts';
 import { asServiceSpells, storeSpellings } from './lead-spellings.ts';
-import { type MetPairs, storeMet } from './seen-pairs.ts';
+import { type SeenPairs, storeSeen } from './seen-pairs.ts';
 import { type PageLine, storePage } from './scan-pages.ts';
 import type { RunMode } from './runs.ts';
 import { meetSealed, seal } from './seals.ts';
@@ -93,7 +93,7 @@ export async function stageLeads(
   run: RunRef,
   leads: readonly ScannedLead[],
   fields: readonly FieldMapping[],
-  met: MetPairs,
+  met: SeenPairs,
   newIds: IdSet | null = null,
 ): Promise<{ readonly repeated: number; readonly bytes: number }> {
   const settings = JSON.stringify(fields);
@@ -136,13 +136,13 @@ export async function stageLeads(
   const unmoved = newlyMet.length - movedPairs;
   const pageBytes = page.length === 0 ? 0 : bytesOf(await storePage(db, run.id, page), page);
   if (moved.length === 0) {
-    await storeMet(db, run.id, 'lead', newlyMet, unmoved);
+    await storeSeen(db, run.id, 'lead', newlyMet, unmoved);
     return { repeated: 0, bytes: pageBytes };
   }
   const { rows, bytes } = await insertStaged(db, run.id, moved, fields);
   // Met as in the baseline the first time, and staged now.
   const stagedAfterAll = rows.filter((row) => !row.repeated && repeatedPairs.has(row.leadId)).length;
-  await storeMet(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
+  await storeSeen(db, run.id, 'lead', newlyMet, unmoved - stagedAfterAll);
   const isRepeated = (leadId: string): boolean => repeatedPairs.has(leadId) || repeatedNew.has(leadId);
   const repeated = rows.filter((row) => row.repeated || isRepeated(row.leadId)).length;
   return { repeated, bytes: bytes + pageBytes };
@@ -201,7 +201,7 @@ export async function stageRows(
   run: RunRef,
   read: readonly ScannedRow[],
   { fields, isWhole, usualStatus, isSealable }: RowStaging,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<{ readonly bytes: number; readonly left: readonly ScannedRow[] }> {
   const ids = read.flatMap(({ leadId }) => leadId ?? []);
   const settings =
@@ -243,7 +243,7 @@ export async function stageRows(
     const contentHash = hashContent(row.cells, fields);
     return [{ ...at, hash: hasUnreadable(row.cells, fields) ? null : contentHash, contentHash }];
   });
-  await storeMet(db, run.id, 'row', newlyMet, unmoved);
+  await storeSeen(db, run.id, 'row', newlyMet, unmoved);
   const unsealed =
     run.mode === 'sync' ? await seal(db, run.connection, 'row', batch, usual, met) : batch.open;
   const left = unsealed.map(({ row }) => row);

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.ts';
 import type { Queryable } from './database.ts';
-import { type MetPairs, storeSealed } from './seen-pairs.ts';
+import { type SeenPairs, storeSealed } from './seen-pairs.ts';
 import type { ScannedRow } from './staging.ts';
 
 /** What a table showed when it was read as a whole. */
@@ -19,7 +19,7 @@ export async function keepTableRead(
   connection: string,
   digest: string,
   read: TableRead,
-  { seals }: MetPairs,
+  { seals }: SeenPairs,
 ): Promise<void> {
   await db.query(
     `insert into table_reads (connection, digest, shown, seal_ids) values ($1, $2, $3, $4)
@@ -36,7 +36,7 @@ export async function repeatTableRead(
   db: Queryable,
   run: { readonly id: number; readonly connection: string },
   digest: string,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<TableRead | null> {
   const { rows } = await db.query<{ shown: TableRead; ids: number[]; sealed: number; pairs: string | null }>(
     `select t.shown, t.seal_ids as ids, count(s.id)::int as sealed, string_agg(array_to_string(s.pair_ids, ' '), ' ') as pairs

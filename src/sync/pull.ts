@@ -5,7 +5,7 @@ import { LeadsyncError } from '../errors.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
-import { loadMet, type MetPairs } from '../store/seen-pairs.ts';
+import { loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
 import { breakSeals, dropSeals } from '../store/seals.ts';
 import { countCursors, useCursors } from '../store/scan-cursors.ts';
 import { loadNewIds } from '../store/scan-pages.ts';
@@ -35,7 +35,7 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
   let current = run;
   while (current.phase === 'pull') {
     context.stop.throwIfAborted();
-    const met = await loadMet(context.pool, run.id, 'lead');
+    const met = await loadSeen(context.pool, run.id, 'lead');
     const newIds = makesRows(context, run) ? await loadNewIds(context.pool, run.id) : null;
     await inLeasedTransaction(context, (db) => breakSeals(db, run.connection, 'lead'), 'repeatable');
     const isWhole = current.cursor === null;
@@ -163,7 +163,7 @@ function storePages(
   context: StepContext,
   run: Run,
   pages: readonly AskedPage[],
-  met: MetPairs,
+  met: SeenPairs,
   newIds: IdSet | null,
 ): Promise<Run> {
   const { scanBounds = usualScanBounds } = context;

@@ -6,7 +6,13 @@ import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordLeadWrites } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { beginTries, holdRemaining, putOffInARow, putOffRemaining, takeBackTries } from '../store/tries.ts';
+import {
+  beginTries,
+  holdRemaining,
+  putOffInARow,
+  putOffRemaining,
+  takeBackTries,
+} from '../store/attempts.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { createLead } from './create-lead.ts';
 import { deleteLead, proveLeadGone } from './delete-lead.ts';

@@ -4,7 +4,7 @@ import { idKey, isLeadId } from '../core/lead/lead.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import { hasSpellings, respellRows } from '../store/lead-spellings.ts';
 import { newFields } from '../store/mapped-columns.ts';
-import { MetPairs, noteMerged, noteMissed } from '../store/seen-pairs.ts';
+import { SeenPairs, noteMerged, noteAbsent } from '../store/seen-pairs.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import { unpackPages } from '../store/scan-pages.ts';
 import { breakSeals } from '../store/seals.ts';
@@ -58,7 +58,7 @@ export async function stageTable(context: StepContext, run: Run, create: boolean
   const known = added.length === 0 && isSealable ? await lookAtTable(context, wasFilled) : null;
   const same = known && (await stageAsBefore(context, run, known));
   if (same !== null) return same;
-  const met = new MetPairs();
+  const met = new SeenPairs();
   const options = { create, purpose: `${run.id} ${run.round}`, newFields: added, wasFilled, elsewhere };
   const snapshot = await target.open(options, context.stop);
   if (snapshot.created) await noteMade(context, run);
@@ -144,7 +144,7 @@ export async function finishReading(context: StepContext, run: Run, table: Stage
     context,
     async (db) => {
       await respellRows(db, run);
-      await noteMissed(db, run);
+      await noteAbsent(db, run);
       await noteMerged(db, run, table.merged ?? new Map());
       const { fields, sync } = context.connection;
       const how = { all: table.problems.some(isOfColumn), isMatched: sync.match !== 'off' };

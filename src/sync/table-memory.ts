@@ -1,6 +1,6 @@
 import { shortHash } from '../core/lead/content-hash.ts';
 import { inStep } from '../core/merge/row-status.ts';
-import { MetPairs } from '../store/seen-pairs.ts';
+import { SeenPairs } from '../store/seen-pairs.ts';
 import type { Run } from '../store/runs.ts';
 import { dropSeals, sealAllRows } from '../store/seals.ts';
 import { type RowStaging, stageRows } from '../store/staging.ts';
@@ -40,7 +40,7 @@ export function stageAsBefore(
   run: Run,
   { digest }: KnownTable,
 ): Promise<Omit<TableRead, 'left'> | null> {
-  const met = new MetPairs();
+  const met = new SeenPairs();
   return inLeasedTransaction(
     context,
     async (db) => {
@@ -58,7 +58,7 @@ export async function rememberTable(
   run: Run,
   before: KnownTable | null,
   read: TableRead,
-  met: MetPairs,
+  met: SeenPairs,
 ): Promise<void> {
   const isKept = before !== null && read.left.length <= mostLeft;
   const isSame = isKept && before.version === (await context.target.version?.());
@@ -88,7 +88,7 @@ export async function rememberWritten(
   if (missing.length > 0 || version !== (await context.target.version?.())) return;
   const fields = context.connection.fields.map(({ field }) => field);
   await inLeasedTransaction(context, async (db) => {
-    const met = new MetPairs();
+    const met = new SeenPairs();
     if (!(await sealAllRows(db, run.connection, before.digest, fields, rows, met))) return;
     const read = { rows, problems: [], mark: mark === undefined ? null : (mark ?? ''), left: [] };
     await keepTableRead(db, run.connection, before.digest, read, met);

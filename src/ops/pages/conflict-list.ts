@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Conflict } from '../../store/conflicts.ts';
-import { decidableSides, type Side } from '../../review/decide-held.ts';
+import { decidableSides, type Side } from '../../review/decide-conflict.ts';
 import { decidedBy, seenHash } from './decided.ts';
 import type { Html } from './layout.ts';
 import { heldMessage } from './problem-list.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { explain, type LeadsyncError } from '../../errors.ts';
-import { decidableSides, type Side } from '../../review/decide-held.ts';
+import { decidableSides, type Side } from '../../review/decide-conflict.ts';
 import { headingOf, seenConflict, type ShownConflict, sideWords } from './conflict-list.ts';
 import type { ConflictsPage } from './conflicts.ts';
 import { type Html, layout, type Menu } from './layout.ts';

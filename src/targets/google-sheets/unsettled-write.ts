@@ -87,7 +87,7 @@ export class UnsettledWrite {
         leads.set(row, [...new Set(row.because.flatMap((each) => leads.get(each) ?? []))]);
       if (round === rounds) notPutBack.add(toPut, true);
       if (round === rounds || toPut.length === 0) {
-        for (const lead of this.#setRight(sent, after)) astray.delete(lead);
+        for (const lead of this.#setRight(sent, astray, after)) astray.delete(lead);
         return { astray, putBack: putBack.names, notPutBack: notPutBack.names };
       }
       const refused = await this.#putBack(toPut, signal);
@@ -133,8 +133,8 @@ export class UnsettledWrite {
   }
 
   /** Leads whose new rows are below the right headings now. */
-  #setRight(sent: readonly SentFor[], after: Grid): string[] {
-    const rows = sent.filter(({ isNew }) => isNew);
+  #setRight(sent: readonly SentFor[], astray: ReadonlySet<string>, after: Grid): string[] {
+    const rows = sent.filter(({ isNew, leadId }) => isNew && astray.has(idKey(leadId)));
     if (rows.length === 0) return [];
     const { grid, own } = this.#ground;
     const alignment = new Alignment(grid, after, own, linkedIds(sent, own.id));

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { decidableSides } from '../../../src/review/decide-held.ts';
+import { decidableSides } from '../../../src/review/decide-conflict.ts';
 import { listConflicts } from '../../../src/store/conflicts.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';

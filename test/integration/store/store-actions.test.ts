@@ -13,7 +13,7 @@ import {
   writtenCells,
 } from '../../../src/store/actions.ts';
 import { recordHistory } from '../../../src/store/history.ts';
-import { beginTries, takeBackTries } from '../../../src/store/tries.ts';
+import { beginTries, takeBackTries } from '../../../src/store/attempts.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();

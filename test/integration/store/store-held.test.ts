@@ -2,7 +2,7 @@ import { listDecisions } from '../../../src/store/decisions.ts';
 import { describe, expect, test } from 'vitest';
 import type { PlannedAction } from '../../../src/core/merge/action.ts';
 import { insertActions } from '../../../src/store/actions.ts';
-import { holdRemaining } from '../../../src/store/tries.ts';
+import { holdRemaining } from '../../../src/store/attempts.ts';
 import {
   countConflicts,
   decideConflict,

@@ -4,7 +4,7 @@ import { hashContent } from '../../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../../src/core/lead/value.ts';
 import { countRecords } from '../../../src/store/count-records.ts';
 import { looseRows, scannedLeadCells } from '../../../src/store/differences.ts';
-import { loadMet, type MetPairs } from '../../../src/store/seen-pairs.ts';
+import { loadSeen, type SeenPairs } from '../../../src/store/seen-pairs.ts';
 import { adoptScan, markLeadDeleted, advanceBaselines } from '../../../src/store/pairs.ts';
 import { finishRun } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
@@ -96,11 +96,11 @@ describe('what shows its baseline', () => {
     await inStep(here);
     await finishRun(here.pool, (await here.scan({}, [])).id, 'succeeded', null);
     const run = await here.run();
-    const stage = (cells: Cells, met: MetPairs) =>
+    const stage = (cells: Cells, met: SeenPairs) =>
       stageLeads(here.pool, run, [{ leadId: 'a', shown: JSON.stringify(cells), cells }], fields, met);
-    const met = await loadMet(here.pool, run.id, 'lead');
+    const met = await loadSeen(here.pool, run.id, 'lead');
     expect(await stage(acme, met)).toMatchObject({ repeated: 0 });
-    expect(await stage(won, await loadMet(here.pool, run.id, 'lead'))).toMatchObject({ repeated: 1 });
+    expect(await stage(won, await loadSeen(here.pool, run.id, 'lead'))).toMatchObject({ repeated: 1 });
     expect(await scannedLeadCells(here.pool, run.id, ['a'])).toEqual(new Map([['a', won]]));
     expect(await stage(acme, met)).toMatchObject({ repeated: 1 });
     await here.stage(run, { b: acme }, [

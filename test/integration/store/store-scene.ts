@@ -5,7 +5,7 @@ import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import type { Cells } from '../../../src/core/lead/value.ts';
 import { finishRun, insertRun, openRun, type Run } from '../../../src/store/runs.ts';
 import { type Difference, differences } from '../../../src/store/differences.ts';
-import { loadMet, noteMissed } from '../../../src/store/seen-pairs.ts';
+import { loadSeen, noteAbsent } from '../../../src/store/seen-pairs.ts';
 import { breakSeals } from '../../../src/store/seals.ts';
 import { flagDuplicateRows, stageLeads, stageRows } from '../../../src/store/staging.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -64,7 +64,7 @@ export class Scene {
       shown: JSON.stringify([leadId, cells]),
       cells,
     }));
-    await stageLeads(this.pool, run, scanned, fields, await loadMet(this.pool, run.id, 'lead'));
+    await stageLeads(this.pool, run, scanned, fields, await loadSeen(this.pool, run.id, 'lead'));
     const scannedRows = rows.map(([leadId, cells], index) => ({
       ordinal: index,
       row: index + 2,
@@ -73,9 +73,9 @@ export class Scene {
       status: null,
     }));
     const staging = { fields, isWhole: true, usualStatus: null, isSealable: true };
-    await stageRows(this.pool, run, scannedRows, staging, await loadMet(this.pool, run.id, 'row'));
+    await stageRows(this.pool, run, scannedRows, staging, await loadSeen(this.pool, run.id, 'row'));
     await flagDuplicateRows(this.pool, run.id);
-    await noteMissed(this.pool, run);
+    await noteAbsent(this.pool, run);
   }
 
   /** All differences, read as the product reads them. */

@@ -7,7 +7,7 @@ import {
   scannedLeadCells,
   unknownLeads,
 } from '../../../src/store/differences.ts';
-import { MetPairs } from '../../../src/store/seen-pairs.ts';
+import { SeenPairs } from '../../../src/store/seen-pairs.ts';
 import { useCursors } from '../../../src/store/scan-cursors.ts';
 import { clearStagedRows } from '../../../src/store/runs.ts';
 import { stageLeads } from '../../../src/store/staging.ts';
@@ -140,7 +140,7 @@ describe('a page of leads', () => {
     const here = scene();
     const run = await here.run();
     const lead = (leadId: string, cells: typeof acme) => ({ leadId, shown: JSON.stringify(cells), cells });
-    const met = new MetPairs();
+    const met = new SeenPairs();
     const stage = (...leads: ReturnType<typeof lead>[]) => stageLeads(here.pool, run, leads, fields, met);
     expect(await stage(lead('a', acme), lead('b', acme))).toMatchObject({ repeated: 0 });
     expect(await stage(lead('b', won), lead('c', acme))).toMatchObject({ repeated: 1 });
