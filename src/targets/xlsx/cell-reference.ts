@@ -1,3 +1,5 @@
+import { attribute, attributePlace } from './xml-scanner.ts';
+
 /** Limits of the format. */
 export const mostRows = 1_048_576;
 export const mostColumns = 16_384;
@@ -9,6 +11,13 @@ export interface CellRange {
   readonly top: number;
   readonly right: number;
   readonly bottom: number;
+}
+
+/** A range, and the position of its text in the part. */
+export interface PlacedRange {
+  readonly range: CellRange;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** `A` for 0, `AA` for 26. */
@@ -30,6 +39,16 @@ export function readRange(text: string): CellRange | null {
   if (match === null) return null;
   const [, left = '', top = '', right = left, bottom = top] = match;
   return { left: columnIndex(left), top: Number(top), right: columnIndex(right), bottom: Number(bottom) };
+}
+
+/** The range in an element's `ref`; null: none. */
+export function placedRange(element: {
+  readonly attributes: string;
+  readonly attributesStart: number;
+}): PlacedRange | null {
+  const range = readRange(attribute(element.attributes, 'ref') ?? '');
+  const place = attributePlace(element, 'ref');
+  return range && place && { range, ...place };
 }
 
 export function showRange({ left, top, right, bottom }: CellRange): string {

@@ -1,7 +1,7 @@
-import { type CellRange, contains, showRange } from './cell-reference.ts';
+import { type CellRange, contains, type PlacedRange, showRange } from './cell-reference.ts';
 import type { Splice } from '../file/splice.ts';
 import { splice } from './row-splices.ts';
-import type { PlacedRange, SheetLayout } from './rows.ts';
+import type { SheetLayout } from './rows.ts';
 import type { SheetTable } from './tables.ts';
 
 /**

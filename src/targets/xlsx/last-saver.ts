@@ -3,7 +3,6 @@ import { visibleText } from '../../visible-text.ts';
 import type { XlsxFault } from './fault.ts';
 import { openPackage } from './part.ts';
 import { xmlText } from './xml-text.ts';
-import { localName } from './xml-scanner.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
 /** Who last saved a workbook, by its core properties (ECMA-376 part 2, 11); null: unknown. */
@@ -13,22 +12,12 @@ export async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promi
   const relation = relations.find(({ type }) => type.endsWith('/core-properties'));
   const entry = relation === undefined ? null : pack.find(relation.part);
   if (entry === null) return null;
-  const texts: Record<string, string> = {};
-  let raw = '';
-  await pack.scan(entry, {
-    open: () => {
-      raw = '';
-    },
-    close: (name) => {
-      texts[localName(name)] = xmlText(raw);
-      raw = '';
-    },
-    text: (more) => {
-      raw += more;
-    },
-  });
-  const by = visibleText(texts['lastModifiedBy'] ?? '', 100);
-  const at = Date.parse(texts['modified'] ?? '');
+  const texts = await pack.parse(
+    entry,
+    (elements) => new Map(elements.map(({ local, text }) => [local, xmlText(text)])),
+  );
+  const by = visibleText(texts.get('lastModifiedBy') ?? '', 100);
+  const at = Date.parse(texts.get('modified') ?? '');
   if (by === '') return null;
   return { of: 'file', place: 'workbook', by, at: Number.isNaN(at) ? null : new Date(at).toISOString() };
 }

@@ -6,6 +6,8 @@ import { type RowContent, RowWriter, splice } from './row-splices.ts';
 import { openXlsxSheet, textsOf, type XlsxMapping } from './sheet.ts';
 import type { SheetTable } from './tables.ts';
 import type { PartEdit } from './write-plan.ts';
+import { withChild } from './xml-elements.ts';
+import { attributePlace } from './xml-scanner.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
@@ -57,20 +59,21 @@ export async function planXlsxColumns(
   ].filter(({ splices }) => splices.length > 0);
 }
 
-function grownTable({ whole, filter, columns }: SheetTable, added: readonly NewColumn[]): Splice[] {
+function grownTable({ whole, filter, columns, lastId }: SheetTable, added: readonly NewColumn[]): Splice[] {
   const following = added.filter(({ index }, nth) => index === whole.range.right + 1 + nth);
-  if (following.length === 0 || columns.count === null) return [];
+  const counted = columns && attributePlace(columns, 'count');
+  if (following.length === 0 || columns === null || counted === null) return [];
   const wider = ({ range, start, end }: typeof whole) =>
     splice(start, end, showRange({ ...range, right: range.right + following.length }));
   const elements = following.map(
     ({ heading }, nth) =>
-      `<${columns.prefix}tableColumn id="${columns.lastId + 1 + nth}" name="${escapeXml(escapeCellText(heading))}"/>`,
+      `<${columns.prefix}tableColumn id="${lastId + 1 + nth}" name="${escapeXml(escapeCellText(heading))}"/>`,
   );
   const count = whole.range.right - whole.range.left + 1 + following.length;
   return [
     wider(whole),
     ...(filter === null ? [] : [wider(filter)]),
-    splice(columns.count.start, columns.count.end, String(count)),
-    splice(columns.end, columns.end, elements.join('')),
+    splice(counted.start, counted.end, String(count)),
+    withChild(columns, elements.join('')),
   ];
 }

@@ -1,5 +1,6 @@
 import type { XlsxFault } from './fault.ts';
-import { type XmlHandler, XmlScanner, attribute, localName, scanWhole } from './xml-scanner.ts';
+import { readElements, type XmlElements } from './xml-elements.ts';
+import { type XmlHandler, XmlScanner, attribute } from './xml-scanner.ts';
 import { inUtf8 } from './xml-encoding.ts';
 import { XmlFault } from './xml-text.ts';
 import { once } from './zip-pack.ts';
@@ -57,9 +58,10 @@ export class XlsxPackage {
     return Buffer.concat(chunks);
   }
 
-  async scan(entry: ZipEntry, handler: XmlHandler): Promise<void> {
+  /** What `use` makes of the elements of a small part. */
+  async parse<T>(entry: ZipEntry, use: (elements: XmlElements) => T): Promise<T> {
     const content = await this.content(entry);
-    this.guarded(entry, () => scanWhole(content, handler));
+    return this.guarded(entry, () => use(readElements(content)));
   }
 
   async scanStrings(entry: ZipEntry, handler: XmlHandler): Promise<void> {
@@ -88,19 +90,17 @@ export class XlsxPackage {
   async relationships(part: string): Promise<ReadonlyMap<string, Relationship>> {
     const slash = part.lastIndexOf('/') + 1;
     const entry = this.find(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
-    const found = new Map<string, Relationship>();
-    if (entry === null) return found;
-    await this.scan(entry, {
-      open: (name, attributes) => {
-        if (localName(name) !== 'Relationship' || attribute(attributes, 'TargetMode') === 'External') return;
+    if (entry === null) return new Map();
+    return this.parse(entry, (elements) => {
+      const found = new Map<string, Relationship>();
+      for (const { local, attributes } of elements) {
+        if (local !== 'Relationship' || attribute(attributes, 'TargetMode') === 'External') continue;
         const target = attribute(attributes, 'Target') ?? '';
         const type = attribute(attributes, 'Type') ?? '';
         found.set(attribute(attributes, 'Id') ?? '', { type, part: resolvePart(part, target) });
-      },
-      close: () => undefined,
-      text: () => undefined,
+      }
+      return found;
     });
-    return found;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Splice } from '../file/splice.ts';
 import { splice } from './row-splices.ts';
-import type { XlsxWorkbook } from './workbook.ts';
-import { attribute, attributePlace, localName } from './xml-scanner.ts';
+import { isOn, type XlsxWorkbook } from './workbook.ts';
+import { attribute, attributePlace } from './xml-scanner.ts';
 
 /** Elements after which `calcPr` may come (ECMA-376 part 1, 18.2.27). */
 const before = new Set(['sheets', 'functionGroups', 'externalReferences', 'definedNames']);
@@ -14,28 +14,20 @@ export async function recalculation(
   book: XlsxWorkbook,
   sheetHasFormulas: boolean,
 ): Promise<readonly Splice[]> {
-  let prefix = '';
-  let depth = 0;
-  let insertAt = 0;
-  let found: { start: number; attributes: string } | null = null;
-  await book.pack.scan(book.workbook, {
-    open: (name, attributes, start) => {
-      if (depth++ === 0) prefix = name.slice(0, name.length - localName(name).length);
-      if (name === `${prefix}calcPr`) found = { start: start + 1 + name.length, attributes };
-    },
-    close: (name, _, end) => {
-      depth--;
-      if (depth === 1 && before.has(localName(name))) insertAt = end;
-    },
-    text: () => undefined,
-  });
   if (!sheetHasFormulas && !(await otherSheetHasFormulas(book))) return [];
-  if (found === null) return [splice(insertAt, insertAt, `<${prefix}calcPr fullCalcOnLoad="1"/>`)];
-  const { start, attributes } = found as { start: number; attributes: string };
-  if (/^(1|true|on)$/.test(attribute(attributes, 'fullCalcOnLoad') ?? '')) return [];
-  const place = attributePlace(attributes, 'fullCalcOnLoad');
-  if (place === null) return [splice(start, start, ' fullCalcOnLoad="1"')];
-  return [splice(start + place.start, start + place.end, '1')];
+  return book.pack.parse(book.workbook, (elements) => {
+    const [root] = elements;
+    const ofRoot = elements.filter(({ parent, prefix }) => parent === root && prefix === root.prefix);
+    const found = ofRoot.find(({ local }) => local === 'calcPr');
+    if (found === undefined) {
+      const { end } = ofRoot.findLast(({ local }) => before.has(local)) ?? root;
+      return [splice(end, end, `<${root.prefix}calcPr fullCalcOnLoad="1"/>`)];
+    }
+    if (isOn(attribute(found.attributes, 'fullCalcOnLoad'))) return [];
+    const place = attributePlace(found, 'fullCalcOnLoad');
+    if (place !== null) return [splice(place.start, place.end, '1')];
+    return [splice(found.attributesStart, found.attributesStart, ' fullCalcOnLoad="1"')];
+  });
 }
 
 async function otherSheetHasFormulas({ pack, sheet, sheetParts }: XlsxWorkbook): Promise<boolean> {

@@ -102,7 +102,7 @@ export class RowWriter {
 }
 
 function widenSpans(attributes: string, added: readonly number[]): string {
-  const place = attributePlace(attributes, 'spans');
+  const place = attributePlace({ attributes, attributesStart: 0 }, 'spans');
   const spans = place === null ? null : /^(\d+):(\d+)$/.exec(attributes.slice(place.start, place.end));
   if (place === null || spans === null || added.length === 0) return attributes;
   const from = Math.min(Number(spans[1]), ...added.map((column) => column + 1));

@@ -1,7 +1,15 @@
-import { type CellRange, columnIndex, mostColumns, mostRows, readRange } from './cell-reference.ts';
+import {
+  type CellRange,
+  columnIndex,
+  mostColumns,
+  mostRows,
+  type PlacedRange,
+  placedRange,
+  readRange,
+} from './cell-reference.ts';
 import { assertTransitional, type XlsxWorkbook } from './workbook.ts';
 import { TextRuns } from './strings.ts';
-import { attribute, attributePlace, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
+import { attribute, localName, type XmlHandler, XmlScanner } from './xml-scanner.ts';
 import { XmlFault } from './xml-text.ts';
 
 /** A cell in the sheet's part. */
@@ -47,13 +55,6 @@ export interface SheetLayout {
   readonly hasFormulas: boolean;
   /** Formats of whole columns. */
   readonly columnStyles: readonly { readonly from: number; readonly to: number; readonly style: number }[];
-}
-
-/** A range, and the position of its text in the part. */
-export interface PlacedRange {
-  readonly range: CellRange;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Reads a sheet's rows chunk by chunk, and its layout on the way. */
@@ -166,14 +167,9 @@ export class SheetReader implements XmlHandler {
 
   #openAround(local: string, attributes: string, attributesStart: number, depth: number): void {
     const layout = this.#layout;
-    const placed = (): PlacedRange | null => {
-      const place = attributePlace(attributes, 'ref');
-      const range = readRange(attribute(attributes, 'ref') ?? '');
-      if (place === null || range === null) return null;
-      return { range, start: attributesStart + place.start, end: attributesStart + place.end };
-    };
-    if (depth === 1 && local === 'dimension') layout.dimension = placed();
-    else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placed();
+    const element = { attributes, attributesStart };
+    if (depth === 1 && local === 'dimension') layout.dimension = placedRange(element);
+    else if (depth === 1 && local === 'autoFilter') layout.autoFilter ??= placedRange(element);
     else if (local === 'mergeCell') {
       const range = readRange(attribute(attributes, 'ref') ?? '');
       if (range !== null) layout.merged.push(range);

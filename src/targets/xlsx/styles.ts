@@ -1,5 +1,5 @@
 import type { XlsxPackage } from './part.ts';
-import { attribute, localName } from './xml-scanner.ts';
+import { attribute } from './xml-scanner.ts';
 
 /** Cell styles (the `s` of a cell) that show a date or time. */
 export type DateStyles = ReadonlySet<number>;
@@ -7,31 +7,24 @@ export type DateStyles = ReadonlySet<number>;
 /** @param part name of the styles part; null: none */
 export async function readDateStyles(pack: XlsxPackage, part: string | null): Promise<DateStyles> {
   const entry = part === null ? null : pack.find(part);
-  const dates = new Set<number>();
-  if (entry === null) return dates;
-  const custom = new Map<number, boolean>();
-  let inCellFormats = false;
-  let index = 0;
-  await pack.scan(entry, {
-    open: (name, attributes) => {
-      const local = localName(name);
-      if (local === 'numFmt') {
-        const code = attribute(attributes, 'formatCode') ?? '';
-        custom.set(Number(attribute(attributes, 'numFmtId')), isDateFormat(code));
-      } else if (local === 'cellXfs') {
-        inCellFormats = true;
-      } else if (local === 'xf' && inCellFormats) {
-        const id = Number(attribute(attributes, 'numFmtId') ?? 0);
-        if (custom.get(id) ?? isBuiltInDate(id)) dates.add(index);
-        index++;
-      }
-    },
-    close: (name) => {
-      if (localName(name) === 'cellXfs') inCellFormats = false;
-    },
-    text: () => undefined,
+  if (entry === null) return new Set();
+  return pack.parse(entry, (elements) => {
+    const within = (list: string) => elements.filter(({ parent }) => parent?.local === list);
+    const idOf = (attributes: string) => Number(attribute(attributes, 'numFmtId') ?? 0);
+    const custom = new Map(
+      within('numFmts').map(({ attributes }) => [
+        idOf(attributes),
+        isDateFormat(attribute(attributes, 'formatCode') ?? ''),
+      ]),
+    );
+    const ids = within('cellXfs').map(({ attributes }) => idOf(attributes));
+    return new Set(
+      [...ids.keys()].filter((style) => {
+        const id = ids[style] ?? 0;
+        return custom.get(id) ?? isBuiltInDate(id);
+      }),
+    );
   });
-  return dates;
 }
 
 /** ECMA-376 part 1, 18.8.30, with the East Asian formats. */

@@ -1,7 +1,7 @@
-import { readRange } from './cell-reference.ts';
-import type { PlacedRange } from './rows.ts';
+import { type PlacedRange, placedRange } from './cell-reference.ts';
 import type { XlsxWorkbook } from './workbook.ts';
-import { attribute, attributePlace, localName } from './xml-scanner.ts';
+import type { XmlElement } from './xml-elements.ts';
+import { attribute } from './xml-scanner.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
 /** A table of the sheet ("format as table"): its headings, rows and totals row. */
@@ -10,64 +10,27 @@ export interface SheetTable {
   readonly whole: PlacedRange;
   readonly filter: PlacedRange | null;
   readonly hasTotals: boolean;
-  readonly columns: TableColumns;
-}
-
-/** A table's column list: the positions of its count and its end in the part, and the highest id. */
-interface TableColumns {
-  readonly count: { readonly start: number; readonly end: number } | null;
-  readonly end: number;
+  /** Its list of columns, and the highest id in it. */
+  readonly columns: XmlElement | null;
   readonly lastId: number;
-  /** Its elements' prefix with colon, or empty. */
-  readonly prefix: string;
 }
 
 export async function readTables({ pack, sheet }: XlsxWorkbook): Promise<readonly SheetTable[]> {
   const tables: SheetTable[] = [];
-  for (const { type, part } of (await pack.relationships(sheet.name)).values()) {
-    const entry = type.endsWith('/table') ? pack.find(part) : null;
-    if (entry === null) continue;
-    const found: { whole: PlacedRange | null; filter: PlacedRange | null; totals: boolean } = {
-      whole: null,
-      filter: null,
-      totals: false,
-    };
-    const columns = { count: null as TableColumns['count'], end: 0, lastId: 0, prefix: '' };
-    await pack.scan(entry, {
-      open: (name, attributes, start) => {
-        const local = localName(name);
-        if (local === 'tableColumns') {
-          const place = attributePlace(attributes, 'count');
-          const from = start + 1 + name.length;
-          columns.count = place && { start: from + place.start, end: from + place.end };
-          columns.prefix = name.slice(0, name.length - local.length);
-        }
-        if (local === 'tableColumn')
-          columns.lastId = Math.max(columns.lastId, Number(attribute(attributes, 'id') ?? 0));
-        if (local !== 'table' && local !== 'autoFilter') return;
-        const range = readRange(attribute(attributes, 'ref') ?? '');
-        const place = attributePlace(attributes, 'ref');
-        if (range === null || place === null) return;
-        const from = start + 1 + name.length;
-        const placed = { range, start: from + place.start, end: from + place.end };
-        if (local === 'autoFilter') found.filter ??= placed;
-        else found.whole ??= placed;
-        if (local === 'table') found.totals = Number(attribute(attributes, 'totalsRowCount') ?? 0) > 0;
-      },
-      close: (name, start) => {
-        if (localName(name) === 'tableColumns') columns.end = start;
-      },
-      text: () => undefined,
+  for (const { type, part: target } of (await pack.relationships(sheet.name)).values()) {
+    const part = type.endsWith('/table') ? pack.find(target) : null;
+    if (part === null) continue;
+    await pack.parse(part, (elements) => {
+      const named = (wanted: string) => elements.filter(({ local }) => local === wanted);
+      const [whole] = named('table').flatMap((table) => placedRange(table) ?? []);
+      if (whole === undefined) return;
+      const [filter = null] = named('autoFilter').flatMap((one) => placedRange(one) ?? []);
+      const number = ({ attributes }: XmlElement, name: string) => Number(attribute(attributes, name) ?? 0);
+      const hasTotals = named('table').some((table) => number(table, 'totalsRowCount') > 0);
+      const [columns = null] = named('tableColumns');
+      const lastId = named('tableColumn').reduce((most, column) => Math.max(most, number(column, 'id')), 0);
+      tables.push({ part, whole, filter, hasTotals, columns, lastId });
     });
-    if (found.whole !== null) {
-      tables.push({
-        part: entry,
-        whole: found.whole,
-        filter: found.filter,
-        hasTotals: found.totals,
-        columns,
-      });
-    }
   }
   return tables;
 }

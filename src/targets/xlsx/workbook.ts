@@ -1,7 +1,7 @@
 import { LeadsyncError } from '../../errors.ts';
 import { openPackage, type Relationship, type XlsxPackage } from './part.ts';
 import type { XlsxFault } from './fault.ts';
-import { attribute, localName } from './xml-scanner.ts';
+import { attribute } from './xml-scanner.ts';
 import type { RandomAccess, ZipEntry } from './zip-directory.ts';
 
 /** A workbook and its synced sheet. */
@@ -71,27 +71,23 @@ export async function hasSheet(file: RandomAccess, name: string, fault: XlsxFaul
   }
 }
 
-async function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
-  const sheets: SheetEntry[] = [];
-  let date1904 = false;
-  let root = true;
-  await pack.scan(entry, {
-    open: (name, attributes) => {
-      if (root) assertTransitional(attributes, pack.fault);
-      root = false;
-      const local = localName(name);
-      if (local === 'workbookPr') date1904 = /^(1|true|on)$/.test(attribute(attributes, 'date1904') ?? '');
-      if (local !== 'sheet') return;
-      sheets.push({
-        name: attribute(attributes, 'name') ?? '',
-        relationship: relationshipId(attributes),
-        hidden: /hidden/i.test(attribute(attributes, 'state') ?? ''),
-      });
-    },
-    close: () => undefined,
-    text: () => undefined,
+function readWorkbook(pack: XlsxPackage, entry: ZipEntry) {
+  return pack.parse(entry, (elements) => {
+    assertTransitional(elements[0].attributes, pack.fault);
+    const named = (wanted: string) => elements.filter(({ local }) => local === wanted);
+    const sheets = named('sheet').map(({ attributes }) => ({
+      name: attribute(attributes, 'name') ?? '',
+      relationship: relationshipId(attributes),
+      hidden: /hidden/i.test(attribute(attributes, 'state') ?? ''),
+    }));
+    const date1904 = named('workbookPr').some(({ attributes }) => isOn(attribute(attributes, 'date1904')));
+    return { sheets, date1904 };
   });
-  return { sheets, date1904 };
+}
+
+/** Whether a boolean attribute is set. */
+export function isOn(value: string | null): boolean {
+  return value !== null && /^(1|true|on)$/.test(value);
 }
 
 /** ISO 29500 Strict uses other namespaces and another date format. */

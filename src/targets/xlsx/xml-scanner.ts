@@ -3,7 +3,7 @@ import { XmlFault, xmlText } from './xml-text.ts';
 /** Called in document order. Positions are bytes from the start of the part; `end` is exclusive. */
 export interface XmlHandler {
   /** `name` has its prefix; `attributes` is raw. `<a/>` also calls `close`, with the same positions. */
-  open(name: string, attributes: string, start: number, end: number, empty: boolean): void;
+  open(name: string, attributes: string, start: number, end: number): void;
   close(name: string, start: number, end: number): void;
   /** Raw, in latin1: decode with `xmlText`. */
   text(raw: string): void;
@@ -97,7 +97,7 @@ export class XmlScanner {
     } else {
       if (this.#open.length === 0 && this.#rootSeen) throw new XmlFault('continues after its end');
       this.#rootSeen = true;
-      this.#handler.open(name, attributes, from, to, empty !== '');
+      this.#handler.open(name, attributes, from, to);
       if (empty !== '') this.#handler.close(name, from, to);
       else if (this.#open.push(name) > deepest) throw new XmlFault('is nested too deeply');
     }
@@ -131,16 +131,19 @@ export class XmlScanner {
 
 /** One attribute's decoded value; null: absent. */
 export function attribute(attributes: string, name: string): string | null {
-  const place = attributePlace(attributes, name);
+  const place = attributePlace({ attributes, attributesStart: 0 }, name);
   return place === null ? null : xmlText(attributes.slice(place.start, place.end));
 }
 
-/** The position of one attribute's value in `attributes`, without quotes. */
-export function attributePlace(attributes: string, name: string): { start: number; end: number } | null {
+/** The position of one attribute's value in the part, without quotes; null: absent. */
+export function attributePlace(
+  { attributes, attributesStart }: { readonly attributes: string; readonly attributesStart: number },
+  name: string,
+): { start: number; end: number } | null {
   const each = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
   for (let match = each.exec(attributes); match !== null; match = each.exec(attributes)) {
     if (match[1] !== name) continue;
-    const end = each.lastIndex - 1;
+    const end = attributesStart + each.lastIndex - 1;
     return { start: end - (match[2] ?? match[3] ?? '').length, end };
   }
   return null;
@@ -148,11 +151,4 @@ export function attributePlace(attributes: string, name: string): { start: numbe
 
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
-}
-
-/** Reads a small part at once. */
-export function scanWhole(content: Buffer, handler: XmlHandler): void {
-  const scanner = new XmlScanner(handler);
-  scanner.write(content);
-  scanner.end();
 }
