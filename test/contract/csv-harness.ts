@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { createCsvTarget, type CsvTargetOptions } from '../../src/targets/csv/csv-target.ts';
+import { createCsvTarget } from '../../src/targets/csv/csv-target.ts';
+import type { CsvTargetOptions } from '../../src/targets/csv/format.ts';
 import { contractFields, type LocalHarness } from './target-harness.ts';
 
 export interface CsvHarness extends LocalHarness {

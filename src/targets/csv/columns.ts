@@ -1,6 +1,7 @@
 import type { CsvRecord } from './records.ts';
-import { type CsvMapping, headingsShown, openCsvSheet } from './sheet.ts';
+import { headingsShown, openCsvSheet } from './sheet.ts';
 import { paddedTo } from './splices.ts';
+import type { CsvTargetOptions } from './format.ts';
 import { isAllQuoted, isBlank } from './write-plan.ts';
 import { placeNewColumns } from '../file/new-columns.ts';
 import type { SourceFile } from '../file/source-file.ts';
@@ -13,19 +14,19 @@ import type { Splice } from '../file/splice.ts';
 export async function csvColumnSplices(
   file: SourceFile,
   fields: ReadonlySet<string>,
-  mapping: CsvMapping & { readonly path: string },
+  options: CsvTargetOptions,
   signal: AbortSignal,
 ): Promise<readonly Splice[]> {
   const used = new Set<number>();
-  const first = await openCsvSheet(file, mapping, mapping.path, signal);
+  const first = await openCsvSheet(file, options, signal);
   for await (const batch of first.records)
     for (const { cells } of batch)
       for (const [index, { text }] of cells.entries()) if (text.trim() !== '') used.add(index);
-  const columns = placeNewColumns(headingsShown(first.header), (index) => used.has(index), mapping, fields);
+  const columns = placeNewColumns(headingsShown(first.header), (index) => used.has(index), options, fields);
   const last = columns.at(-1);
   if (last === undefined) return [];
 
-  const { header, records, format } = await openCsvSheet(file, mapping, mapping.path, signal);
+  const { header, records, format } = await openCsvSheet(file, options, signal);
   const style = { delimiter: format.delimiter, lineEnd: '', allQuoted: isAllQuoted(header) };
   const headings = new Map(columns.map(({ heading, index }) => [index, heading]));
   const width = last.index + 1;

@@ -1,21 +1,17 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 import type { RowChange, Target, TargetRow } from '../../ports/target.ts';
-import { headingsOf, shownStatus } from '../shared/columns.ts';
+import { headingsOf } from '../shared/columns.ts';
+import { targetRow } from '../shared/row-content.ts';
 import { csvColumnSplices } from './columns.ts';
 import { type CsvEncoding, csvEncodingOf, decodedFile, encodedChunks } from './encoding.ts';
-import { csvHeadBytes, utf8Bom } from './format.ts';
-import { openCsvSheet, readCsvRow, type CsvMapping } from './sheet.ts';
+import { csvHeadBytes, type CsvTargetOptions, utf8Bom } from './format.ts';
+import { type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
 import { newLine } from './splices.ts';
 import { type KnownCsv, planCsvWrite } from './write-plan.ts';
 import type { FileFormat, FileHead, FilePlan } from '../file/file-format.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { type SourceFile, versionOf } from '../file/source-file.ts';
 import { spliced } from '../file/splice.ts';
-
-export interface CsvTargetOptions extends CsvMapping {
-  /** Absolute path of the file; a symbolic link stays one. */
-  readonly path: string;
-}
 
 /**
  * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
@@ -73,8 +69,7 @@ class CsvFormat implements FileFormat {
   }
 
   async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
-    const text = await this.#decoded(file, signal);
-    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
+    const sheet = await this.#open(file, signal);
     await sheet.records.return(undefined);
     return { missing: sheet.columns.missing };
   }
@@ -82,14 +77,11 @@ class CsvFormat implements FileFormat {
   async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
-    const text = await this.#decoded(file, signal);
-    const sheet = await openCsvSheet(text, this.#options, this.#options.path, signal);
+    const sheet = await this.#open(file, signal);
     for await (const records of sheet.records) {
       const batch = records.flatMap((record) => {
         const row = readCsvRow(record, sheet, this.#options.timeZone);
-        if (row === null) return [];
-        const status = shownStatus(sheet.columns, row.status);
-        return [{ row: record.row, leadId: row.leadId, cells: row.cells, status }];
+        return row === null ? [] : targetRow(row, record.row, sheet.columns);
       });
       if (batch.length > 0) yield batch;
       await eventLoop();
@@ -124,8 +116,9 @@ class CsvFormat implements FileFormat {
     return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(signal), splices), encoding);
   }
 
-  async #decoded(file: SourceFile, signal: AbortSignal): Promise<SourceFile> {
-    return decodedFile(file, await this.#encodingOf(file, signal), this.#options.path);
+  async #open(file: SourceFile, signal: AbortSignal): Promise<CsvSheet> {
+    const text = decodedFile(file, await this.#encodingOf(file, signal), this.#options.path);
+    return openCsvSheet(text, this.#options, signal);
   }
 
   async #encodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {

@@ -1,5 +1,13 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { LeadsyncError } from '../../errors.ts';
+import { type ColumnMapping, folded } from '../shared/columns.ts';
+
+export interface CsvTargetOptions extends ColumnMapping {
+  /** Absolute path of the file; a symbolic link stays one. */
+  readonly path: string;
+  /** IANA zone of dates without offset. */
+  readonly timeZone: string;
+}
 
 /** The format of a CSV file, detected from its first bytes. */
 export interface CsvFormat {
@@ -27,15 +35,17 @@ const delimiters = [',', ';', '\t', '|'];
  * headings in the first row, then most cells; else comma. @throws LeadsyncError `target.unreadable` for another kind of
  * file.
  */
-export function detectCsvFormat(head: Buffer, headings: readonly string[], name: string): CsvFormat {
+export function detectCsvFormat(head: Buffer, options: CsvTargetOptions): CsvFormat {
   for (const { start, what } of foreign) {
-    if (head.subarray(0, start.length).equals(Buffer.from(start))) throw unreadableCsv(name, `is ${what}`);
+    if (head.subarray(0, start.length).equals(Buffer.from(start)))
+      throw unreadableCsv(options.path, `is ${what}`);
   }
   const mark = head.subarray(0, utf8Bom.length).equals(utf8Bom) ? utf8Bom.length : 0;
   const line = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(head.toString('latin1', mark, mark + 16));
   if (line !== null)
     return { start: mark + line[0].length, delimiter: line[1] ?? ',', hasSeparatorLine: true };
-  const known = new Set(headings.map(folded));
+  const { idColumn, fields } = options;
+  const known = new Set([idColumn, ...fields.map(({ column }) => column)].map(folded));
   const scored = delimiters.map((delimiter) => {
     const cells = firstRow(head, delimiter);
     return { delimiter, known: cells.filter((cell) => known.has(folded(cell))).length, cells: cells.length };
@@ -68,8 +78,4 @@ function firstRow(head: Buffer, delimiter: string): readonly string[] {
     if (error instanceof CsvError) return [];
     throw error;
   }
-}
-
-function folded(heading: string): string {
-  return heading.normalize('NFC').trim().toLowerCase();
 }

@@ -1,18 +1,13 @@
 import { counted } from '../../core/lead/counted.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
-import { locateColumns, type ColumnMapping, type Columns } from '../shared/columns.ts';
-import { csvHeadBytes, detectCsvFormat, type CsvFormat } from './format.ts';
+import { type Columns, locateColumns } from '../shared/columns.ts';
+import { type CsvFormat, csvHeadBytes, type CsvTargetOptions, detectCsvFormat } from './format.ts';
 import { readCsvRecords, type CsvRecord } from './records.ts';
 import { incompleteFile } from '../file/file-fault.ts';
 import { unguarded } from './text.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { SourceFile } from '../file/source-file.ts';
-
-export interface CsvMapping extends ColumnMapping {
-  /** IANA zone of dates without offset. */
-  readonly timeZone: string;
-}
 
 /** An open CSV file: its header, and the rows after it. */
 export interface CsvSheet {
@@ -29,13 +24,11 @@ export interface CsvSheet {
  */
 export async function openCsvSheet(
   file: SourceFile,
-  mapping: CsvMapping,
-  name: string,
+  options: CsvTargetOptions,
   signal: AbortSignal,
 ): Promise<CsvSheet> {
-  const headings = [mapping.idColumn, ...mapping.fields.map((field) => field.column)];
-  const format = detectCsvFormat(await file.head(csvHeadBytes), headings, name);
-  const batches = readCsvRecords(file.chunks(signal), format, name);
+  const format = detectCsvFormat(await file.head(csvHeadBytes), options);
+  const batches = readCsvRecords(file.chunks(signal), format, options.path);
   try {
     let first: readonly CsvRecord[] = [];
     while (first.length === 0) {
@@ -44,7 +37,7 @@ export async function openCsvSheet(
       first = next.value;
     }
     const header = first[0] ?? { row: 1, cells: [], start: 0, contentEnd: 0, end: 0 };
-    const columns = columnsOf(header, mapping, name);
+    const columns = columnsOf(header, options);
     return { format, header, columns, records: following(first.slice(1), batches) };
   } catch (error) {
     await batches.return(undefined);
@@ -53,11 +46,12 @@ export async function openCsvSheet(
 }
 
 /** A file that ends within its headings is incomplete, not wrong. */
-function columnsOf(header: CsvRecord, mapping: CsvMapping, name: string): Columns {
+function columnsOf(header: CsvRecord, options: CsvTargetOptions): Columns {
   const isCut = header.contentEnd === header.end && header.end > 0;
-  const cut = (cause?: unknown) => incompleteFile(`${name} ends in the middle of its headings`, cause);
+  const cut = (cause?: unknown) =>
+    incompleteFile(`${options.path} ends in the middle of its headings`, cause);
   try {
-    const columns = locateColumns(headingsShown(header), mapping, name);
+    const columns = locateColumns(headingsShown(header), options, options.path);
     if (isCut && columns.missing.length > 0) throw cut();
     return columns;
   } catch (error) {

@@ -3,6 +3,7 @@ import { type Columns, ownedColumns } from '../shared/columns.ts';
 import type { CsvRecord } from './records.ts';
 import { csvCell, guarded } from './text.ts';
 import type { RowDecisions, RowWrite } from '../shared/row-changes.ts';
+import { contentOf } from '../shared/row-content.ts';
 import type { Splice } from '../file/splice.ts';
 
 /** Formatting for new text, as in the rest of the file. */
@@ -31,9 +32,7 @@ export function csvSplices(
   const splices = decisions.writes.flatMap((write) =>
     takenOut(write) ? [splice(write.place.start, write.place.end, '')] : rowSplices(write, columns, style),
   );
-  const lines = decisions.appends.map((row) =>
-    newLine(cellsToWrite({ ...row, unlink: null, remove: false }, columns), end.width, style),
-  );
+  const lines = decisions.appends.map((row) => newLine(textsOf(row, columns), end.width, style));
   if (lines.length === 0) return splices;
   const { last } = end;
   const unended =
@@ -56,23 +55,13 @@ export function newLine(cells: ReadonlyMap<number, string>, width: number, style
   return texts.join(style.delimiter) + style.lineEnd;
 }
 
-/** Texts by column position. */
-function cellsToWrite(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): Map<number, string> {
-  const cells = new Map<number, string>();
-  if (write.remove) return new Map([...ownedColumns(columns)].map((index) => [index, '']));
-  if (write.unlink !== null) cells.set(columns.id, '');
-  if (write.leadId !== null) cells.set(columns.id, write.leadId);
-  if (write.status !== null && columns.status !== null) cells.set(columns.status, write.status);
-  for (const [field, value] of Object.entries(write.values)) {
-    const column = columns.fields.get(field);
-    if (column !== undefined) cells.set(column.index, value ?? '');
-  }
-  return cells;
+function textsOf(write: Partial<RowWrite<unknown>>, columns: Columns): Map<number, string> {
+  return new Map([...contentOf(write, columns)].map(([index, { value }]) => [index, value ?? '']));
 }
 
 function rowSplices(write: RowWrite<CsvRecord>, columns: Columns, style: CsvStyle): Splice[] {
   const { place } = write;
-  const content = cellsToWrite(write, columns);
+  const content = textsOf(write, columns);
   const filled = [...content].filter(([, text]) => text !== '').map(([index]) => index);
   return paddedTo(place, Math.max(0, ...filled.map((index) => index + 1)), content, style);
 }
@@ -104,7 +93,7 @@ export function paddedTo(
 export function notPaddable(write: RowWrite<CsvRecord>, columns: Columns): string | null {
   const { place } = write;
   if (write.leadId !== null || write.remove || write.unlink !== null) return null;
-  const content = cellsToWrite(write, columns);
+  const content = textsOf(write, columns);
   const last = Math.max(...[...content].filter(([, text]) => text !== '').map(([index]) => index));
   const unknown = [...columns.fields.values()].some(
     ({ index }) => index >= place.cells.length && index < last && !content.has(index),

@@ -1,10 +1,11 @@
 import type { Columns } from '../shared/columns.ts';
-import { withPlaces } from '../shared/new-places.ts';
+import { withPlaces } from '../shared/row-content.ts';
 import { RowChanges } from '../shared/row-changes.ts';
 import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { CsvRecord } from './records.ts';
-import { openCsvSheet, readCsvRow, type CsvMapping } from './sheet.ts';
+import { openCsvSheet, readCsvRow } from './sheet.ts';
+import type { CsvTargetOptions } from './format.ts';
 import { type CsvEncoding, notInEncoding } from './encoding.ts';
 import { type CsvEnd, type CsvStyle, csvSplices, hasOwnCells, notPaddable } from './splices.ts';
 import { notStorableInCsv } from './text.ts';
@@ -22,9 +23,7 @@ export interface KnownCsv {
   readonly ids: IdSet;
 }
 
-export interface CsvWriteOptions extends CsvMapping {
-  /** For messages. */
-  readonly path: string;
+export interface CsvWriteOptions extends CsvTargetOptions {
   /** Of the file on disk; `file` is transcoded to UTF-8 already. */
   readonly encoding: CsvEncoding;
 }
@@ -78,7 +77,7 @@ async function readToEnd(
 ): Promise<
   Omit<KnownCsv, 'ids'> & { readonly ids: IdSet | null; readonly rowChanges: RowChanges<CsvRecord> }
 > {
-  const sheet = await openCsvSheet(file, options, options.path, signal);
+  const sheet = await openCsvSheet(file, options, signal);
   const { format, header, columns, records } = sheet;
   const rowChanges = rowChangesOf(changes, columns, options.encoding);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;

@@ -1,5 +1,5 @@
 import type { Target } from '../../ports/target.ts';
-import type { XlsxTargetOptions } from '../xlsx/xlsx-target.ts';
+import type { XlsxTargetOptions } from '../xlsx/sheet.ts';
 
 /** The target for a file by its ending: Excel workbook (.xlsx, .xlsm), or CSV. Loads only the one needed. */
 export async function createWorkbookTarget(options: XlsxTargetOptions): Promise<Target> {

@@ -3,9 +3,9 @@ import type { Secret } from '../../config/secret.ts';
 import { LeadsyncError } from '../../errors.ts';
 import { idKey } from '../../core/lead/lead.ts';
 import { visibleText } from '../../visible-text.ts';
-import { shownStatus } from '../shared/columns.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import { isForLoose, type PresentRow, RowChanges } from '../shared/row-changes.ts';
+import { targetRow } from '../shared/row-content.ts';
 import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { raise } from './postgres-fault.ts';
@@ -171,10 +171,9 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         await refuseTooMuch(ask, `select ${found.selection} from ${table}`, name, options.mostBytes);
         const all = await ask(`select ${found.selection} from ${table} order by ${found.order}`);
         const rows = all.flatMap((texts, index) => {
-          const { leadId, cells, status } = found.row(texts);
-          if (leadId === null && Object.values(cells).every((cell) => cell === null)) return [];
-          const row = { row: index + 1, leadId, cells, status: shownStatus(found.columns, status) };
-          return [leadId === null && found.isIdClosed ? { ...row, idClosed } : row];
+          const row = targetRow(found.row(texts), index + 1, found.columns);
+          if (row.leadId === null && Object.values(row.cells).every((cell) => cell === null)) return [];
+          return row.leadId === null && found.isIdClosed ? { ...row, idClosed } : row;
         });
         const { closed, unsuited, columns } = found;
         const { timeZone } = options;

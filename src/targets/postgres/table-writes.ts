@@ -1,7 +1,7 @@
 import { idKey } from '../../core/lead/lead.ts';
 import { sameCell, type Value } from '../../core/lead/value.ts';
-import { ownedColumns } from '../shared/columns.ts';
 import type { PresentRow, RowDecisions, RowWrite } from '../shared/row-changes.ts';
+import { contentOf } from '../shared/row-content.ts';
 import { refused } from './postgres-fault.ts';
 import type { Ask, Place, Table, Texts } from './table-columns.ts';
 
@@ -49,15 +49,8 @@ export async function store(
 }
 
 function cellsOf(row: Partial<RowWrite<Place>>, { columns }: Table): Cells {
-  const { leadId = null, values = {}, status = null, remove = false, unlink = null } = row;
-  const cells = new Map<number, Value>();
-  if (remove) for (const index of ownedColumns(columns)) cells.set(index, null);
-  if (unlink !== null) cells.set(columns.id, null);
-  if (leadId !== null) cells.set(columns.id, leadId.trim());
-  if (status !== null && columns.status !== null) cells.set(columns.status, status);
-  for (const [field, { index }] of columns.fields)
-    if (field in values) cells.set(index, values[field] ?? null);
-  return cells;
+  const content = [...contentOf(row, columns)];
+  return new Map(content.map(([at, { value }]) => [at, at === columns.id ? (value?.trim() ?? null) : value]));
 }
 
 function groupByColumns<Row extends { readonly cells: Cells }>(rows: readonly Row[]): Iterable<Row[]> {

@@ -5,12 +5,7 @@ import { withChild, type XmlElements } from './xml-elements.ts';
 import { attribute } from './xml-scanner.ts';
 import { escapeXml, xmlText } from './xml-text.ts';
 import type { ZipEntry } from './zip-directory.ts';
-
-/** A new part of a workbook. */
-export interface NewPart {
-  readonly name: string;
-  readonly text: string;
-}
+import type { NewPart } from './zip-rewrite.ts';
 
 /** The edits that mark a workbook: changes of parts, and a new part. */
 export interface MarkEdits {

@@ -2,8 +2,9 @@ import { contains, showRange } from './cell-reference.ts';
 import { type NewColumn, placeNewColumns } from '../file/new-columns.ts';
 import type { Splice } from '../file/splice.ts';
 import { CellWriter } from './cell-writer.ts';
-import { type RowContent, RowWriter, splice } from './row-splices.ts';
-import { openXlsxSheet, textsOf, type XlsxMapping } from './sheet.ts';
+import type { RowContent } from '../shared/row-content.ts';
+import { RowWriter, splice } from './row-splices.ts';
+import { openXlsxSheet, textsOf, type XlsxTargetOptions } from './sheet.ts';
 import type { SheetTable } from './tables.ts';
 import type { PartEdit } from './write-plan.ts';
 import { withChild } from './xml-elements.ts';
@@ -17,11 +18,10 @@ import type { RandomAccess } from './zip-directory.ts';
  */
 export async function planXlsxColumns(
   file: RandomAccess,
+  options: XlsxTargetOptions,
   fields: ReadonlySet<string>,
-  mapping: XlsxMapping,
-  name: string,
 ): Promise<readonly PartEdit[]> {
-  const sheet = await openXlsxSheet(file, mapping, name);
+  const sheet = await openXlsxSheet(file, options);
   const { header, book, layout, columns } = sheet;
   const used = new Set<number>();
   for await (const batch of sheet.rows)
@@ -34,7 +34,7 @@ export async function planXlsxColumns(
   const isUsed = (index: number) =>
     used.has(index) || taken.some(({ left, right }) => index >= left && index <= right);
   const texts = book.pack.guarded(book.sheet, () => textsOf(header, sheet.cells));
-  const added = placeNewColumns(texts, isUsed, mapping, fields);
+  const added = placeNewColumns(texts, isUsed, options, fields);
   const last = added.at(-1);
   if (last === undefined) return [];
 

@@ -1,7 +1,8 @@
 import { columnName } from './cell-reference.ts';
 import { escapeCellText, escapeXml } from './xml-text.ts';
-import type { XlsxMapping } from './sheet.ts';
-import { newZip } from './zip-pack.ts';
+import { xlsxFaults } from './fault.ts';
+import type { XlsxTargetOptions } from './sheet.ts';
+import { newZip } from './zip-rewrite.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -14,46 +15,31 @@ const instantStyle = 2;
 const textStyle = 3;
 
 /** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
-export function newWorkbook(mapping: XlsxMapping, macros: boolean): AsyncGenerator<Buffer> {
-  const columns = [
-    { heading: mapping.idColumn, style: textStyle, width: 38 },
-    ...mapping.fields.map(({ field, column, type, values }) => ({
+export function newWorkbook(options: XlsxTargetOptions): AsyncGenerator<Buffer> {
+  const { path, sheet, idColumn, statusColumn, fields } = options;
+  const columns: NewColumn[] = [
+    { heading: idColumn, style: textStyle, width: 38 },
+    ...fields.map(({ field, column, type, values }) => ({
       heading: column,
       values,
       style: type === 'instant' ? instantStyle : textStyle,
       width: Math.max(field === 'companyName' ? 38 : 18, column.length + 4),
     })),
-    ...(mapping.statusColumn === undefined
-      ? []
-      : [
-          {
-            heading: mapping.statusColumn,
-            style: textStyle,
-            width: Math.max(20, mapping.statusColumn.length + 4),
-          },
-        ]),
   ];
-  return newZip([
-    { name: '[Content_Types].xml', text: head + types(macros) },
-    { name: '_rels/.rels', text: head + relations([['officeDocument', 'xl/workbook.xml']]) },
-    { name: 'xl/workbook.xml', text: head + workbook(mapping.sheet ?? 'Leads') },
-    {
-      name: 'xl/_rels/workbook.xml.rels',
-      text:
-        head +
-        relations([
-          ['worksheet', 'worksheets/sheet1.xml'],
-          ['styles', 'styles.xml'],
-        ]),
-    },
-    { name: 'xl/styles.xml', text: head + styles },
-    { name: 'xl/worksheets/sheet1.xml', text: head + sheet(columns) },
-    {
-      name: 'xl/worksheets/_rels/sheet1.xml.rels',
-      text: head + relations([['table', '../tables/table1.xml']]),
-    },
-    { name: 'xl/tables/table1.xml', text: head + table(columns.map(({ heading }) => heading)) },
-  ]);
+  if (statusColumn !== undefined)
+    columns.push({ heading: statusColumn, style: textStyle, width: Math.max(20, statusColumn.length + 4) });
+  const parts = {
+    '[Content_Types].xml': types(/\.xlsm$/i.test(path)),
+    '_rels/.rels': relations('officeDocument:xl/workbook.xml'),
+    'xl/workbook.xml': workbook(sheet ?? 'Leads'),
+    'xl/_rels/workbook.xml.rels': relations('worksheet:worksheets/sheet1.xml', 'styles:styles.xml'),
+    'xl/styles.xml': styles,
+    'xl/worksheets/sheet1.xml': worksheet(columns),
+    'xl/worksheets/_rels/sheet1.xml.rels': relations('table:../tables/table1.xml'),
+    'xl/tables/table1.xml': table(columns),
+  };
+  const named = Object.entries(parts).map(([name, text]) => ({ name, text: head + text }));
+  return newZip(named, xlsxFaults(path));
 }
 
 function types(macros: boolean): string {
@@ -69,13 +55,13 @@ function types(macros: boolean): string {
     .join('')}</Types>`;
 }
 
-function relations(targets: readonly (readonly [string, string])[]): string {
-  return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${targets
-    .map(
-      ([type, target], index) =>
-        `<Relationship Id="rId${index + 1}" Type="${relationships}/${type}" Target="${target}"/>`,
-    )
-    .join('')}</Relationships>`;
+/** @param targets as `type:path` */
+function relations(...targets: readonly string[]): string {
+  const each = targets.map((target, index) => {
+    const [type, path] = target.split(':');
+    return `<Relationship Id="rId${index + 1}" Type="${relationships}/${type}" Target="${path}"/>`;
+  });
+  return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${each.join('')}</Relationships>`;
 }
 
 function workbook(sheetName: string): string {
@@ -92,7 +78,7 @@ interface NewColumn {
   readonly values?: readonly string[] | undefined;
 }
 
-function sheet(columns: readonly NewColumn[]): string {
+function worksheet(columns: readonly NewColumn[]): string {
   const last = columnName(columns.length - 1);
   const widths = columns.map(
     ({ width, style }, at) =>
@@ -121,10 +107,10 @@ function lists(columns: readonly NewColumn[]): string {
 }
 
 /** A table needs one row below its headings, even if empty. */
-function table(headings: readonly string[]): string {
-  const range = `A1:${columnName(headings.length - 1)}2`;
-  const columns = headings.map(
-    (heading, at) => `<tableColumn id="${at + 1}" name="${escapeXml(escapeCellText(heading))}"/>`,
+function table(columns: readonly NewColumn[]): string {
+  const range = `A1:${columnName(columns.length - 1)}2`;
+  const named = columns.map(
+    ({ heading }, at) => `<tableColumn id="${at + 1}" name="${escapeXml(escapeCellText(heading))}"/>`,
   );
-  return `<table xmlns="${main}" id="1" name="Leads" displayName="Leads" ref="${range}" totalsRowShown="0"><autoFilter ref="${range}"/><tableColumns count="${headings.length}">${columns.join('')}</tableColumns><tableStyleInfo name="TableStyleMedium2" showFirstColumn="0" showLastColumn="0" showRowStripes="1" showColumnStripes="0"/></table>`;
+  return `<table xmlns="${main}" id="1" name="Leads" displayName="Leads" ref="${range}" totalsRowShown="0"><autoFilter ref="${range}"/><tableColumns count="${columns.length}">${named.join('')}</tableColumns><tableStyleInfo name="TableStyleMedium2" showFirstColumn="0" showLastColumn="0" showRowStripes="1" showColumnStripes="0"/></table>`;
 }

@@ -3,8 +3,9 @@ import { idKey } from '../../core/lead/lead.ts';
 import type { RowChange } from '../../ports/target.ts';
 import type { IdSet } from '../../core/lead/id-set.ts';
 import type { RandomAccess } from './zip-directory.ts';
+import { copied } from './zip-inflate.ts';
 import { joined, once, pack, type Packed } from './zip-pack.ts';
-import { copied, type NewContent } from './zip-rewrite.ts';
+import type { NewContent } from './zip-rewrite.ts';
 
 /** Where a sheet's new part is cut: after the headings, and before its last row. */
 export type Cuts = readonly [from: number, to: number];

@@ -1,11 +1,9 @@
-import type { FieldType, Value } from '../../core/lead/value.ts';
+import type { FieldType } from '../../core/lead/value.ts';
 import type { Splice } from '../file/splice.ts';
+import type { RowContent } from '../shared/row-content.ts';
 import type { CellWriter } from './cell-writer.ts';
 import type { SheetLayout, SheetRow } from './rows.ts';
 import { attribute, attributePlace } from './xml-scanner.ts';
-
-/** Content of one row, by column position. */
-export type RowContent = ReadonlyMap<number, { readonly value: Value; readonly type: FieldType }>;
 
 /** The look of new cells. */
 export interface RowModel {

@@ -13,7 +13,9 @@ import { readTables, type SheetTable } from './tables.ts';
 import { openWorkbook, type XlsxWorkbook } from './workbook.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
-export interface XlsxMapping extends ColumnMapping {
+export interface XlsxTargetOptions extends ColumnMapping {
+  /** Absolute path of the file, ending in .xlsx or .xlsm; a symbolic link stays one. */
+  readonly path: string;
   /** IANA zone of the workbook's dates: cells have none. */
   readonly timeZone: string;
   /** Sheet name; default: the first that is not hidden. */
@@ -47,14 +49,13 @@ const headingRows = 20;
  */
 export async function openXlsxSheet(
   file: RandomAccess,
-  mapping: XlsxMapping,
-  name: string,
+  options: XlsxTargetOptions,
   known?: Buffer,
 ): Promise<XlsxSheet> {
-  const book = await openWorkbook(file, mapping.sheet, xlsxFaults(name));
+  const book = await openWorkbook(file, options.sheet, xlsxFaults(options.path));
   if (known !== undefined) book.pack.readInstead(book.sheet, known);
   const dates = await readDateStyles(book.pack, book.styles);
-  const clock = new SerialClock(mapping.timeZone, book.date1904);
+  const clock = new SerialClock(options.timeZone, book.date1904);
   const cells = new CellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
   const tables = await readTables(book);
   const reader = new SheetReader(book);
@@ -64,13 +65,13 @@ export async function openXlsxSheet(
     const headings = first
       .filter(({ row }) => row <= headingRows)
       .map((row) => ({ row, texts: book.pack.guarded(book.sheet, () => textsOf(row, cells)) }));
-    const ranked = headings.map((heading) => ({ ...heading, rank: headingRank(heading.texts, mapping) }));
+    const ranked = headings.map((heading) => ({ ...heading, rank: headingRank(heading.texts, options) }));
     const best =
       ranked.find(({ rank }) => rank === 2) ??
       ranked.find(({ rank }) => rank === 1) ??
       ranked.find(({ texts }) => texts.some((text) => text.trim() !== ''));
     const where = `None of the first ${headingRows} rows of the sheet ${JSON.stringify(book.sheetName)} has the headings; the first`;
-    const columns = locateColumns(best?.texts ?? [], mapping, name, where);
+    const columns = locateColumns(best?.texts ?? [], options, options.path, where);
     const header = best?.row;
     if (header === undefined) throw new Error('no row has headings');
     const after = first.filter(({ row }) => row > header.row);

@@ -1,63 +1,60 @@
-import { shownStatus } from '../shared/columns.ts';
-import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
-import { openXlsxSheet, readXlsxRow, type XlsxMapping } from './sheet.ts';
+import type { RowChange, TargetRow } from '../../ports/target.ts';
+import type { FileHead } from '../file/file-format.ts';
+import { targetRow } from '../shared/row-content.ts';
 import { readXlsxMark } from './mark.ts';
 import { planXlsxColumns } from './new-columns.ts';
 import type { KnownSheet } from './packed-rows.ts';
+import { openXlsxSheet, readXlsxRow, type XlsxTargetOptions } from './sheet.ts';
 import { type PartEdit, planXlsxWrite, type XlsxWritePlan } from './write-plan.ts';
 import type { RandomAccess } from './zip-directory.ts';
 
-/** A read of a workbook as plain data, so that a thread can do it. */
-export interface XlsxJob {
-  readonly task:
-    | { readonly kind: 'head' }
-    | { readonly kind: 'rows' }
-    | {
-        readonly kind: 'plan';
-        readonly changes: readonly RowChange[];
-        readonly mark: string | undefined;
-        /** For `planXlsxWrite`; never passed to a thread. */
-        readonly known: KnownSheet | null;
-      }
-    | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
-  readonly mapping: XlsxMapping;
-  /** For messages. */
-  readonly name: string;
+/** What to read of a workbook, as plain data, so that a thread can do it. */
+export type XlsxTask =
+  | { readonly kind: 'head' }
+  | { readonly kind: 'rows' }
+  | {
+      readonly kind: 'plan';
+      readonly changes: readonly RowChange[];
+      readonly mark: string | undefined;
+      /** For `planXlsxWrite`; never passed to a thread. */
+      readonly known: KnownSheet | null;
+    }
+  | { readonly kind: 'columns'; readonly fields: ReadonlySet<string> };
+
+/** What each kind of task gives: `rows` in batches, the others once. */
+export interface XlsxResults {
+  readonly head: FileHead;
+  readonly rows: TargetRow[];
+  readonly plan: XlsxWritePlan;
+  readonly columns: readonly PartEdit[];
 }
 
-export type XlsxResult =
-  | { readonly kind: 'head'; readonly missing: TargetSnapshot['missing']; readonly mark: string | null }
-  | { readonly kind: 'rows'; readonly rows: TargetRow[] }
-  | { readonly kind: 'plan'; readonly plan: XlsxWritePlan }
-  | { readonly kind: 'columns'; readonly edits: readonly PartEdit[] };
-
-/** One result, or batches for `rows`. @throws LeadsyncError as openXlsxSheet and planXlsxWrite do. */
-export async function* doXlsxJob(file: RandomAccess, job: XlsxJob): AsyncGenerator<XlsxResult> {
-  const { task, mapping, name } = job;
+/** @throws LeadsyncError as openXlsxSheet and planXlsxWrite do */
+export async function* doXlsxTask(
+  file: RandomAccess,
+  options: XlsxTargetOptions,
+  task: XlsxTask,
+): AsyncGenerator<XlsxResults[XlsxTask['kind']]> {
   if (task.kind === 'plan') {
-    const { changes, mark, known } = task;
-    yield { kind: 'plan', plan: await planXlsxWrite(file, changes, mapping, name, mark, known) };
+    yield await planXlsxWrite(file, options, task.changes, task.mark, task.known);
     return;
   }
   if (task.kind === 'columns') {
-    yield { kind: 'columns', edits: await planXlsxColumns(file, task.fields, mapping, name) };
+    yield await planXlsxColumns(file, options, task.fields);
     return;
   }
-  const sheet = await openXlsxSheet(file, mapping, name);
+  const sheet = await openXlsxSheet(file, options);
+  const { book, columns } = sheet;
   if (task.kind === 'head') {
     await sheet.rows.return(undefined);
-    const mark = await readXlsxMark(sheet.book.pack, sheet.book.sheetName);
-    yield { kind: 'head', missing: sheet.columns.missing, mark };
+    yield { missing: columns.missing, mark: await readXlsxMark(book.pack, book.sheetName) };
     return;
   }
   for await (const batch of sheet.rows) {
     const rows = batch.flatMap((row) => {
       const present = readXlsxRow(row, sheet);
-      if (present === null) return [];
-      const status = shownStatus(sheet.columns, present.status);
-      const { leadId, unreadableId, cells } = present;
-      return [{ row: row.row, leadId, ...(unreadableId !== undefined && { unreadableId }), cells, status }];
+      return present === null ? [] : targetRow(present, row.row, columns);
     });
-    if (rows.length > 0) yield { kind: 'rows', rows };
+    if (rows.length > 0) yield rows;
   }
 }

@@ -1,41 +1,47 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { LeadsyncError, type Retry } from '../../errors.ts';
+import { LeadsyncError } from '../../errors.ts';
 import { watchedAccess, type SourceFile } from '../file/source-file.ts';
 import { xlsxFaults } from './fault.ts';
-import { doXlsxJob, type XlsxJob, type XlsxResult } from './task.ts';
+import type { XlsxTargetOptions } from './sheet.ts';
+import { doXlsxTask, type XlsxResults, type XlsxTask } from './task.ts';
 
 /** From this packed size on (bytes) a thread is worth its start. */
 const threadBytes = 256 * 1024;
 /** A thread's heap limit; texts and packed bytes are not in it. Sheets of any length need far less. */
 const threadMegabytes = 512;
 
-/** The thread's input, and its answer to each `next`. */
-export interface ThreadJob {
+export interface ThreadData {
   readonly fd: number;
   readonly size: number;
-  readonly job: XlsxJob;
+  readonly options: XlsxTargetOptions;
+  readonly task: XlsxTask;
 }
+
+/** A thread's answer to each `next`. */
 export type ThreadAnswer =
-  | { readonly kind: 'result'; readonly result: XlsxResult }
-  | { readonly kind: 'end' }
-  | {
-      readonly kind: 'fault';
-      readonly code: string;
-      readonly message: string;
-      readonly help: string | undefined;
-      readonly retry: Retry;
-    };
+  | { readonly next: IteratorResult<XlsxResults[XlsxTask['kind']], void> }
+  | { readonly fault: Pick<LeadsyncError, 'code' | 'message' | 'help' | 'retry'> };
 
-/** Runs the job without blocking the event loop: large files in a thread, small or known ones here in steps. */
-export function runXlsxJob(file: SourceFile, job: XlsxJob, signal: AbortSignal): AsyncGenerator<XlsxResult> {
-  const isKnown = job.task.kind === 'plan' && job.task.known !== null;
-  return file.stat.size < threadBytes || isKnown
-    ? doXlsxJob(watchedAccess(file, signal), job)
-    : inThread({ fd: file.fd, size: Number(file.stat.size), job }, signal);
+/** Does the task without blocking the event loop: large files in a thread, small or known ones here in steps. */
+export function runXlsxTask<Kind extends XlsxTask['kind']>(
+  file: SourceFile,
+  options: XlsxTargetOptions,
+  task: Extract<XlsxTask, { kind: Kind }>,
+  signal: AbortSignal,
+): AsyncGenerator<XlsxResults[Kind]> {
+  const isKnown = 'known' in task && task.known !== null;
+  const results =
+    file.stat.size < threadBytes || isKnown
+      ? doXlsxTask(watchedAccess(file, signal), options, task)
+      : inThread({ fd: file.fd, size: Number(file.stat.size), options, task }, signal);
+  return results as AsyncGenerator<XlsxResults[Kind]>;
 }
 
-async function* inThread(workerData: ThreadJob, signal: AbortSignal): AsyncGenerator<XlsxResult> {
+async function* inThread(
+  workerData: ThreadData,
+  signal: AbortSignal,
+): AsyncGenerator<XlsxResults[XlsxTask['kind']]> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: threadMegabytes },
@@ -45,28 +51,23 @@ async function* inThread(workerData: ThreadJob, signal: AbortSignal): AsyncGener
       signal.throwIfAborted();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- this is a thread, not a window
       worker.postMessage('next');
-      const answer = await answerOf(worker, signal);
-      if (answer.kind === 'end') return;
-      if (answer.kind === 'fault') throw new LeadsyncError(answer.code, answer.message, faultOptions(answer));
-      yield answer.result;
+      // `once` also rejects when the thread fails.
+      const [answer] = (await once(worker, 'message', { signal })) as [ThreadAnswer];
+      if ('fault' in answer) throw faultOf(answer.fault);
+      if (answer.next.done === true) return;
+      yield answer.next.value;
     }
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
-    throw xlsxFaults(workerData.job.name)('needs more memory than a workbook may', undefined, error);
+    throw xlsxFaults(workerData.options.path)('needs more memory than a workbook may', undefined, error);
   } finally {
     // The thread must not read from a closed file.
     await worker.terminate();
   }
 }
 
-async function answerOf(worker: Worker, signal: AbortSignal): Promise<ThreadAnswer> {
-  // `once` also rejects when the thread fails.
-  const [answer] = (await once(worker, 'message', { signal })) as [ThreadAnswer];
-  return answer;
-}
-
-function faultOptions({ help, retry }: Extract<ThreadAnswer, { kind: 'fault' }>) {
-  return help === undefined ? { retry } : { retry, help };
+function faultOf({ code, message, help, retry }: Extract<ThreadAnswer, { fault: unknown }>['fault']) {
+  return new LeadsyncError(code, message, { retry, ...(help !== undefined && { help }) });
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -2,37 +2,32 @@ import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LeadsyncError } from '../../errors.ts';
-import { doXlsxJob } from './task.ts';
-import type { ThreadAnswer, ThreadJob } from './thread.ts';
+import { doXlsxTask } from './task.ts';
+import type { ThreadAnswer, ThreadData } from './thread.ts';
 
-/** Reads one workbook in a thread: each message requests the next result, so that none pile up. */
-const { fd, size, job } = workerData as ThreadJob;
-const port = parentPort;
-if (port === null) throw new Error('xlsx-worker.ts must run as a worker thread');
-
+/** Does one task in a thread: each message requests the next result, so that none pile up. */
+const { fd, size, options, task } = workerData as ThreadData;
 const readAt = promisify(read);
-const results = doXlsxJob(
-  {
-    size,
-    async read(position, length) {
-      const { buffer, bytesRead } = await readAt(fd, Buffer.allocUnsafe(length), 0, length, position);
-      return buffer.subarray(0, bytesRead);
-    },
+const access = {
+  size,
+  async read(position: number, length: number) {
+    const { buffer, bytesRead } = await readAt(fd, Buffer.allocUnsafe(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
   },
-  job,
-);
+};
+const results = doXlsxTask(access, options, task);
 
-port.on('message', () => {
-  void answer().then((message) => port.postMessage(message));
+parentPort?.on('message', () => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- this is a thread, not a window
+  void answer().then((message) => parentPort?.postMessage(message));
 });
 
 async function answer(): Promise<ThreadAnswer> {
   try {
-    const next = await results.next();
-    return next.done === true ? { kind: 'end' } : { kind: 'result', result: next.value };
+    return { next: await results.next() };
   } catch (error) {
     if (!(error instanceof LeadsyncError)) throw error;
     const { code, message, help, retry } = error;
-    return { kind: 'fault', code, message, help, retry };
+    return { fault: { code, message, help, retry } };
   }
 }

@@ -4,20 +4,21 @@ import { TablePieces } from '../../core/lead/table-pieces.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, columnName, contains } from './cell-reference.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
-import { withPlaces } from '../shared/new-places.ts';
+import { contentOf, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite } from '../shared/row-changes.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import type { Splice } from '../file/splice.ts';
 import { CellWriter, notStorableInXlsx } from './cell-writer.ts';
 import { FreeRows } from './free-rows.ts';
 import { grownRanges } from './grown-ranges.ts';
-import { type NewPart, planXlsxMark } from './mark.ts';
+import { planXlsxMark } from './mark.ts';
 import type { Cuts, KnownSheet } from './packed-rows.ts';
 import { recalculation } from './recalculation.ts';
-import { type RowContent, RowWriter, splice } from './row-splices.ts';
+import { RowWriter, splice } from './row-splices.ts';
 import type { SheetCell, SheetLayout, SheetRow } from './rows.ts';
-import { openXlsxSheet, readXlsxRow, type XlsxMapping, type XlsxSheet } from './sheet.ts';
+import { openXlsxSheet, readXlsxRow, type XlsxSheet, type XlsxTargetOptions } from './sheet.ts';
 import type { RandomAccess } from './zip-directory.ts';
+import type { NewPart } from './zip-rewrite.ts';
 
 /** What a write does to a workbook's parts; others stay. */
 export interface XlsxWritePlan {
@@ -49,13 +50,12 @@ export interface SheetEnd extends Pick<KnownSheet, 'styles'> {
  */
 export async function planXlsxWrite(
   file: RandomAccess,
+  options: XlsxTargetOptions,
   changes: readonly RowChange[],
-  mapping: XlsxMapping,
-  name: string,
   mark: string | undefined,
   known: KnownSheet | null,
 ): Promise<XlsxWritePlan> {
-  const sheet = await openXlsxSheet(file, mapping, name, known?.around);
+  const sheet = await openXlsxSheet(file, options, known?.around);
   const { columns, layout, header, book } = sheet;
   const mapped = ownedColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
@@ -103,7 +103,7 @@ export async function planXlsxWrite(
   const dateStyle = ofDates.find((style) => style !== null && sheet.dates.has(style)) ?? null;
   const writer = new RowWriter(layout, cells, { row: model, styles, dateStyle });
   const { tables } = sheet;
-  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, name);
+  const appended = appendedRows(decisions, sheet, mapped, notes, free, writer, options.path);
   const splices = [
     ...decisions.writes.flatMap((write) => writer.existing(write.place, contentOf(write, columns))),
     ...appended.splices,
@@ -171,25 +171,6 @@ function isWithin(ranges: readonly CellRange[], row: number, column: number): bo
   return ranges.some((range) => contains(range, row, column));
 }
 
-/** A removed row is emptied in our columns only; other cells, and the rows below, stay. */
-function contentOf(write: Omit<RowWrite<unknown>, 'place'>, columns: Columns): RowContent {
-  const content = new Map<number, { value: string | null; type: 'text' | 'instant' }>();
-  if (write.remove) {
-    for (const column of ownedColumns(columns)) content.set(column, { value: null, type: 'text' });
-    return content;
-  }
-  if (write.unlink !== null) content.set(columns.id, { value: null, type: 'text' });
-  if (write.leadId !== null) content.set(columns.id, { value: write.leadId, type: 'text' });
-  if (write.status !== null && columns.status !== null) {
-    content.set(columns.status, { value: write.status, type: 'text' });
-  }
-  for (const [field, value] of Object.entries(write.values)) {
-    const column = columns.fields.get(field);
-    if (column !== undefined) content.set(column.index, { value, type: column.type });
-  }
-  return content;
-}
-
 function appendedRows(
   { appends, writes }: RowDecisions<SheetRow>,
   { header, columns, layout, tables }: XlsxSheet,
@@ -229,7 +210,7 @@ function appendedRows(
         { help: 'Move old rows to another sheet.' },
       );
     }
-    const content = contentOf({ ...newRow, unlink: null, remove: false }, columns);
+    const content = contentOf(newRow, columns);
     const { row, place } = next.value;
     rows.push(row);
     if (place !== null) {

@@ -8,23 +8,16 @@ import { followLinks, openSource, type SourceFile, versionOf, watchedAccess } fr
 import { spliced } from '../file/splice.ts';
 import { xlsxFaults } from './fault.ts';
 import { xlsxLastSaver } from './last-saver.ts';
-import type { NewPart } from './mark.ts';
 import { newWorkbook } from './new-workbook.ts';
-import type { XlsxMapping } from './sheet.ts';
-import type { XlsxJob } from './task.ts';
-import { runXlsxJob } from './thread.ts';
+import type { XlsxTargetOptions } from './sheet.ts';
+import { runXlsxTask } from './thread.ts';
 import { addsOnly, type KnownSheet, packRows } from './packed-rows.ts';
 import { openPackage } from './part.ts';
 import { hasSheet } from './workbook.ts';
 import type { PartEdit, SheetEnd } from './write-plan.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { pack } from './zip-pack.ts';
-import { type NewContent, rewrittenZip } from './zip-rewrite.ts';
-
-export interface XlsxTargetOptions extends XlsxMapping {
-  /** Absolute path of the file, ending in .xlsx or .xlsm; a symbolic link stays one. */
-  readonly path: string;
-}
+import { type NewContent, type NewPart, rewrittenZip } from './zip-rewrite.ts';
 
 /**
  * A target that is one sheet of an Excel workbook. Only changed cells are written; all other bytes of the sheet and all
@@ -76,22 +69,17 @@ class XlsxFormat implements FileFormat {
   }
 
   newContent(): AsyncIterable<Buffer> {
-    return newWorkbook(this.#options, /\.xlsm$/i.test(this.#options.path));
+    return newWorkbook(this.#options);
   }
 
-  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
-    for await (const result of this.#run(file, { kind: 'head' }, signal)) {
-      if (result.kind === 'head') return { missing: result.missing, mark: result.mark };
-    }
-    throw new Error('the headings were not read');
+  readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
+    return first(runXlsxTask(file, this.#options, { kind: 'head' }, signal));
   }
 
-  async *readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
+  readRows(file: SourceFile, signal: AbortSignal): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
-    for await (const result of this.#run(file, { kind: 'rows' }, signal)) {
-      if (result.kind === 'rows') yield result.rows;
-    }
+    return runXlsxTask(file, this.#options, { kind: 'rows' }, signal);
   }
 
   async plan(
@@ -103,41 +91,23 @@ class XlsxFormat implements FileFormat {
     const left = this.#left?.version === versionOf(file.stat) ? this.#left.known : null;
     this.#left = null;
     const known = left !== null && addsOnly(changes, left) ? left : null;
-    for await (const result of this.#run(file, { kind: 'plan', changes, mark, known }, signal)) {
-      if (result.kind !== 'plan') continue;
-      const { outcomes, edits, added } = result.plan;
-      if (edits.length === 0) return { outcomes, content: null };
-      let after: KnownSheet | null = null;
-      const content = this.#edited(file, edits, signal, added, known, (now, { ids, styles }) => {
-        after = { ...now, styles, ids: new IdSet(ids) };
-        for (const { leadId } of changes) after.ids.add(idKey(leadId ?? ''));
-      });
-      const written = (version: string): void => {
-        this.#left = after === null ? null : { version, known: after };
-      };
-      return { outcomes, content, written, isMarked: mark !== undefined };
-    }
-    throw new Error('the changes were not planned');
+    const task = { kind: 'plan', changes, mark, known } as const;
+    const { outcomes, edits, added } = await first(runXlsxTask(file, this.#options, task, signal));
+    if (edits.length === 0) return { outcomes, content: null };
+    let after: KnownSheet | null = null;
+    const content = this.#edited(file, edits, signal, added, known, (now, { ids, styles }) => {
+      after = { ...now, styles, ids: new IdSet(ids) };
+      for (const { leadId } of changes) after.ids.add(idKey(leadId ?? ''));
+    });
+    const written = (version: string): void => {
+      this.#left = after === null ? null : { version, known: after };
+    };
+    return { outcomes, content, written, isMarked: mark !== undefined };
   }
 
   async planColumns(file: SourceFile, fields: ReadonlySet<string>, signal: AbortSignal) {
-    for await (const result of this.#run(file, { kind: 'columns', fields }, signal)) {
-      if (result.kind !== 'columns') continue;
-      return result.edits.length === 0 ? null : this.#edited(file, result.edits, signal);
-    }
-    throw new Error('the columns were not planned');
-  }
-
-  #run(file: SourceFile, task: XlsxJob['task'], signal: AbortSignal) {
-    const { path, fields, idColumn, statusColumn, timeZone, sheet } = this.#options;
-    const mapping = {
-      fields,
-      idColumn,
-      timeZone,
-      ...(statusColumn === undefined ? {} : { statusColumn }),
-      ...(sheet === undefined ? {} : { sheet }),
-    };
-    return runXlsxJob(file, { task, mapping, name: path }, signal);
+    const edits = await first(runXlsxTask(file, this.#options, { kind: 'columns', fields }, signal));
+    return edits.length === 0 ? null : this.#edited(file, edits, signal);
   }
 
   async *#edited(
@@ -161,6 +131,12 @@ class XlsxFormat implements FileFormat {
           : [entry, packRows(content, end.cuts, known, access, (now) => left(now, end))];
       }),
     );
-    yield* rewrittenZip(access, parts.directory, contents, fault, added);
+    yield* rewrittenZip(access, parts.directory, contents, added, fault);
   }
+}
+
+/** The one result of a task. */
+async function first<T>(results: AsyncGenerator<T>): Promise<T> {
+  for await (const result of results) return result;
+  throw new Error('a task gave no result');
 }

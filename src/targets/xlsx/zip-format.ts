@@ -20,42 +20,37 @@ export interface EntryFields {
   readonly size: number;
 }
 
-export function localHeader(entry: EntryFields): Buffer {
-  const header = Buffer.alloc(localLength);
-  header.writeUInt32LE(localSignature, 0);
-  writeCommon(header, 4, entry);
-  return Buffer.concat([header, entry.name]);
-}
-
-export function centralHeader(entry: EntryFields, start: number, externalAttributes: number): Buffer {
-  const header = Buffer.alloc(centralLength);
-  header.writeUInt32LE(centralSignature, 0);
-  header.writeUInt16LE(20, 4);
-  writeCommon(header, 6, entry);
-  header.writeUInt32LE(externalAttributes, 38);
-  header.writeUInt32LE(start, 42);
-  return Buffer.concat([header, entry.name]);
-}
-
-export function endRecord(count: number, start: number, length: number, comment: Buffer): Buffer {
-  const end = Buffer.alloc(endLength);
-  end.writeUInt32LE(endSignature, 0);
-  end.writeUInt16LE(count, 8);
-  end.writeUInt16LE(count, 10);
-  end.writeUInt32LE(length, 12);
-  end.writeUInt32LE(start, 16);
-  end.writeUInt16LE(comment.length, 20);
-  return Buffer.concat([end, comment]);
+/** Little-endian numbers of 2 or 4 bytes. */
+function fields(...values: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer {
+  const all = values.map(([bytes, value]) => {
+    const field = Buffer.alloc(bytes);
+    field.writeUIntLE(value, 0, bytes);
+    return field;
+  });
+  return Buffer.concat(all);
 }
 
 /** From "version needed" to "extra field length": the same in both headers. No extra field, no data descriptor. */
-function writeCommon(header: Buffer, at: number, entry: EntryFields): void {
-  header.writeUInt16LE(20, at);
-  header.writeUInt16LE(entry.utf8 ? 0x800 : 0, at + 2);
-  header.writeUInt16LE(entry.method, at + 4);
-  header.writeUInt32LE(entry.time, at + 6);
-  header.writeUInt32LE(entry.crc, at + 10);
-  header.writeUInt32LE(entry.compressedSize, at + 14);
-  header.writeUInt32LE(entry.size, at + 18);
-  header.writeUInt16LE(entry.name.length, at + 22);
+function common({ name, utf8, method, time, crc, compressedSize, size }: EntryFields): Buffer {
+  const flags = utf8 ? 0x800 : 0;
+  const packed = fields([4, crc], [4, compressedSize], [4, size]);
+  return Buffer.concat([
+    fields([2, 20], [2, flags], [2, method], [4, time]),
+    packed,
+    fields([2, name.length], [2, 0]),
+  ]);
+}
+
+export function localHeader(entry: EntryFields): Buffer {
+  return Buffer.concat([fields([4, localSignature]), common(entry), entry.name]);
+}
+
+export function centralHeader(entry: EntryFields, start: number, externalAttributes: number): Buffer {
+  const end = fields([2, 0], [2, 0], [2, 0], [4, externalAttributes], [4, start]);
+  return Buffer.concat([fields([4, centralSignature], [2, 20]), common(entry), end, entry.name]);
+}
+
+export function endRecord(count: number, start: number, length: number, comment: Buffer): Buffer {
+  const list = fields([2, count], [2, count], [4, length], [4, start]);
+  return Buffer.concat([fields([4, endSignature], [4, 0]), list, fields([2, comment.length]), comment]);
 }

@@ -34,7 +34,7 @@ export async function* inflated(
   const start = entry.start + localLength + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (start + entry.compressedSize > entry.next) throw broken();
 
-  const packed = chunksOf(file, start, start + entry.compressedSize);
+  const packed = copied(file, start, start + entry.compressedSize);
   let size = 0;
   let crc = 0;
   try {
@@ -50,7 +50,8 @@ export async function* inflated(
   if (size !== entry.size || crc !== entry.crc) throw broken();
 }
 
-async function* chunksOf(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
+/** The bytes from `start` (inclusive) to `end` (exclusive). */
+export async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
   for (let position = start; position < end; ) {
     const chunk = await file.read(position, Math.min(chunkBytes, end - position));
     if (chunk.length === 0) return;

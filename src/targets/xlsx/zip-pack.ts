@@ -1,6 +1,5 @@
 import { pipeline } from 'node:stream';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
-import { centralHeader, endRecord, localHeader } from './zip-format.ts';
 
 export interface Packed {
   readonly chunks: readonly Buffer[];
@@ -8,9 +7,6 @@ export interface Packed {
   readonly compressedSize: number;
   readonly size: number;
 }
-
-/** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
-export const noTime = 0x00210000;
 
 /**
  * Packs a content: deflated (8) or stored (0). Keeps only packed bytes in memory. `goesOn`: another piece follows
@@ -56,26 +52,6 @@ function crcOfBoth(first: number, { crc, size }: Packed): number {
     [moved, plain] = [crc32(some, moved), crc32(some, plain)];
   }
   return (moved ^ plain ^ crc) >>> 0;
-}
-
-/** A new, fully deflated zip; deterministic. */
-export async function* newZip(
-  files: readonly { readonly name: string; readonly text: string }[],
-): AsyncGenerator<Buffer> {
-  const centrals: Buffer[] = [];
-  let position = 0;
-  for (const { name, text } of files) {
-    const packed = await pack(once(Buffer.from(text)), 8);
-    const fields = { ...packed, name: Buffer.from(name), utf8: false, method: 8, time: noTime };
-    centrals.push(centralHeader(fields, position, 0));
-    const header = localHeader(fields);
-    yield header;
-    yield* packed.chunks;
-    position += header.length + packed.compressedSize;
-  }
-  const list = Buffer.concat(centrals);
-  yield list;
-  yield endRecord(files.length, position, list.length, Buffer.alloc(0));
 }
 
 /** A content as one chunk. */

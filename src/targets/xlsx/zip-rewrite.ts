@@ -1,12 +1,20 @@
 import type { XlsxFault } from './fault.ts';
 import type { RandomAccess, ZipDirectory, ZipEntry } from './zip-directory.ts';
 import { centralHeader, centralLength, endRecord, localHeader, saturated } from './zip-format.ts';
-import { noTime, once, pack, type Packed } from './zip-pack.ts';
-
-const chunkBytes = 256 * 1024;
+import { copied } from './zip-inflate.ts';
+import { once, pack, type Packed } from './zip-pack.ts';
 
 /** New content of a file in a zip. `at` receives the position of its packed bytes. */
 export type NewContent = () => Promise<Packed & { readonly at?: (start: number) => void }>;
+
+/** A file to add to a zip. */
+export interface NewPart {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
+const noTime = 0x00210000;
 
 /**
  * A zip with some files replaced and others appended. All else is copied as it is, packed bytes included; order, names
@@ -14,68 +22,63 @@ export type NewContent = () => Promise<Packed & { readonly at?: (start: number) 
  */
 export async function* rewrittenZip(
   file: RandomAccess,
-  directory: ZipDirectory,
+  { entries, comment }: ZipDirectory,
   contents: ReadonlyMap<ZipEntry, NewContent>,
+  added: readonly NewPart[],
   fault: XlsxFault,
-  added: readonly { readonly name: string; readonly text: string }[] = [],
 ): AsyncGenerator<Buffer> {
-  const inPlace = directory.entries.toSorted((a, b) => a.start - b.start);
-  const centrals = new Map<ZipEntry, Buffer>();
-  let position = 0;
+  const inPlace = entries.toSorted((a, b) => a.start - b.start);
+  const centrals = new Map<ZipEntry | NewPart, Buffer>();
+  let position = inPlace[0]?.start ?? 0;
+  async function* put(
+    part: ZipEntry | NewPart,
+    named: ReturnType<typeof namedAs>,
+    { at, ...packed }: Awaited<ReturnType<NewContent>>,
+  ): AsyncGenerator<Buffer> {
+    const header = localHeader({ ...named, ...packed });
+    centrals.set(part, centralHeader({ ...named, ...packed }, position, named.attributes));
+    at?.(position + header.length);
+    yield header;
+    yield* packed.chunks;
+    position += header.length + packed.compressedSize;
+  }
+  yield* copied(file, 0, position);
   for (const entry of inPlace) {
-    if (position === 0 && entry.start > 0) {
-      yield* copied(file, 0, entry.start);
-      position = entry.start;
-    }
     const content = contents.get(entry);
-    if (content === undefined) {
-      const central = Buffer.from(entry.central);
-      central.writeUInt32LE(position, 42);
-      centrals.set(entry, central);
-      yield* copied(file, entry.start, entry.next);
-      position += entry.next - entry.start;
+    if (content !== undefined) {
+      yield* put(entry, namedAs(entry), await content());
       continue;
     }
-    const packed = await content();
-    const fields = { ...packed, ...namedAs(entry), method: entry.method };
-    centrals.set(entry, centralHeader(fields, position, entry.central.readUInt32LE(38)));
-    const header = localHeader(fields);
-    packed.at?.(position + header.length);
-    yield header;
-    yield* packed.chunks;
-    position += header.length + packed.compressedSize;
+    const central = Buffer.from(entry.central);
+    central.writeUInt32LE(position, 42);
+    centrals.set(entry, central);
+    yield* copied(file, entry.start, entry.next);
+    position += entry.next - entry.start;
   }
-  const more: Buffer[] = [];
-  for (const { name, text } of added) {
-    const packed = await pack(once(Buffer.from(text)), 8);
-    const fields = { ...packed, name: Buffer.from(name), utf8: false, method: 8, time: noTime };
-    more.push(centralHeader(fields, position, 0));
-    const header = localHeader(fields);
-    yield header;
-    yield* packed.chunks;
-    position += header.length + packed.compressedSize;
+  for (const part of added) {
+    const named = { name: Buffer.from(part.name), utf8: false, method: 8, time: noTime, attributes: 0 };
+    yield* put(part, named, await pack(once(Buffer.from(part.text)), 8));
   }
   if (position >= saturated) throw fault('would be larger than 4 GB');
-  const kept = directory.entries.map((entry) => centrals.get(entry) ?? entry.central);
-  const list = Buffer.concat([...kept, ...more]);
+  const all = [...entries, ...added];
+  const list = Buffer.concat(all.flatMap((part) => centrals.get(part) ?? []));
   yield list;
-  yield endRecord(directory.entries.length + added.length, position, list.length, directory.comment);
+  yield endRecord(all.length, position, list.length, comment);
 }
 
-function namedAs({ central }: ZipEntry) {
+/** A new zip; the same parts give the same bytes. */
+export function newZip(parts: readonly NewPart[], fault: XlsxFault): AsyncGenerator<Buffer> {
+  const nothing = Buffer.alloc(0);
+  const file = { size: 0, read: () => Promise.resolve(nothing) };
+  return rewrittenZip(file, { entries: [], comment: nothing }, new Map(), parts, fault);
+}
+
+function namedAs({ central, method }: ZipEntry) {
   return {
     name: central.subarray(centralLength, centralLength + central.readUInt16LE(28)),
     utf8: (central.readUInt16LE(8) & 0x800) !== 0,
+    method,
     time: central.readUInt32LE(12),
+    attributes: central.readUInt32LE(38),
   };
-}
-
-/** `start` inclusive, `end` exclusive. */
-export async function* copied(file: RandomAccess, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < end; ) {
-    const chunk = await file.read(position, Math.min(chunkBytes, end - position));
-    if (chunk.length === 0) return;
-    position += chunk.length;
-    yield chunk;
-  }
 }
