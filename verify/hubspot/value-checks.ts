@@ -1,4 +1,4 @@
-import { readHistories } from '../../src/targets/hubspot/hubspot-replies.ts';
+import { historiesReply } from '../../src/targets/hubspot/hubspot-replies.ts';
 import { same } from '../check.ts';
 import { codesOf, batchOf, describeReply, refusedWith } from './portal-client.ts';
 import type { PortalCheck } from './portal-check.ts';
@@ -187,8 +187,8 @@ export const valueChecks: readonly PortalCheck[] = [
       const { id } = await scratch.one({ [property]: 'first' });
       await scratch.post('update', [{ id, trace: '0', properties: { [property]: 'second' } }]);
       const ids = [id, ...Array.from({ length: 49 }, (_, nth) => String(nth + 1))];
-      const histories = readHistories((await scratch.read(ids, [], undefined, [property])).body);
-      const versions = histories?.get(id)?.[property] ?? [];
+      const { body } = await scratch.read(ids, [], undefined, [property]);
+      const versions = historiesReply.safeParse(body).data?.get(id)?.[property] ?? [];
       same('values', new Set(versions.map(({ value }) => value)).size, 2);
       const [one] = versions;
       same('the time can be read', Number.isNaN(Date.parse(one?.timestamp ?? '')), false);

@@ -1,8 +1,8 @@
 import { idKey } from '../../core/lead/lead.ts';
-import { changed, type CompanyTable, leadIdOf } from './company-table.ts';
+import { type CompanyTable, leadIdOf, propertyGone } from './company-table.ts';
 import { type HubSpotApi, mostInputs } from './hubspot-api.ts';
-import { HubSpotFault } from './hubspot-fault.ts';
-import type { BatchReply, ErrorReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
+import { HubSpotFault, isForbidden } from './hubspot-fault.ts';
+import type { BatchReply, SaidFault, ShownCompany } from './hubspot-replies.ts';
 import {
   type Fate,
   fateOfError,
@@ -52,7 +52,7 @@ export class BatchSender {
     try {
       for (const batch of batches) await this.#sendBatch(batch, table, fates, signal);
     } catch (error) {
-      if (!(error instanceof HubSpotFault) || error.code !== 'target.forbidden') throw error;
+      if (!isForbidden(error)) throw error;
       // Reading was allowed: only writes wait for the key.
       for (const input of fresh) if (!fates.has(input)) fates.set(input, { kind: 'forbidden', fault: error });
     }
@@ -97,25 +97,12 @@ export class BatchSender {
   }
 
   #request(inputs: readonly PlannedInput[], signal: AbortSignal): Promise<BatchReply> {
-    const traced = inputs.map(({ id, properties }, index) => ({
-      id,
-      properties,
-      objectWriteTraceId: String(index),
+    const kind = inputs[0]?.kind ?? 'update';
+    const sent = inputs.map(({ id, properties }, index) => ({
+      ...(kind !== 'create' && { id }),
+      ...(kind !== 'archive' && { properties, objectWriteTraceId: String(index) }),
     }));
-    switch (inputs[0]?.kind) {
-      case 'create':
-        return this.#api.batchCreate(
-          traced.map(({ id: _, ...input }) => input),
-          signal,
-        );
-      case 'archive':
-        return this.#api.batchArchive(
-          inputs.map(({ id }) => id),
-          signal,
-        );
-      default:
-        return this.#api.batchUpdate(traced, signal);
-    }
+    return this.#api.batchWrite(kind, sent, signal);
   }
 
   async #readAgain(
@@ -126,15 +113,15 @@ export class BatchSender {
     signal: AbortSignal,
   ): Promise<void> {
     const byLead = inputs[0]?.kind === 'create';
-    const { results } = await this.#api.batchRead(
+    const companies = await this.#api.batchRead(
       inputs.map(({ id }) => id),
       table.wanted,
       byLead ? table.idProperty : null,
       signal,
     );
     // By lead: a merged company shows another record id.
-    const found = new Map(results.map((company) => [idKey(leadIdOf(company, table) ?? ''), company]));
-    const byId = new Map(results.map((company) => [company.id, company]));
+    const found = new Map(companies.map((company) => [idKey(leadIdOf(company, table) ?? ''), company]));
+    const byId = new Map(companies.map((company) => [company.id, company]));
     const companyOf = ({ id, leadId }: PlannedInput): ShownCompany | undefined =>
       (byLead ? undefined : byId.get(id)) ?? found.get(idKey(leadId));
     const lacking = inputs.flatMap((input) => {
@@ -142,13 +129,8 @@ export class BatchSender {
       const names = company === undefined ? [] : Object.keys(input.properties);
       return names.filter((name) => company?.properties[name] === undefined);
     });
-    if (lacking.length > 0) await this.#assertThere(lacking, signal);
+    if (!(await this.#api.hasProperties(lacking, signal))) throw propertyGone();
     for (const input of inputs) settle(input, rereadFate(input, companyOf(input), unattributed, table));
-  }
-
-  async #assertThere(names: readonly string[], signal: AbortSignal): Promise<void> {
-    const there = new Set((await this.#api.properties(signal)).map(({ name }) => name));
-    if (!names.every((name) => there.has(name))) throw propertyGone();
   }
 }
 
@@ -158,14 +140,10 @@ export function batchesOf<T>(items: readonly T[], most = mostInputs): T[][] {
 }
 
 /** What HubSpot said against a batch because of its inputs; null for other faults. */
-function refusal(error: unknown): ErrorReply | null {
+function refusal(error: unknown): SaidFault | null {
   if (!(error instanceof HubSpotFault) || error.said === null) return null;
   const isForInputs = error.code === 'target.refused' || (error.status === 404 && namesRecords(error.said));
   return isForInputs ? error.said : null;
-}
-
-function propertyGone(): Error {
-  return changed('HubSpot lacks a mapped property, now or still.');
 }
 
 function keyOf({ kind, id, properties }: PlannedInput): string {

@@ -103,13 +103,17 @@ export function othersOf(
   rows: readonly CompanyRow[],
   { fields }: CompanyTable,
 ): ReadonlyMap<string, readonly string[]> {
-  const byContent = new Map<string, string[]>();
-  for (const { isOther, cells, place } of rows) {
-    if (!isOther) continue;
-    const key = contentKey(cells, fields.keys());
-    byContent.set(key, [...(byContent.get(key) ?? []), place.id]);
-  }
-  return byContent;
+  const others = rows.filter(({ isOther }) => isOther);
+  return idsBy(others, ({ cells }) => contentKey(cells, fields.keys()));
+}
+
+/** Record ids by a key of the row. */
+export function idsBy(
+  rows: readonly CompanyRow[],
+  key: (row: CompanyRow) => string,
+): ReadonlyMap<string, readonly string[]> {
+  const grouped = Map.groupBy(rows, key);
+  return new Map([...grouped].map(([text, group]) => [text, group.map(({ place }) => place.id)]));
 }
 
 /** Those that links may refer to. */
@@ -141,6 +145,11 @@ export function inOrder(companies: Iterable<ShownCompany>): ShownCompany[] {
 
 export function changed(what: string): LeadsyncError {
   return new LeadsyncError('target.changed', `${what} leadsync reads it again.`, { retry: 'now' });
+}
+
+/** A property was removed while leadsync read or wrote. */
+export function propertyGone(): LeadsyncError {
+  return changed('HubSpot no longer has a mapped property.');
 }
 
 function missingMessage(column: string): string {

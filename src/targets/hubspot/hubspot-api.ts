@@ -2,20 +2,21 @@ import { HubSpotFault, notRead } from './hubspot-fault.ts';
 import { HubSpotHttp } from './hubspot-http.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import {
+  accountReply,
+  archiveReply,
+  associationsReply,
   type BatchReply,
-  type CompanyPage,
+  batchReply,
+  companyPage,
+  groupReply,
+  historiesReply,
+  namesReply,
+  ownerReply,
+  propertiesReply,
   type PropertyDefinition,
-  type PropertyVersion,
-  readAssociations,
-  readBatch,
-  readHistories,
-  readOwner,
-  readNames,
-  readPage,
-  readProperties,
-  readProperty,
-  readAccount,
+  propertyReply,
   type SaidFault,
+  type ShownCompany,
 } from './hubspot-replies.ts';
 
 /** HubSpot supports each dated API for 18 months. */
@@ -34,13 +35,11 @@ export const mostWithHistory = 50;
 /** HubSpot's answers in a batch for an id that no company has, or can have. */
 const absences: ReadonlySet<string> = new Set(['OBJECT_NOT_FOUND', 'VALIDATION_ERROR']);
 
-export interface UpdateInput {
-  readonly id: string;
-  readonly objectWriteTraceId: string;
-  readonly properties: Readonly<Record<string, string>>;
+interface BatchInput {
+  readonly id?: string;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly objectWriteTraceId?: string;
 }
-
-export type CreateInput = Omit<UpdateInput, 'id'>;
 
 export interface NewProperty {
   readonly name: string;
@@ -73,8 +72,7 @@ export class HubSpotApi implements AsyncDisposable {
   async portal(signal: AbortSignal): Promise<string> {
     if (this.#portal !== null) return this.#portal;
     const path = `/account-info/${apiVersion}/details`;
-    const call = { kind: 'read', method: 'GET', path, read: readAccount, wanted: 'an account' } as const;
-    const { portalId, timeZone } = await this.#http.ask(call, signal);
+    const { portalId, timeZone } = await this.#http.ask({ kind: 'read', path, reply: accountReply }, signal);
     this.#http.limits.setZone(timeZone);
     return (this.#portal = portalId);
   }
@@ -94,7 +92,7 @@ export class HubSpotApi implements AsyncDisposable {
     properties: readonly string[],
     { archived, after }: { readonly archived: boolean; readonly after: string | null },
     signal: AbortSignal,
-  ): Promise<CompanyPage> {
+  ) {
     const query = new URLSearchParams({
       limit: String(mostInputs),
       properties: properties.join(','),
@@ -102,10 +100,7 @@ export class HubSpotApi implements AsyncDisposable {
       ...(after !== null && { after }),
     });
     const path = `${companiesPath}?${query.toString().replaceAll('+', '%20').replaceAll('%2C', ',')}`;
-    return this.#http.ask(
-      { kind: 'read', method: 'GET', path, read: readPage, wanted: 'a page of companies' },
-      signal,
-    );
+    return this.#http.ask({ kind: 'read', path, reply: companyPage }, signal);
   }
 
   /**
@@ -117,59 +112,40 @@ export class HubSpotApi implements AsyncDisposable {
     properties: readonly string[],
     idProperty: string | null,
     signal: AbortSignal,
-  ): Promise<BatchReply> {
-    const json = {
-      inputs: ids.map((id) => ({ id })),
-      properties,
-      propertiesWithHistory: [],
-      ...(idProperty !== null && { idProperty }),
-    };
-    const reply = await this.#batch('read', 'read', json, signal);
-    assertRead(reply.errors);
-    return reply;
+  ): Promise<readonly ShownCompany[]> {
+    const by = idProperty === null ? {} : { idProperty };
+    const json = { inputs: inputsOf(ids), properties, propertiesWithHistory: [], ...by };
+    const call = { kind: 'read', path: `${companiesPath}/batch/read`, json, reply: batchReply } as const;
+    const { results, errors } = await this.#http.ask(call, signal);
+    assertRead(errors);
+    return results;
   }
 
   /** All past values of these properties, for at most 50 companies by record id; missing ones are left out. */
-  histories(
-    ids: readonly string[],
-    properties: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Readonly<Record<string, readonly PropertyVersion[]>>>> {
-    const json = { inputs: ids.map((id) => ({ id })), properties: [], propertiesWithHistory: properties };
-    const call = { kind: 'read', method: 'POST', path: `${companiesPath}/batch/read`, json } as const;
-    return this.#http.ask({ ...call, read: readHistories, wanted: 'the history of companies' }, signal);
+  histories(ids: readonly string[], properties: readonly string[], signal: AbortSignal) {
+    const json = { inputs: inputsOf(ids), properties: [], propertiesWithHistory: properties };
+    const path = `${companiesPath}/batch/read`;
+    return this.#http.ask({ kind: 'read', path, json, reply: historiesReply }, signal);
   }
 
   /** The name of a user who is an owner; empty: no name. */
   userName(userId: string, signal: AbortSignal): Promise<string> {
     const path = `${ownersPath}/${encodeURIComponent(userId)}?idProperty=userId`;
-    return this.#http.ask({ kind: 'read', method: 'GET', path, read: readOwner, wanted: 'an owner' }, signal);
+    return this.#http.ask({ kind: 'read', path, reply: ownerReply }, signal);
   }
 
-  batchUpdate(inputs: readonly UpdateInput[], signal: AbortSignal): Promise<BatchReply> {
-    return this.#batch('update', 'write', { inputs }, signal);
-  }
-
-  /** Creates only: an existing value of a unique property is refused, never overwritten. */
-  batchCreate(inputs: readonly CreateInput[], signal: AbortSignal): Promise<BatchReply> {
-    return this.#batch('create', 'write', { inputs }, signal);
-  }
-
-  /** Moves to the recycle bin. The reply is empty when all are there. */
-  async batchArchive(ids: readonly string[], signal: AbortSignal): Promise<BatchReply> {
-    const json = { inputs: ids.map((id) => ({ id })) };
-    const path = `${companiesPath}/batch/archive`;
-    return this.#http.ask(
-      {
-        kind: 'write',
-        method: 'POST',
-        path,
-        json,
-        read: (body) => readBatch(body === null ? { results: [] } : body),
-        wanted: 'nothing',
-      },
-      signal,
-    );
+  /**
+   * At most 100 inputs. A create never overwrites: an existing value of a unique property is refused. An archive moves to
+   * the recycle bin.
+   */
+  batchWrite(
+    what: 'update' | 'create' | 'archive',
+    inputs: readonly BatchInput[],
+    signal: AbortSignal,
+  ): Promise<BatchReply> {
+    const path = `${companiesPath}/batch/${what}`;
+    const reply = what === 'archive' ? archiveReply : batchReply;
+    return this.#http.ask({ kind: 'write', path, json: { inputs }, reply }, signal);
   }
 
   /** Those of at most 100 companies that are associated with another kind, such as `tickets`. */
@@ -178,89 +154,69 @@ export class HubSpotApi implements AsyncDisposable {
     ids: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
-    const json = { inputs: ids.map((id) => ({ id })) };
+    const json = { inputs: inputsOf(ids) };
     const path = `${associationsPath}/${kind}/batch/read`;
-    const { associated, errors } = await this.#http.ask(
-      { kind: 'read', method: 'POST', path, json, read: readAssociations, wanted: 'a list of associations' },
-      signal,
-    );
+    const call = { kind: 'read', path, json, reply: associationsReply } as const;
+    const { associated, errors } = await this.#http.ask(call, signal);
     assertRead(errors);
     return associated;
   }
 
   properties(signal: AbortSignal): Promise<readonly PropertyDefinition[]> {
-    return this.#http.ask(
-      {
-        kind: 'read',
-        method: 'GET',
-        path: propertiesPath,
-        read: readProperties,
-        wanted: 'a list of properties',
-      },
-      signal,
-    );
+    return this.#http.ask({ kind: 'read', path: propertiesPath, reply: propertiesReply }, signal);
+  }
+
+  /** Whether all of these exist; sends nothing for none. */
+  async hasProperties(names: readonly string[], signal: AbortSignal): Promise<boolean> {
+    if (names.length === 0) return true;
+    const there = new Set((await this.properties(signal)).map(({ name }) => name));
+    return names.every((name) => there.has(name));
   }
 
   /** Names of archived properties; HubSpot keeps them for a while. */
   archivedProperties(signal: AbortSignal): Promise<readonly string[]> {
     const path = `${propertiesPath}?archived=true`;
-    return this.#http.ask(
-      { kind: 'read', method: 'GET', path, read: readNames, wanted: 'a list of properties' },
-      signal,
-    );
+    return this.#http.ask({ kind: 'read', path, reply: namesReply }, signal);
   }
 
   property(name: string, signal: AbortSignal): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
-    return this.#http.ask(
-      { kind: 'read', method: 'GET', path, read: readProperty, wanted: 'a property' },
-      signal,
-    );
+    return this.#http.ask({ kind: 'read', path, reply: propertyReply }, signal);
   }
 
   createProperty(property: NewProperty, signal: AbortSignal): Promise<PropertyDefinition> {
-    const call = { kind: 'write', method: 'POST', path: propertiesPath } as const;
-    return this.#http.ask({ ...call, json: property, read: readProperty, wanted: 'a property' }, signal);
+    const call = { kind: 'write', path: propertiesPath, json: property, reply: propertyReply } as const;
+    return this.#http.ask(call, signal);
   }
 
   /** `options` replaces the whole list. */
   changeProperty(
     name: string,
-    change: { readonly options: readonly unknown[] } | { readonly description: string },
+    json: { readonly options: readonly unknown[] } | { readonly description: string },
     signal: AbortSignal,
   ): Promise<PropertyDefinition> {
     const path = `${propertiesPath}/${encodeURIComponent(name)}`;
-    const call = { kind: 'write', method: 'PATCH', path, json: change } as const;
-    return this.#http.ask({ ...call, read: readProperty, wanted: 'a property' }, signal);
+    const call = { kind: 'write', method: 'PATCH', path, json, reply: propertyReply } as const;
+    return this.#http.ask(call, signal);
   }
 
   groups(signal: AbortSignal): Promise<readonly string[]> {
-    const path = `${propertiesPath}/groups`;
-    return this.#http.ask(
-      { kind: 'read', method: 'GET', path, read: readNames, wanted: 'a list of property groups' },
-      signal,
-    );
+    return this.#http.ask({ kind: 'read', path: `${propertiesPath}/groups`, reply: namesReply }, signal);
   }
 
-  createGroup(name: string, label: string, signal: AbortSignal): Promise<unknown> {
-    const call = { kind: 'write', method: 'POST', path: `${propertiesPath}/groups` } as const;
-    return this.#http.ask(
-      { ...call, json: { name, label, displayOrder: -1 }, read: (body) => body ?? null, wanted: 'a group' },
-      signal,
-    );
+  async createGroup(name: string, label: string, signal: AbortSignal): Promise<void> {
+    const json = { name, label, displayOrder: -1 };
+    const path = `${propertiesPath}/groups`;
+    await this.#http.ask({ kind: 'write', path, json, reply: groupReply }, signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#http[Symbol.asyncDispose]();
   }
+}
 
-  #batch(what: string, kind: 'read' | 'write', json: unknown, signal: AbortSignal): Promise<BatchReply> {
-    const path = `${companiesPath}/batch/${what}`;
-    return this.#http.ask(
-      { kind, method: 'POST', path, json, read: readBatch, wanted: 'the results of a batch' },
-      signal,
-    );
-  }
+function inputsOf(ids: readonly string[]): { id: string }[] {
+  return ids.map((id) => ({ id }));
 }
 
 /** Throws when a batch left out a company that may exist. */

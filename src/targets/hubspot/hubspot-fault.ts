@@ -1,7 +1,7 @@
 import { LeadsyncError, type LeadsyncErrorOptions } from '../../errors.ts';
 import type { HttpFault } from '../../http/http-fault.ts';
 import { visibleText } from '../../visible-text.ts';
-import type { ErrorReply, SaidFault } from './hubspot-replies.ts';
+import type { SaidFault } from './hubspot-replies.ts';
 
 /** A write without a reply may still be carried out: an immediate check could miss it, and the write be repeated. */
 const lateWriteMs = 10_000;
@@ -18,14 +18,14 @@ export type RequestKind = 'read' | 'write';
 interface HubSpotFaultOptions extends LeadsyncErrorOptions {
   /** HTTP status; absent: no reply. */
   readonly status?: number;
-  readonly said?: ErrorReply;
+  readonly said?: SaidFault;
   readonly words?: string | null;
 }
 
 /** A fault of one request to HubSpot. */
 export class HubSpotFault extends LeadsyncError {
   readonly status: number | null;
-  readonly said: ErrorReply | null;
+  readonly said: SaidFault | null;
   /** HubSpot's words, shortened; null: nothing presentable. For people only. */
   readonly words: string | null;
 
@@ -38,9 +38,14 @@ export class HubSpotFault extends LeadsyncError {
   }
 }
 
-export interface RefusedReply {
+/** The key lacks a permission. */
+export function isForbidden(error: unknown): error is HubSpotFault {
+  return error instanceof HubSpotFault && error.code === 'target.forbidden';
+}
+
+interface RefusedReply {
   readonly status: number;
-  readonly said: ErrorReply;
+  readonly said: SaidFault;
   /** From the header, if usable. */
   readonly retryAfterMs: number | null;
 }
@@ -59,37 +64,25 @@ export interface RefusedReply {
  */
 export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind: RequestKind): HubSpotFault {
   const words = wordsOf(said);
-  const number =
-    said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
-  const named = `(${status}${number})${words === null ? '.' : `: ${words}`}`;
-  const reply = { status, said, words };
+  const saying = words === null ? '.' : `: ${words}`;
+  const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
+  const fault = (code: string, what: string, options: LeadsyncErrorOptions = {}, rest = saying) =>
+    new HubSpotFault(code, `${what} (${status}${id})${rest}`, { status, said, words, ...options });
+  const later = (waitMs: number) => ({ retry: 'later', retryAfterMs: waitMs }) as const;
   if (status === 423) {
-    return new HubSpotFault('target.busy', `HubSpot has temporarily locked a record ${named}`, {
-      ...reply,
-      retry: 'later',
-      retryAfterMs: Math.max(lockedMs, retryAfterMs ?? 0),
-    });
+    const waitMs = Math.max(lockedMs, retryAfterMs ?? 0);
+    return fault('target.busy', 'HubSpot has temporarily locked a record', later(waitMs));
   }
   if (status === 477) {
-    return new HubSpotFault('target.unavailable', `HubSpot is moving the account's data ${named}`, {
-      ...reply,
-      retry: 'later',
-      retryAfterMs: retryAfterMs ?? migrationMs,
-    });
+    const waitMs = retryAfterMs ?? migrationMs;
+    return fault('target.unavailable', "HubSpot is moving the account's data", later(waitMs));
   }
   if (status >= 500 || status === 408) {
-    return new HubSpotFault(
-      'target.unavailable',
-      `HubSpot could not serve the request ${named}${effect(kind)}`,
-      {
-        ...reply,
-        ...again(kind, retryAfterMs),
-      },
-    );
+    const what = 'HubSpot could not serve the request';
+    return fault('target.unavailable', what, again(kind, retryAfterMs), saying + effect(kind));
   }
   if (status === 401) {
-    return new HubSpotFault('target.unauthenticated', `HubSpot rejected the access token ${named}`, {
-      ...reply,
+    return fault('target.unauthenticated', 'HubSpot rejected the access token', {
       help: 'Create a service key in HubSpot (Development, Keys, Service keys) and set it as HUBSPOT_TOKEN.',
     });
   }
@@ -97,24 +90,22 @@ export function hubspotFault({ status, said, retryAfterMs }: RefusedReply, kind:
     const missing = scopesOf(said);
     const [scope, ...more] = missing;
     if (scope === undefined) {
-      return new HubSpotFault('target.forbidden', `The access token lacks permission in HubSpot ${named}`, {
-        ...reply,
-        help: `Give the key these scopes: ${scopes}.`,
-      });
+      const help = `Give the key these scopes: ${scopes}.`;
+      return fault('target.forbidden', 'The access token lacks permission in HubSpot', { help });
     }
-    const what = more.length === 0 ? `the scope ${scope}` : `each of the scopes ${missing.join(', ')}`;
-    return new HubSpotFault('target.forbidden', `The access token lacks ${what} (${status}${number}).`, {
-      ...reply,
-      help: `Add ${more.length === 0 ? 'it' : 'one of them'} to the key in HubSpot: Development, Keys, Service keys.`,
-    });
+    const [what, it] =
+      more.length === 0
+        ? [`the scope ${scope}`, 'it']
+        : [`each of the scopes ${missing.join(', ')}`, 'one of them'];
+    const help = `Add ${it} to the key in HubSpot: Development, Keys, Service keys.`;
+    return fault('target.forbidden', `The access token lacks ${what}`, { help }, '.');
   }
   if (status === 404) {
-    return new HubSpotFault('target.not-found', `HubSpot does not have this address ${named}`, {
-      ...reply,
+    return fault('target.not-found', 'HubSpot does not have this address', {
       help: 'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
     });
   }
-  return new HubSpotFault('target.refused', `HubSpot refuses the request ${named}`, reply);
+  return fault('target.refused', 'HubSpot refuses the request');
 }
 
 /** `target.unavailable` or `target.too-large`. */
@@ -153,16 +144,16 @@ export function notRead(said: SaidFault): HubSpotFault {
 
 /** HubSpot's own words; the useful part is in the details. */
 export function wordsOf(said: SaidFault): string | null {
-  const messages = said.details.flatMap(({ message }) => message ?? []);
+  const messages = said.errors.flatMap(({ message }) => message ?? []);
   const text = messages.length > 0 ? messages.join(' ') : (said.message ?? said.category ?? '');
   return text.trim() === '' ? null : visibleText(text, 300);
 }
 
 /** Alternative scopes, from the reply's context or details. */
-function scopesOf({ context, details }: SaidFault): string[] {
+function scopesOf({ context, errors }: SaidFault): string[] {
   const names = ['requiredGranularScopes', 'missingScopes', 'requiredScopes'];
   const own = names.flatMap((name) => context[name] ?? []).flatMap((text) => text.split(/[\s,]+/));
-  const all = [...own, ...details.flatMap(scopesOf)].filter((scope) => /^[\w.-]{1,100}$/.test(scope));
+  const all = [...own, ...errors.flatMap(scopesOf)].filter((scope) => /^[\w.-]{1,100}$/.test(scope));
   return [...new Set(all)];
 }
 

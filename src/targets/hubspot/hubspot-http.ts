@@ -1,4 +1,5 @@
 import type { Client } from 'undici';
+import type { z } from 'zod';
 import { LeadsyncError } from '../../errors.ts';
 import { decodeBody } from '../../http/decode-body.ts';
 import { Exchange, type ExchangeBounds } from '../../http/exchange.ts';
@@ -6,22 +7,20 @@ import { jsonRequest } from '../../http/json-request.ts';
 import { HttpFault } from '../../http/http-fault.ts';
 import { openClient } from '../../http/open-client.ts';
 import { parseServiceAddress, type ServiceAddress } from '../../http/service-address.ts';
-import { retryAfterMs } from '../../retry-after.ts';
 import { hubspotFault, lostReply, type RequestKind, senselessReply } from './hubspot-fault.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
 import { readError } from './hubspot-replies.ts';
-import { type RateLimits, rateLimitsOf } from './rate-limits.ts';
+import { askedWaitMs, type RateLimits, rateLimitsOf } from './rate-limits.ts';
 
 export interface HubSpotCall<Reply> {
   readonly kind: RequestKind;
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Default: POST with a body, else GET. */
+  readonly method?: 'PATCH';
   /** From the root on, encoded. */
   readonly path: string;
   readonly json?: unknown;
-  /** Parses the body (null: empty; undefined: not JSON); null when it is not what is wanted. */
-  readonly read: (json: unknown) => Reply | null;
-  /** For messages. */
-  readonly wanted: string;
+  /** Of the body (null: empty; undefined: not JSON). Its description names it in messages. */
+  readonly reply: z.ZodType<Reply>;
 }
 
 /** Ms and bytes. A batch of 100 companies with several properties of 65,536 characters is tens of MB. */
@@ -34,10 +33,11 @@ const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes:
  */
 export class HubSpotHttp implements AsyncDisposable {
   requests = 0;
+  /** Shared by all users of this token. */
+  readonly limits: RateLimits;
   readonly #options: HubSpotOptions;
   readonly #token: string;
   readonly #address: ServiceAddress;
-  readonly #limits: RateLimits;
   #client: Client | null = null;
   #isClosed = false;
 
@@ -53,19 +53,14 @@ export class HubSpotHttp implements AsyncDisposable {
         { help: 'Copy it again, without spaces, quotes and line breaks.' },
       );
     }
-    this.#limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
-  }
-
-  /** The limits of this token, shared by all its users. */
-  get limits(): RateLimits {
-    return this.#limits;
+    this.limits = rateLimitsOf(options.clock, options.apiUrl, this.#token);
   }
 
   async ask<Reply>(call: HubSpotCall<Reply>, signal: AbortSignal): Promise<Reply> {
-    using _turn = await this.#limits.oneAtATime.acquire(signal);
+    using _turn = await this.limits.oneAtATime.acquire(signal);
     if (this.#isClosed)
       throw new LeadsyncError('target.closed', 'The target was closed. No request was sent.');
-    this.#limits.check();
+    this.limits.check();
     signal.throwIfAborted();
     try {
       return await this.#attempt(call, signal);
@@ -83,7 +78,8 @@ export class HubSpotHttp implements AsyncDisposable {
     const { clock, onReply } = this.#options;
     this.#client ??= openClient(this.#address.origin, connectMs);
     const path = this.#address.pathPrefix + call.path;
-    const request = jsonRequest(call.method, path, this.#token, call.json);
+    const method = call.method ?? (call.json === undefined ? 'GET' : 'POST');
+    const request = jsonRequest(method, path, this.#token, call.json);
     const exchange = Exchange.start(this.#client, request, {
       bounds,
       signal,
@@ -94,7 +90,7 @@ export class HubSpotHttp implements AsyncDisposable {
       },
     });
     const head = await exchange.head;
-    this.#limits.note(head);
+    this.limits.note(head);
     const encoding = head.headers['content-encoding'];
     const body = await decodeBody(
       await exchange.body,
@@ -104,19 +100,13 @@ export class HubSpotHttp implements AsyncDisposable {
     const json = parseJson(body.replaceAll(this.#token, '[secret]'));
     const { status } = head;
     if (status < 300) {
-      const reply = call.read(json);
-      if (reply === null) throw senselessReply(status, call.kind, call.wanted);
-      return reply;
+      const { success, data } = call.reply.safeParse(json);
+      if (success) return data;
+      throw senselessReply(status, call.kind, call.reply.description ?? 'the expected reply');
     }
     const said = readError(json);
-    if (status === 429) throw this.#limits.refused(head, said.policyName);
-    const date = head.headers['date'];
-    const waitMs = retryAfterMs(
-      head.headers['retry-after'],
-      typeof date === 'string' ? date : undefined,
-      head.receivedAt,
-    );
-    throw hubspotFault({ status, said, retryAfterMs: waitMs }, call.kind);
+    if (status === 429) throw this.limits.refused(head, said.policyName);
+    throw hubspotFault({ status, said, retryAfterMs: askedWaitMs(head) }, call.kind);
   }
 }
 

@@ -2,92 +2,30 @@ import { z } from 'zod';
 
 /**
  * Bodies of HubSpot's CRM API, version 2026-09, parsed leniently: only what is used, unknown fields ignored, everything
- * optional on which documentation and recordings disagree.
+ * optional on which documentation and recordings disagree. A description names a body in messages.
  */
 
-const value = z.union([z.string(), z.number(), z.boolean()]).transform(String).nullish();
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String).nullish();
+const number = z.union([z.string(), z.number()]).transform(String);
 const id = z.union([z.string().regex(/^\d+$/), z.number()]).transform(String);
 const cursor = z.union([z.string().min(1), z.number()]).transform(String);
+const word = z.string().nullable().catch(null);
 
-const company = z.object({
-  id,
-  properties: z.record(z.string(), value),
-  archived: z.boolean().nullish(),
-  objectWriteTraceId: z.string().nullish(),
-});
-const page = z.object({
-  results: z.array(company),
-  paging: z.object({ next: z.object({ after: cursor }).nullish() }).nullish(),
-});
-
-const version = z.object({
-  value,
-  timestamp: z.string(),
-  sourceType: z.string().nullish(),
-  sourceId: z.union([z.string(), z.number()]).transform(String).nullish(),
-  updatedByUserId: z.union([z.string(), z.number()]).transform(String).nullish(),
-});
-const histories = z.object({
-  results: z.array(z.object({ id, propertiesWithHistory: z.record(z.string(), z.array(version)).nullish() })),
-});
-const owner = z.object({
-  firstName: z.string().nullish(),
-  lastName: z.string().nullish(),
-  email: z.string().nullish(),
-});
-
-const texts = z.union([z.array(z.unknown()), z.unknown()]).transform((found) => {
-  const list = Array.isArray(found) ? found : [found];
-  return list
-    .filter((each): each is string | number => ['string', 'number'].includes(typeof each))
-    .map(String);
-});
-const detail = z.object({
-  category: z.string().nullish().catch(null),
-  code: z.string().nullish().catch(null),
-  message: z.string().nullish().catch(null),
-  context: z.record(z.string(), texts).nullish().catch(null),
-});
-const fault = detail.extend({ errors: z.array(detail).nullish().catch(null) });
-const batch = z.object({
-  results: z.array(company).nullish(),
-  errors: z.array(fault).nullish(),
-});
-const associations = z.object({
-  results: z.array(z.object({ from: z.object({ id }), to: z.array(z.unknown()) })),
-  errors: z.array(fault).nullish(),
-});
-const errorBody = fault.extend({
-  correlationId: z.string().nullish().catch(null),
-  policyName: z.string().nullish().catch(null),
-});
-
-const property = z.object({
-  name: z.string().min(1),
-  type: z.string(),
-  description: z.string().nullish(),
-  fieldType: z.string().nullish(),
-  hasUniqueValue: z.boolean().nullish(),
-  calculated: z.boolean().nullish(),
-  archived: z.boolean().nullish(),
-  modificationMetadata: z.looseObject({ readOnlyValue: z.boolean().nullish() }).nullish(),
-  /** Loose: they are sent back when one is added. */
-  options: z.array(z.looseObject({ value: z.string() })).nullish(),
-});
-const named = z.object({ results: z.array(z.object({ name: z.string() })) });
+const company = z
+  .object({ id, properties: z.record(z.string(), scalar), objectWriteTraceId: z.string().nullish() })
+  .transform(({ objectWriteTraceId, ...shown }) => ({ ...shown, traceId: objectWriteTraceId || null }));
 
 /** A company in a reply, with the requested properties; null: empty. */
-export interface ShownCompany {
-  readonly id: string;
-  readonly properties: Readonly<Record<string, string | null | undefined>>;
-  readonly traceId: string | null;
-}
+export type ShownCompany = z.infer<typeof company>;
 
-export interface CompanyPage {
-  readonly companies: readonly ShownCompany[];
-  /** Cursor of the next page; null: last page. */
-  readonly after: string | null;
-}
+/** `after`: cursor of the next page; null: last page. An object without results is no page: it would end a list early. */
+export const companyPage = z
+  .object({
+    results: z.array(company),
+    paging: z.object({ next: z.object({ after: cursor }).nullish() }).nullish(),
+  })
+  .transform(({ results, paging }) => ({ companies: results, after: paging?.next?.after ?? null }))
+  .describe('a page of companies');
 
 /** An error in a reply, about one input or all. */
 export interface SaidFault {
@@ -97,111 +35,128 @@ export interface SaidFault {
   /** By name, such as `objectWriteTraceId`, `ids`, `id`; always lists. */
   readonly context: Readonly<Record<string, readonly string[]>>;
   /** One per property concerned. */
-  readonly details: readonly SaidFault[];
-}
-
-export interface BatchReply {
-  readonly results: readonly ShownCompany[];
   readonly errors: readonly SaidFault[];
-}
-
-export interface ErrorReply extends SaidFault {
+  /** These two only of a whole reply. */
   readonly correlationId: string | null;
   readonly policyName: string | null;
 }
 
+const texts = z.unknown().transform((found) =>
+  [found]
+    .flat()
+    .filter((each) => typeof each === 'string' || typeof each === 'number')
+    .map(String),
+);
+const fault: z.ZodType<SaidFault> = z.object({
+  category: word,
+  code: word,
+  message: word,
+  context: z.record(z.string(), texts).catch({}),
+  get errors() {
+    return z.array(fault).catch([]);
+  },
+  correlationId: word,
+  policyName: word,
+});
+const faults = z
+  .array(fault)
+  .nullish()
+  .transform((found) => found ?? []);
+
+/** Of any body, JSON or not. */
+export function readError(json: unknown): SaidFault {
+  return fault.safeParse(json).data ?? fault.parse({});
+}
+
+/** Has results, errors or both. */
+export const batchReply = z
+  .object({ results: z.array(company).nullish(), errors: z.array(fault).nullish() })
+  .refine(({ results, errors }) => (results ?? errors ?? null) !== null)
+  .transform(({ results, errors }) => ({ results: results ?? [], errors: errors ?? [] }))
+  .describe('the results of a batch');
+
+export type BatchReply = z.infer<typeof batchReply>;
+
+/** Empty when everything is archived. */
+export const archiveReply = z
+  .union([z.null().transform(() => ({ results: [], errors: [] })), batchReply])
+  .describe('nothing');
+
+const version = z.object({
+  value: scalar,
+  timestamp: z.string(),
+  sourceType: z.string().nullish(),
+  sourceId: number.nullish(),
+  updatedByUserId: number.nullish(),
+});
+
 /** A past value of a property, and who set it. */
 export type PropertyVersion = z.infer<typeof version>;
 
-export type PropertyDefinition = z.infer<typeof property>;
+/** Property values by company, in reply order. */
+export const historiesReply = z
+  .object({
+    results: z.array(
+      z.object({ id, propertiesWithHistory: z.record(z.string(), z.array(version)).nullish() }),
+    ),
+  })
+  .transform(
+    ({ results }) =>
+      new Map(results.map(({ id, propertiesWithHistory }) => [id, propertiesWithHistory ?? {}])),
+  )
+  .describe('the history of companies');
 
-/** Null: no page. An object without a list of results never ends a list. */
-export function readPage(json: unknown): CompanyPage | null {
-  const found = page.safeParse(json);
-  if (!found.success) return null;
-  return { companies: found.data.results.map(shown), after: found.data.paging?.next?.after ?? null };
-}
+/** An owner's name, else e-mail address, or empty. */
+export const ownerReply = z
+  .object({ firstName: z.string().nullish(), lastName: z.string().nullish(), email: z.string().nullish() })
+  .transform(
+    ({ firstName, lastName, email }) => [firstName, lastName].filter(Boolean).join(' ') || email || '',
+  )
+  .describe('an owner');
 
-/** Null: neither results nor errors. */
-export function readBatch(json: unknown): BatchReply | null {
-  const found = batch.safeParse(json);
-  if (!found.success || (found.data.results ?? found.data.errors ?? null) === null) return null;
-  return { results: (found.data.results ?? []).map(shown), errors: (found.data.errors ?? []).map(said) };
-}
+/** Ids of the companies with any association, and the errors of others. */
+export const associationsReply = z
+  .object({
+    results: z.array(z.object({ from: z.object({ id }), to: z.array(z.unknown()) })),
+    errors: faults,
+  })
+  .transform(({ results, errors }) => {
+    const associated = results.flatMap(({ from, to }) => (to.length > 0 ? from.id : []));
+    return { associated: new Set(associated), errors };
+  })
+  .describe('a list of associations');
 
-/** Property values by company, in reply order; null: not such a list. */
-export function readHistories(
-  json: unknown,
-): ReadonlyMap<string, Readonly<Record<string, readonly PropertyVersion[]>>> | null {
-  const found = histories.safeParse(json);
-  if (!found.success) return null;
-  return new Map(
-    found.data.results.map(({ id, propertiesWithHistory }) => [id, propertiesWithHistory ?? {}]),
-  );
-}
+export const propertyReply = z
+  .object({
+    name: z.string().min(1),
+    type: z.string(),
+    description: z.string().nullish(),
+    fieldType: z.string().nullish(),
+    hasUniqueValue: z.boolean().nullish(),
+    calculated: z.boolean().nullish(),
+    archived: z.boolean().nullish(),
+    modificationMetadata: z.looseObject({ readOnlyValue: z.boolean().nullish() }).nullish(),
+    /** Loose: they are sent back when one is added. */
+    options: z.array(z.looseObject({ value: z.string() })).nullish(),
+  })
+  .describe('a property');
 
-/** An owner's name, else e-mail address, or empty; null: not an owner. */
-export function readOwner(json: unknown): string | null {
-  const found = owner.safeParse(json);
-  if (!found.success) return null;
-  const { firstName, lastName, email } = found.data;
-  return [firstName, lastName].filter(Boolean).join(' ') || (email ?? '');
-}
+export type PropertyDefinition = z.infer<typeof propertyReply>;
 
-/** Ids of the companies with any association, and the errors of others; null: not such a list. */
-export function readAssociations(
-  json: unknown,
-): { readonly associated: ReadonlySet<string>; readonly errors: readonly SaidFault[] } | null {
-  const found = associations.safeParse(json);
-  if (!found.success) return null;
-  const { results, errors } = found.data;
-  const associated = results.flatMap(({ from, to }) => (to.length > 0 ? from.id : []));
-  return { associated: new Set(associated), errors: (errors ?? []).map(said) };
-}
+/** Unarchived properties. */
+export const propertiesReply = z
+  .object({ results: z.array(propertyReply) })
+  .transform(({ results }) => results.filter(({ archived }) => archived !== true))
+  .describe('a list of properties');
 
-/** Of any body, JSON or not. */
-export function readError(json: unknown): ErrorReply {
-  const { data = {} } = errorBody.safeParse(json);
-  return {
-    ...said(data),
-    correlationId: data.correlationId ?? null,
-    policyName: data.policyName ?? null,
-  };
-}
+/** Of archived properties, or of property groups. */
+export const namesReply = z
+  .object({ results: z.array(z.object({ name: z.string() })) })
+  .transform(({ results }) => results.map(({ name }) => name))
+  .describe('a list of names');
 
-/** Unarchived properties; null: not such a list. */
-export function readProperties(json: unknown): readonly PropertyDefinition[] | null {
-  const found = z.object({ results: z.array(property) }).safeParse(json);
-  return found.success ? found.data.results.filter(({ archived }) => archived !== true) : null;
-}
+export const accountReply = z
+  .object({ portalId: z.int().transform(String), timeZone: z.string().min(1) })
+  .describe('an account');
 
-export function readProperty(json: unknown): PropertyDefinition | null {
-  return property.safeParse(json).data ?? null;
-}
-
-/** Null: not an account. */
-export function readAccount(json: unknown): { readonly portalId: string; readonly timeZone: string } | null {
-  const { data } = z
-    .object({ portalId: z.int().transform(String), timeZone: z.string().min(1) })
-    .safeParse(json);
-  return data ?? null;
-}
-
-/** Null: not a list of names. */
-export function readNames(json: unknown): readonly string[] | null {
-  return named.safeParse(json).data?.results.map(({ name }) => name) ?? null;
-}
-
-function shown({ id, properties, objectWriteTraceId }: z.infer<typeof company>): ShownCompany {
-  return { id, properties, traceId: objectWriteTraceId || null };
-}
-
-function said({ category, code, message, context, errors }: Partial<z.infer<typeof fault>>): SaidFault {
-  return {
-    category: category ?? null,
-    code: code ?? null,
-    message: message ?? null,
-    context: context ?? {},
-    details: (errors ?? []).map(said),
-  };
-}
+export const groupReply = z.looseObject({}).describe('a group');

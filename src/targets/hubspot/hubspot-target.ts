@@ -2,7 +2,7 @@ import { LeadsyncError } from '../../errors.ts';
 import type { Author } from '../../core/lead/author.ts';
 import { idKey, isUuid } from '../../core/lead/lead.ts';
 import { goneFault } from '../shared/gone-fault.ts';
-import type { MergedRow, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
+import type { MergedRow, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
 import { rowBatches } from '../shared/row-batches.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender } from './batch-sender.ts';
@@ -18,21 +18,22 @@ import {
   isWhole,
   leadIdOf,
   locateProperties,
+  propertyGone,
   targetRow,
+  idsBy,
   othersOf,
   othersToLink,
 } from './company-table.ts';
 import { propertyAuthors } from './property-authors.ts';
 import { HubSpotApi } from './hubspot-api.ts';
 import type { HubSpotOptions } from './hubspot-options.ts';
+import { isForbidden } from './hubspot-fault.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
 import type { Fate } from './input-fates.ts';
-import { companiesPlace } from './companies-place.ts';
-import { isMerged, mergedCompanies } from './merged-companies.ts';
+import { isMerged, mergedCompanies, readBin, type RecycleBin } from './lost-companies.ts';
 import { keptCompanies } from './own-content.ts';
 import { markOf, PropertyMarker } from './property-mark.ts';
 import { addMissingOptions, createMissing } from './property-setup.ts';
-import { readBin, type RecycleBin } from './recycle-bin.ts';
 import { inRecycleBin, outcomesOf } from './write-outcomes.ts';
 import { decideChanges, inputsOf, type PlannedInput, putBack } from './write-plan.ts';
 
@@ -104,8 +105,16 @@ class CompaniesTarget implements HubSpotTarget {
     };
   }
 
-  place(signal: AbortSignal): ReturnType<typeof companiesPlace> {
-    return companiesPlace(this.#api, signal);
+  /** Unknown when the key may not read the portal's number. */
+  async place(signal: AbortSignal): Promise<Place | null> {
+    try {
+      const portal = await this.#api.portal(signal);
+      const address = `the companies of HubSpot portal ${portal}`;
+      return { id: `hubspot:${portal}/companies`, address, isThere: true };
+    } catch (error) {
+      if (isForbidden(error)) return null;
+      throw error;
+    }
   }
 
   async authors(...[cells, signal]: Parameters<NonNullable<Target['authors']>>): Promise<(Author | null)[]> {
@@ -182,7 +191,7 @@ class CompaniesTarget implements HubSpotTarget {
       const created = await createMissing(this.#api, this.#options, found, signal, lacking);
       return locateProperties([...found, ...created], this.#options);
     } catch (error) {
-      if (error instanceof LeadsyncError && error.code === 'target.forbidden') return table;
+      if (isForbidden(error)) return table;
       throw error;
     }
   }
@@ -210,12 +219,10 @@ class CompaniesTarget implements HubSpotTarget {
     const rows = inOrder(companies.values()).flatMap((company) => companyRow(company, table) ?? []);
     this.#asking = askingOf(rows);
     this.#others = this.#options.showsOthers ? othersOf(rows, table) : new Map();
-    const untidy = new Map<string, string[]>();
-    for (const { leadId, place } of rows) {
-      if (leadId === null || place.properties[table.idProperty] === idKey(leadId)) continue;
-      untidy.set(idKey(leadId), [...(untidy.get(idKey(leadId)) ?? []), place.id]);
-    }
-    this.#untidy = untidy;
+    const untidy = rows.filter(
+      ({ leadId, place }) => leadId !== null && place.properties[table.idProperty] !== idKey(leadId),
+    );
+    this.#untidy = idsBy(untidy, ({ leadId }) => idKey(leadId ?? ''));
     return { rows, merged: mergedCompanies(companies.values(), table) };
   }
 
@@ -226,8 +233,7 @@ class CompaniesTarget implements HubSpotTarget {
     signal: AbortSignal,
   ): Promise<void> {
     if ([...companies].every((company) => isWhole(company, wanted))) return;
-    const names = new Set((await this.#api.properties(signal)).map(({ name }) => name));
-    if (!wanted.every((name) => names.has(name))) throw changed('A mapped property is no longer in HubSpot.');
+    if (!(await this.#api.hasProperties(wanted, signal))) throw propertyGone();
   }
 
   /** The affected companies as they are now. */
@@ -239,8 +245,8 @@ class CompaniesTarget implements HubSpotTarget {
     const found = new Map<string, ShownCompany>();
     const read = async (ids: Iterable<string>, idProperty: string | null): Promise<void> => {
       for (const batch of batchesOf([...new Set(ids)])) {
-        const { results } = await this.#api.batchRead(batch, table.wanted, idProperty, signal);
-        for (const company of results) found.set(company.id, company);
+        const companies = await this.#api.batchRead(batch, table.wanted, idProperty, signal);
+        for (const company of companies) found.set(company.id, company);
       }
     };
     const leadIds = changes.map(({ leadId }) => leadId?.trim() ?? '').filter((leadId) => leadId !== '');

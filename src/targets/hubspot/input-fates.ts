@@ -86,19 +86,19 @@ export function rereadFate(
 }
 
 /** HubSpot's codes for a taken unique value. */
-export function isTaken({ category, code, details }: SaidFault): boolean {
-  return code === 'CONFLICTING_UNIQUE_VALUE' || category === 'CONFLICT' || details.some(isTaken);
+export function isTaken({ category, code, errors }: SaidFault): boolean {
+  return code === 'CONFLICTING_UNIQUE_VALUE' || category === 'CONFLICT' || errors.some(isTaken);
 }
 
 /** HubSpot's code for a missing property. */
 export function isAboutProperties(error: SaidFault): boolean {
-  return error.code === 'PROPERTY_DOESNT_EXIST' || error.details.some(isAboutProperties);
+  return error.code === 'PROPERTY_DOESNT_EXIST' || error.errors.some(isAboutProperties);
 }
 
 /** Whether a reply to the whole request is about a missing record. */
-export function namesRecords({ category, context, details }: SaidFault): boolean {
+export function namesRecords({ category, context, errors }: SaidFault): boolean {
   const named = [...(context['ids'] ?? []), ...(context['id'] ?? [])];
-  return (category === 'OBJECT_NOT_FOUND' && named.length > 0) || details.some(namesRecords);
+  return (category === 'OBJECT_NOT_FOUND' && named.length > 0) || errors.some(namesRecords);
 }
 
 export function fateOfError(error: SaidFault, { kind }: PlannedInput): Fate {

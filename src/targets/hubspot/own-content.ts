@@ -34,8 +34,8 @@ export async function keptCompanies(
   const kept = new Map<PlannedInput, Verdict>();
   for (const batch of batchesOf(removed)) {
     const ids = batch.map(({ id }) => id);
-    const { results } = await api.batchRead(ids, names, null, signal);
-    const shown = new Map(results.map((company) => [company.id, company]));
+    const companies = await api.batchRead(ids, names, null, signal);
+    const shown = new Map(companies.map((company) => [company.id, company]));
     for (const input of batch) {
       const company = shown.get(input.id);
       const found = company === undefined ? [] : ownContent(company, own);

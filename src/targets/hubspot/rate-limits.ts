@@ -22,15 +22,11 @@ export class RateLimits {
   readonly oneAtATime = new Semaphore(1);
   readonly #clock: Clock;
   #shut = { from: 0, until: 0, day: null as string | null };
+  /** The portal's IANA time zone, at whose midnight the daily limit ends; null: unknown. */
   #zone: string | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** The portal's IANA time zone, at whose midnight the daily limit ends; null: unknown. */
-  get zone(): string | null {
-    return this.#zone;
   }
 
   /** Sets the portal's time zone, if it is valid. */
@@ -62,12 +58,7 @@ export class RateLimits {
 
   /** The fault of a 429; `policy`: `policyName` in the body. */
   refused(head: ReplyHead, policy: string | null): LeadsyncError {
-    const date = head.headers['date'];
-    const asked = retryAfterMs(
-      head.headers['retry-after'],
-      typeof date === 'string' ? date : undefined,
-      head.receivedAt,
-    );
+    const asked = askedWaitMs(head);
     if (asked !== null) this.#shutFor(asked, head.receivedAt);
     else if (policy === 'DAILY') this.#shutForDay(head.receivedAt);
     else this.#shutFor(policy === 'SECONDLY' ? secondMs : (intervalMs(head) ?? windowMs), head.receivedAt);
@@ -117,6 +108,12 @@ export function rateLimitsOf(clock: Clock, apiUrl: string, token: string): RateL
   const limits = ofClock.get(key) ?? new RateLimits(clock);
   ofClock.set(key, limits);
   return limits;
+}
+
+/** The wait that Retry-After asks for (ms); null: none. */
+export function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
+  const date = headers['date'];
+  return retryAfterMs(headers['retry-after'], typeof date === 'string' ? date : undefined, receivedAt);
 }
 
 function intervalMs(head: ReplyHead): number | null {

@@ -1,4 +1,6 @@
+import { idKey } from '../../core/lead/lead.ts';
 import type { MergedRow } from '../../ports/target.ts';
+import type { CompanyListing } from './company-listing.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 
@@ -42,4 +44,25 @@ function messageOf(company: ShownCompany, table: CompanyTable): string {
   const first =
     leadId === null ? `Enter the id of this lead as ${idProperty} of that company, or delete` : 'Delete';
   return `somebody merged the company of this lead into the company ${shown}, which ${holder}. No new company was created, and neither was changed. ${first} this lead in the service if the two are the same; otherwise create a company in HubSpot with the id of this lead as ${idProperty}`;
+}
+
+/** Deleted companies by lead id, and the record ids merged into them (see `mergedCompanies`). */
+export interface RecycleBin {
+  readonly leadIds: Set<string>;
+  readonly merged: ReadonlySet<number>;
+}
+
+/** Looks into the recycle bin of a portal. Throws as `Target.write` does. */
+export async function readBin(
+  listing: CompanyListing,
+  table: CompanyTable,
+  signal: AbortSignal,
+): Promise<RecycleBin> {
+  const keeps = (company: ShownCompany): boolean => leadIdOf(company, table) !== null || isMerged(company);
+  const properties = [table.idProperty, mergedProperty];
+  const archived = [...(await listing.read('bin', properties, keeps, signal)).values()];
+  return {
+    leadIds: new Set(archived.flatMap((company) => leadIdOf(company, table) ?? []).map(idKey)),
+    merged: new Set(mergedCompanies(archived, table).keys()),
+  };
 }
