@@ -1,6 +1,6 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
-import { openSheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
+import { SheetsApi } from '../src/targets/google-sheets/sheets-api.ts';
 import { type Check, Differs, same, Skipped } from './check.ts';
 import { area, refusal, refusedWith, type Scratch } from './scratch.ts';
 
@@ -262,7 +262,7 @@ export const assumptionChecks: readonly Check[] = [
   {
     title: 'Drive tells whether the file lies in the trash, and whether the account may edit it',
     async run(scratch) {
-      const { trashed, canEdit } = await openSheetsApi(scratch.apiOptions()).file(
+      const { trashed, canEdit } = await new SheetsApi(scratch.apiOptions()).file(
         new AbortController().signal,
       );
       if (trashed === null || canEdit === null) {

@@ -18,7 +18,7 @@ import { protectedColumns } from './protected-cells.ts';
 import { RefusedValues } from './refused-values.ts';
 import { assertRoom, roomForTab } from './room.ts';
 import { type Marking, markingOf } from './marking.ts';
-import { openSheetsApi, type SheetsApi } from './sheets-api.ts';
+import { SheetsApi } from './sheets-api.ts';
 import { changed, copiedFault, isRefused, trashedFault } from './tab-faults.ts';
 import type { TabDescription } from './tab-description.ts';
 import { assertNotRenamed, isTabLeft, tabPlace } from './tab-place.ts';
@@ -63,7 +63,7 @@ class SheetsTarget implements GoogleSheetsTarget {
   constructor(options: GoogleSheetsOptions) {
     this.name = `google-sheets:${options.spreadsheetId}/${options.tab}`;
     this.#options = options;
-    this.#api = openSheetsApi(options);
+    this.#api = new SheetsApi(options);
     this.#place = { tab: options.tab, name: this.name };
     this.#requests = new WriteRequests(this.#api, this.#place);
   }

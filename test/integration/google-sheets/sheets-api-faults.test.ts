@@ -78,7 +78,7 @@ test('after 503 its status is told, and Retry-After is obeyed', async () => {
 
 test('no answer in time', async () => {
   await using google = await startGoogle(() => {});
-  const api = google.api({}, { readMs: 100, writeMs: 150, driveMs: 100 });
+  const api = google.api({}, { read: 100, write: 150, drive: 100 });
   const unanswered = { code: 'target.unavailable', status: null };
   expect(await thrown(read(api))).toMatchObject({ ...unanswered, retry: 'now' });
   expect(await thrown(write(api))).toMatchObject({ ...unanswered, retry: 'later', retryAfterMs: 30_000 });

@@ -8,11 +8,7 @@ import {
   startSheetsSandbox,
 } from '../../stand-ins/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../../src/targets/google-sheets/google-account.ts';
-import {
-  openSheetsApi,
-  type SheetsApi,
-  type SheetsTimeouts,
-} from '../../../src/targets/google-sheets/sheets-api.ts';
+import { SheetsApi, type SheetsTimeouts } from '../../../src/targets/google-sheets/sheets-api.ts';
 import { thrown } from '../leads-api/leads-api-server.ts';
 import { HandClock, never } from './sheets-api-server.ts';
 
@@ -36,7 +32,7 @@ async function withSandbox(
       account: openGoogleAccount(keyPath),
       clock,
     };
-    await body(openSheetsApi(all, timeouts), sandbox, clock);
+    await body(new SheetsApi(all, timeouts), sandbox, clock);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -101,7 +97,7 @@ test.each([
       clock.epochMs += 20_000;
       await write();
     },
-    { readMs: 300, writeMs: 300, driveMs: 300 },
+    { read: 300, write: 300, drive: 300 },
   ),
 );
 

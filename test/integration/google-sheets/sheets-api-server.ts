@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type GoogleAccount, openGoogleAccount } from '../../../src/targets/google-sheets/google-account.ts';
 import {
-  openSheetsApi,
-  type SheetsApi,
+  SheetsApi,
   type SheetsApiOptions,
   type SheetsTimeouts,
 } from '../../../src/targets/google-sheets/sheets-api.ts';
@@ -88,7 +87,7 @@ export async function startGoogle(answer: Answer, tokenAnswer: Answer = giveToke
         clock,
         ...options,
       };
-      return timeouts === undefined ? openSheetsApi(all) : openSheetsApi(all, timeouts);
+      return new SheetsApi(all, timeouts);
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -165,7 +165,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   await using google = await startGoogle((response) =>
     isBroken ? answer(response) : json(response, 200, { trashed: true }),
   );
-  const api = google.api({}, { readMs: 60_000, writeMs: 60_000, driveMs: 150 });
+  const api = google.api({}, { read: 60_000, write: 60_000, drive: 150 });
   expect(await api.file(never)).toEqual({ trashed: null, canEdit: null, author: null });
   isBroken = false;
   expect(await api.file(never)).toMatchObject({ trashed: true });
