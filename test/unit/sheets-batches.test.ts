@@ -53,14 +53,14 @@ test('new rows are inserted and filled in one go, ours alone, texts as texts', (
     },
     {
       updateCells: {
-        range: { sheetId: 9, startRowIndex: 3, endRowIndex: 5, startColumnIndex: 0, endColumnIndex: 2 },
+        start: { sheetId: 9, rowIndex: 3, columnIndex: 0 },
         rows: [{ values: [text('id'), text('=1')] }, { values: [text('other'), {}] }],
         fields: 'userEnteredValue',
       },
     },
     {
       updateCells: {
-        range: { sheetId: 9, startRowIndex: 3, endRowIndex: 5, startColumnIndex: 4, endColumnIndex: 5 },
+        start: { sheetId: 9, rowIndex: 3, columnIndex: 4 },
         rows: [{ values: [{}] }, { values: [{ userEnteredValue: { numberValue: 5 } }] }],
         fields: 'userEnteredValue',
       },

@@ -30,38 +30,31 @@ export function insertedRows(
   isFirst: boolean,
 ): sheets_v4.Schema$Request[] {
   const range = { sheetId, dimension: 'ROWS', startIndex: at, endIndex: at + rows.length };
-  const columns = new Set(rows.flatMap((cells) => [...cells.keys()]));
-  return [
-    { insertDimension: { range, inheritFromBefore: !isFirst } },
-    ...runsOf([...columns]).map(({ start, end }) => ({
-      updateCells: {
-        range: {
-          sheetId,
-          startRowIndex: at,
-          endRowIndex: at + rows.length,
-          startColumnIndex: start,
-          endColumnIndex: end,
-        },
-        rows: rows.map((cells) => ({
-          values: columnsOf(start, end).map((column) => cellData(cells.get(column) ?? null)),
-        })),
-        fields: 'userEnteredValue',
-      },
-    })),
-  ];
+  const columns = [...new Set(rows.flatMap((cells) => [...cells.keys()]))];
+  return [{ insertDimension: { range, inheritFromBefore: !isFirst } }, ...filled(sheetId, at, columns, rows)];
 }
 
 /** Cells with their new content, formulas included, as requests that can be combined with others. */
 export function writtenCells(sheetId: number, rows: readonly SentRow[]): sheets_v4.Schema$Request[] {
-  return rows.flatMap(({ row, cells }) =>
-    runsOf([...cells.keys()]).map(({ start, end }) => ({
-      updateCells: {
-        start: { sheetId, rowIndex: row, columnIndex: start },
-        rows: [{ values: columnsOf(start, end).map((column) => cellData(cells.get(column) ?? null)) }],
-        fields: 'userEnteredValue',
-      },
-    })),
-  );
+  return rows.flatMap(({ row, cells }) => filled(sheetId, row, [...cells.keys()], [cells]));
+}
+
+/** Fills these columns of adjacent rows from `rowIndex` on; a missing cell is emptied. */
+function filled(
+  sheetId: number,
+  rowIndex: number,
+  columns: readonly number[],
+  rows: readonly Cells[],
+): sheets_v4.Schema$Request[] {
+  return runsOf(columns).map(({ start, end }) => ({
+    updateCells: {
+      start: { sheetId, rowIndex, columnIndex: start },
+      rows: rows.map((cells) => ({
+        values: columnsOf(start, end).map((column) => cellData(cells.get(column) ?? null)),
+      })),
+      fields: 'userEnteredValue',
+    },
+  }));
 }
 
 /** Splits rows, in order, into as few batches as the request size allows; at most `most` rows each. */

@@ -1,3 +1,4 @@
+import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import { type ColumnMapping, type Columns, folded, locateColumns, missingHeader } from '../shared/columns.ts';
 import type { SheetCell } from './sheets-replies.ts';
@@ -22,7 +23,9 @@ export interface ManagedColumn {
 const idField = '@id';
 const statusField = '@status';
 
-const recordValue = z.object({ field: z.string(), column: z.string() });
+const recordValue = z
+  .object({ field: z.string(), column: z.string() })
+  .transform(({ field, column }) => ({ field, heading: column }));
 
 export function managedColumns({ idColumn, fields, statusColumn }: ColumnMapping): ManagedColumn[] {
   return [
@@ -36,16 +39,29 @@ export function columnRecordValue({ field, heading }: ManagedColumn): string {
   return JSON.stringify({ field, column: heading });
 }
 
-/** Null: not ours. */
-export function readColumnRecord(value: string, column: number, metadataId: number): ColumnRecord | null {
-  const parsed = recordValue.safeParse(readJson(value));
-  return parsed.success
-    ? { metadataId, column, field: parsed.data.field, heading: parsed.data.column }
-    : null;
+/** Our records on a column. */
+export function readColumnRecords(
+  metadata: readonly sheets_v4.Schema$DeveloperMetadata[] | undefined,
+  column: number,
+): ColumnRecord[] {
+  return readRecords(metadata, columnKey, recordValue).map((record) => ({ ...record, column }));
+}
+
+/** The records with this key whose value is ours. */
+export function readRecords<T extends object>(
+  metadata: readonly sheets_v4.Schema$DeveloperMetadata[] | undefined,
+  key: string,
+  value: z.ZodType<T>,
+): (T & { metadataId: number })[] {
+  return (metadata ?? []).flatMap(({ metadataId, metadataKey, metadataValue }) => {
+    if (metadataKey !== key || typeof metadataId !== 'number') return [];
+    const { success, data } = value.safeParse(readJson(metadataValue ?? ''));
+    return success ? [{ ...data, metadataId }] : [];
+  });
 }
 
 /** Undefined: not JSON. */
-export function readJson(text: string): unknown {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

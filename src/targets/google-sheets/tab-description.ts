@@ -2,20 +2,21 @@ import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import type { CellArea } from './a1.ts';
 import type { SpreadsheetTerms } from './cell-values.ts';
-import { type ColumnRecord, columnKey, readColumnRecord, readJson } from './managed-columns.ts';
+import { type ColumnRecord, readColumnRecords, readRecords } from './managed-columns.ts';
 import { senseless, type SheetCell } from './sheets-replies.ts';
 
 /** Metadata key that marks a tab as ours. */
 export const tabKey = 'leadsync.tab';
 
-/** The spreadsheet and connection of a tab; a copied file carries its original's. */
-export interface TabRecord {
-  readonly metadataId: number;
-  readonly spreadsheetId: string;
-  readonly connection: string | null;
-  /** The rows' mark; null: none. */
-  readonly mark: string | null;
-}
+/** The spreadsheet, connection and rows' mark of a tab; null: none. A copied file carries its original's. */
+const tabValue = z.object({
+  version: z.literal(1),
+  spreadsheetId: z.string(),
+  connection: z.string().nullable().default(null),
+  mark: z.string().nullable().default(null),
+});
+
+export type TabRecord = z.infer<typeof tabValue> & { readonly metadataId: number };
 
 interface Protection extends CellArea {
   /** Parts that we may write. */
@@ -62,13 +63,6 @@ export const tabsFields = `sheets(properties(sheetId,title,gridProperties),${rec
 /** For a request without a range: with one, Google returns only the merged cells that touch it. */
 export const closedFields = `sheets(properties(sheetId),${closed})`;
 
-const tabValue = z.object({
-  version: z.literal(1),
-  spreadsheetId: z.string(),
-  connection: z.string().optional(),
-  mark: z.string().optional(),
-});
-
 /** Whether a sheet is the tab: Google ignores case in titles. */
 export function isTab({ properties }: sheets_v4.Schema$Sheet, tab: string): boolean {
   return properties?.title?.toLowerCase() === tab.toLowerCase();
@@ -94,7 +88,7 @@ export function readTab(spreadsheet: sheets_v4.Schema$Spreadsheet, title: string
     dateColumns: new Set(second.flatMap((cell, column) => (isDate(cell) ? [column] : []))),
     tabRecords: readTabRecords(sheet),
     columnRecords: (data.columnMetadata ?? []).flatMap(({ developerMetadata }, column) =>
-      (developerMetadata ?? []).flatMap((record) => columnRecord(record, column)),
+      readColumnRecords(developerMetadata, column),
     ),
     protections: [],
     merged: [],
@@ -112,21 +106,13 @@ export function readClosedAreas(
   sheetId: number,
 ): ClosedAreas | null {
   const sheet = spreadsheet.sheets?.find((each) => idOf(each) === sheetId);
-  return sheet === undefined ? null : closedAreas(sheet);
-}
-
-function closedAreas({ protectedRanges = [], merges = [] }: sheets_v4.Schema$Sheet): ClosedAreas {
+  if (sheet === undefined) return null;
+  const { protectedRanges = [], merges = [] } = sheet;
   return { protections: protectedRanges.flatMap(protection), merged: merges.map(areaOf) };
 }
 
-export function readTabRecords(sheet: sheets_v4.Schema$Sheet): TabRecord[] {
-  return (sheet.developerMetadata ?? []).flatMap(({ metadataId, metadataKey, metadataValue }) => {
-    if (metadataKey !== tabKey || typeof metadataId !== 'number') return [];
-    const value = tabValue.safeParse(readJson(metadataValue ?? ''));
-    if (!value.success) return [];
-    const { spreadsheetId, connection = null, mark = null } = value.data;
-    return [{ metadataId, spreadsheetId, connection, mark }];
-  });
+export function readTabRecords({ developerMetadata }: sheets_v4.Schema$Sheet): TabRecord[] {
+  return readRecords(developerMetadata, tabKey, tabValue);
 }
 
 export function tabRecordValue(spreadsheetId: string, connection: string, mark?: string): string {
@@ -146,13 +132,6 @@ function enteredValue(value: sheets_v4.Schema$ExtendedValue | undefined): SheetC
 function isDate({ effectiveFormat }: sheets_v4.Schema$CellData): boolean {
   const type = effectiveFormat?.numberFormat?.type ?? '';
   return type === 'DATE' || type === 'DATE_TIME';
-}
-
-function columnRecord(record: sheets_v4.Schema$DeveloperMetadata, column: number): ColumnRecord[] {
-  const { metadataId, metadataKey, metadataValue } = record;
-  if (metadataKey !== columnKey || typeof metadataId !== 'number') return [];
-  const read = readColumnRecord(metadataValue ?? '', column, metadataId);
-  return read === null ? [] : [read];
 }
 
 function protection(range: sheets_v4.Schema$ProtectedRange): Protection[] {

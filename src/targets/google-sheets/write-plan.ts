@@ -53,12 +53,12 @@ export function planWrite(
   const at = lastRow(snapshot) + 1;
   const closed = isClosedAt(tab, at);
   const inserts = decisions.appends.map(
-    ({ leadId, values, status }, index): PlannedRow => ({
+    (added, index): PlannedRow => ({
       row: at + index,
       isNew: true,
-      leadId: leadId.trim(),
+      leadId: added.leadId.trim(),
       isWhole: true,
-      cells: newCells(leadId, values, status, snapshot),
+      cells: new Map([...filledCells(added, null, snapshot)].filter(([, cell]) => cell !== null)),
     }),
   );
   const appended = new Set(closed ? decisions.appends.map(({ leadId }) => idKey(leadId)) : []);
@@ -84,44 +84,32 @@ function plannedRow(write: RowWrite<number>, snapshot: TabSnapshot): PlannedRow[
   return [{ row: write.place, isNew: false, leadId: write.leadId?.trim() ?? shown, isWhole, cells }];
 }
 
-/** The cells of an existing row; only differences. */
+/** The cells of an existing row that differ. */
 function cellsOf(write: RowWrite<number>, snapshot: TabSnapshot): Map<number, GridCell> {
-  const { columns, grid, values } = snapshot;
-  const cells = new Map<number, GridCell>();
-  const old = (column: number): GridCell => cellAt(grid, write.place, column);
+  const { columns, grid } = snapshot;
   if (write.remove) {
-    for (const column of ownedColumns(columns)) if (old(column) !== null) cells.set(column, null);
-    return cells;
+    const filled = [...ownedColumns(columns)].filter((column) => cellAt(grid, write.place, column) !== null);
+    return new Map(filled.map((column) => [column, null]));
   }
-  if (write.unlink !== null) cells.set(columns.id, null);
-  if (write.leadId !== null) cells.set(columns.id, write.leadId);
-  if (write.status !== null && columns.status !== null) cells.set(columns.status, emptied(write.status));
-  for (const [field, value] of Object.entries(write.values)) {
-    const column = columns.fields.get(field);
-    if (column === undefined) continue;
-    cells.set(column.index, values.write(value, column.type, showsNumbers(snapshot, write.place, column)));
-  }
-  return cells;
+  const unlinked: [number, GridCell][] = write.unlink === null ? [] : [[columns.id, null]];
+  return new Map([...unlinked, ...filledCells(write, write.place, snapshot)]);
 }
 
-function emptied(text: string): string | null {
-  return text === '' ? null : text;
-}
-
-function newCells(
-  leadId: string,
-  values: Readonly<Record<string, string | null>>,
-  status: string | null,
+/** The cells for an id, a status (each unless null) and values; row null: a new one. */
+function filledCells(
+  { leadId, values, status }: Pick<RowWrite<number>, 'leadId' | 'values' | 'status'>,
+  row: number | null,
   snapshot: TabSnapshot,
 ): Map<number, GridCell> {
   const { columns } = snapshot;
-  const cells = new Map<number, GridCell>([[columns.id, leadId]]);
-  if (columns.status !== null && status !== null && status !== '') cells.set(columns.status, status);
+  const cells = new Map<number, GridCell>();
+  if (leadId !== null) cells.set(columns.id, leadId);
+  if (status !== null && columns.status !== null) cells.set(columns.status, status === '' ? null : status);
   for (const [field, value] of Object.entries(values)) {
     const column = columns.fields.get(field);
     if (column === undefined) continue;
-    const cell = snapshot.values.write(value, column.type, showsNumbers(snapshot, null, column));
-    if (cell !== null) cells.set(column.index, cell);
+    const isNumber = showsNumbers(snapshot, row, column);
+    cells.set(column.index, snapshot.values.write(value, column.type, isNumber));
   }
   return cells;
 }
