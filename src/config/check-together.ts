@@ -2,11 +2,10 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { optInProperty } from '../core/lead/opt-in-property.ts';
 import { checkReminders } from './check-reminders.ts';
-import type { Mistake } from './config-error.ts';
 import { defaultIdColumn, effectiveDirection, fieldMappings, usualMatchBy } from './fields.ts';
 import type { Readable } from './readable.ts';
 import { type ConnectionSettings, connectionNamePattern, type FileSettings } from './schema.ts';
-import { mistakeAt, type Report, type Source } from './source.ts';
+import type { Report, Source } from './source.ts';
 import { tablePlace } from './target-name.ts';
 import { headingKey } from './values.ts';
 
@@ -18,28 +17,22 @@ const propertyAllowed =
   'must be the internal name of a company property: a to z, 0 to 9 and _, beginning with a letter';
 
 /**
- * Mistakes that only show when several settings are seen together.
+ * Reports mistakes that only show when several settings are seen together.
  * @param file the settings as far as they could be read: each rule looks at those it needs, whatever else is wrong
  */
 export function checkTogether(
+  report: Report,
   source: Source,
   file: Readable<FileSettings>,
   smtpIsSet: boolean,
-): readonly Mistake[] {
-  const mistakes: Mistake[] = [];
-  const report: Report = (path, message) => {
-    if (!source.isKnownBad(path)) mistakes.push(mistakeAt(source, path, message));
-  };
+): void {
   const connections = Object.entries(file.connections ?? {});
   const places = new Map<string, string>();
   for (const [name, connection] of connections) {
     const path = ['connections', name];
     const below: Report = (inner, message) => report([...path, ...inner], message);
     if (!connectionNamePattern.test(name))
-      mistakes.push({
-        ...source.locate(path),
-        message: 'must have a name of 1 to 64 letters, digits, "_" and "-"',
-      });
+      report(path, 'must have a name of 1 to 64 letters, digits, "_" and "-"', 'name');
     if (connection === undefined) continue;
     checkColumns(below, connection);
     checkDirections(below, connection);
@@ -57,7 +50,6 @@ export function checkTogether(
       ['alerts', 'from'],
       'is missing: a mail server is set (SMTP_URL), so alerts need a sender such as leadsync <ops@example.com>',
     );
-  return mistakes;
 }
 
 function checkColumns(report: Report, connection: Connection): void {

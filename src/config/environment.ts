@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { Mistake } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
-import { settingOf, settings, soundsSecret } from './settings.ts';
+import {
+  fileSettings,
+  type Path,
+  processSettings,
+  type Setting,
+  settingAround,
+  settingOf,
+  settings,
+  soundsSecret,
+} from './settings.ts';
+import { type Source, unreadable } from './source.ts';
 
 const readFaults: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -17,57 +27,45 @@ export function readFault(error: unknown): string {
   return readFaults[code] ?? code;
 }
 
-/** `failed`: it is set but cannot be used, and the mistake is in `mistakes` already. */
-type Lookup =
-  | { readonly status: 'found'; readonly value: string; readonly secret: boolean }
-  | { readonly status: 'unset' }
-  | { readonly status: 'failed' };
+interface Found {
+  readonly value: string;
+  readonly isSecret: boolean;
+}
 
 /** The environment it is given, with `NAME_FILE` read. An empty variable counts as unset, as compose files leave them. */
 export class Environment {
   readonly #env: NodeJS.ProcessEnv;
-  readonly #looked = new Map<string, Lookup>();
-  readonly #mistakes: Mistake[] = [];
+  readonly #mistakes: Mistake[];
+  readonly #looked = new Map<string, Found | undefined | typeof unreadable>();
 
-  constructor(env: NodeJS.ProcessEnv) {
+  /** `mistakes`: the list to which it adds what is wrong with a variable that is read. */
+  constructor(env: NodeJS.ProcessEnv, mistakes: Mistake[]) {
     this.#env = env;
+    this.#mistakes = mistakes;
   }
 
-  /** What was wrong with the variables read so far. */
-  get mistakes(): readonly Mistake[] {
-    return this.#mistakes;
-  }
-
-  /** One of our own settings; undefined when unset or failed. */
-  get(name: string): string | undefined {
-    if (settingOf(name)?.secret !== true) return this.#plain(name);
+  /** One of our own settings; undefined when it is unset. */
+  get(name: string): string | undefined | typeof unreadable {
+    if (settingOf(name)?.secret !== true) return this.plain(name);
     const looked = this.lookup(name);
-    return looked.status === 'found' ? looked.value : undefined;
+    return typeof looked === 'object' ? looked.value : looked;
   }
 
-  /** Any variable, also through `NAME_FILE`. */
-  lookup(name: string): Lookup {
-    const known = this.#looked.get(name);
-    if (known !== undefined) return known;
-    const looked = this.#look(name);
-    this.#looked.set(name, looked);
-    return looked;
+  /** Any variable, also through `NAME_FILE`; undefined when it is unset. */
+  lookup(name: string): Found | undefined | typeof unreadable {
+    if (!this.#looked.has(name)) this.#looked.set(name, this.#look(name));
+    return this.#looked.get(name);
   }
 
-  /** Whether a variable, or its `NAME_FILE`, holds anything at all. */
-  isSet(name: string): boolean {
-    return this.lookup(name).status !== 'unset';
-  }
-
-  /** Whether a mistake of this variable is in `mistakes`. */
-  isKnownBad(name: string): boolean {
-    return this.#mistakes.some(({ where }) => where.replace(/_FILE$/, '') === name);
+  /** The variable itself. */
+  plain(name: string): string | undefined {
+    return this.#env[name] || undefined;
   }
 
   /** A variable that is set and whose name is close to one that is missing. */
   similar(name: string): string | undefined {
     const others = Object.keys(this.#env).filter(
-      (other) => other !== name && this.#plain(other) !== undefined,
+      (other) => other !== name && this.plain(other) !== undefined,
     );
     return nearestName(name, others);
   }
@@ -85,39 +83,109 @@ export class Environment {
     });
   }
 
-  #look(name: string): Lookup {
-    const value = this.#plain(name);
-    const file = this.#plain(`${name}_FILE`);
+  #look(name: string): Found | undefined | typeof unreadable {
+    const value = this.plain(name);
+    const file = this.plain(`${name}_FILE`);
     if (file === undefined) {
-      if (value === undefined) return { status: 'unset' };
-      return { status: 'found', value, secret: settingOf(name)?.secret === true || soundsSecret(name) };
+      const isSecret = settingOf(name)?.secret === true || soundsSecret(name);
+      return value === undefined ? undefined : { value, isSecret };
     }
-    if (value !== undefined) {
-      return this.#fail(name, `is set and so is ${name}_FILE: unset one of them`);
-    }
+    if (value !== undefined) return this.#fail(name, `is set and so is ${name}_FILE: unset one of them`);
+    const found = JSON.stringify(file);
     try {
       const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
-      if (content !== '') return { status: 'found', value: content, secret: true };
-      return this.#fail(`${name}_FILE`, 'must name a file that holds the value; this one is empty', file);
+      if (content !== '') return { value: content, isSecret: true };
+      return this.#fail(`${name}_FILE`, 'must name a file that holds the value; this one is empty', found);
     } catch (error) {
-      return this.#fail(`${name}_FILE`, `must name a file that can be read; ${readFault(error)}`, file);
+      return this.#fail(`${name}_FILE`, `must name a file that can be read; ${readFault(error)}`, found);
     }
   }
 
-  #fail(where: string, message: string, file?: string): Lookup {
-    this.#mistakes.push({
-      where,
-      path: '',
-      message,
-      ...(file === undefined ? {} : { found: JSON.stringify(file) }),
-    });
-    return { status: 'failed' };
-  }
-
-  #plain(name: string): string | undefined {
-    const value = this.#env[name];
-    return value === '' ? undefined : value;
+  #fail(where: string, message: string, found?: string): typeof unreadable {
+    this.#mistakes.push({ where, path: '', message, ...(found !== undefined && { found }) });
+    return unreadable;
   }
 }
 
 const withoutBars = (name: string): string => name.replaceAll('_', '');
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** The settings right below `place` (with dots) that are set in the environment, by their last key. */
+function readVariables(environment: Environment, from: readonly Setting[], place: string): Raw {
+  const start = place === '' ? '' : `${place}.`;
+  return Object.fromEntries(
+    from.flatMap(({ variable, place: at, list }) => {
+      const key = at.startsWith(start) ? at.slice(start.length) : '.';
+      const value = variable === undefined || key.includes('.') ? undefined : environment.get(variable);
+      if (value === undefined) return [];
+      return [[key, list === true && typeof value === 'string' ? splitList(value) : value]];
+    }),
+  );
+}
+
+function splitList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** The settings of the process as a whole. */
+export function processSource(environment: Environment, cwd: string): Source {
+  const read = (place: string) => readVariables(environment, processSettings, place);
+  return sourceOf(environment, cwd, { ...read(''), http: read('http'), tracing: read('tracing') });
+}
+
+/** The environment's one connection, `default`, and its alerts. Paths are relative to `cwd`. */
+export function connectionSource(environment: Environment, cwd: string): Source {
+  const read = (place: string) => readVariables(environment, fileSettings, place);
+  const reminders = read('connections.NAME.reminders');
+  const { from } = reminders;
+  const alerts = read('alerts');
+  const connection = {
+    leads: read('connections.NAME.leads'),
+    target: targetOf(read('connections.NAME.target')),
+    sync: read('connections.NAME.sync'),
+  };
+  const isAlerted = Object.keys(alerts).length > 0;
+  return sourceOf(environment, cwd, {
+    connections: { default: 'to' in reminders ? { ...connection, reminders } : connection },
+    // Reminders, when there are any, bring their sender along.
+    ...(isAlerted && { alerts: 'to' in reminders || from === undefined ? alerts : { ...alerts, from } }),
+  });
+}
+
+function sourceOf(environment: Environment, folder: string, raw: Raw): Source {
+  const variableAt = (path: Path) =>
+    settingAround(path)?.variable ??
+    (path[0] === 'alerts' ? 'REMINDER_FROM' : path[2] === 'target' ? 'TARGET' : 'environment');
+  return {
+    raw,
+    folder,
+    locate: (path) => ({ where: variableAt(path), path: '' }),
+    hint: (path) => {
+      const similar = environment.similar(variableAt(path));
+      return similar === undefined ? '' : ` (${similar} is set: was it meant?)`;
+    },
+  };
+}
+
+/**
+ * TARGET as settings of leadsync.yaml: `google-sheets:SPREADSHEET_ID/TAB`, `hubspot` (or `hubspot:companies`),
+ * `postgres-table:TABLE`, else a path. What is secret stands in variables of its own.
+ */
+function targetOf({ path, token, url, ...common }: Raw): Raw {
+  if (typeof path !== 'string') return { type: 'workbook' };
+  const [kind = '', rest] = path.split(/:(.*)/s);
+  const type = kind.toLowerCase();
+  if (type === 'google-sheets' && rest !== undefined) {
+    const [spreadsheet, tab = ''] = rest.split(/\/(.*)/s);
+    return { type, spreadsheet, ...(tab !== '' && { tab }), ...common };
+  }
+  if (type === 'hubspot' && /^(companies)?$/i.test(rest ?? ''))
+    return { type, ...(token !== undefined && { token }), ...common };
+  if (type === 'postgres-table' && rest !== undefined)
+    return { type, table: rest, ...(url !== undefined && { url }), ...common };
+  return { type: 'workbook', path, ...common };
+}

@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
+import type { z } from 'zod';
 import { LeadsyncError } from '../errors.ts';
 import { checkTogether } from './check-together.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type Mistake } from './config-error.ts';
 import { buildAlerts, buildConnection } from './connection.ts';
-import { Environment, readFault } from './environment.ts';
-import { environmentSource, readVariables } from './environment-source.ts';
+import { connectionSource, Environment, processSource, readFault } from './environment.ts';
 import { processSchema, type ProcessSettings } from './process-schema.ts';
-import { readable } from './readable.ts';
-import { fileSchema, type FileSettings } from './schema.ts';
+import { type Readable, readable } from './readable.ts';
+import { fileSchema } from './schema.ts';
 import { schemaMistakes } from './schema-mistakes.ts';
-import { type Path, processSettings } from './settings.ts';
-import type { Source } from './source.ts';
-import type { YamlRead } from './yaml-source.ts';
+import type { Path } from './settings.ts';
+import { mistakeAt, type Report, type Source, unreadable, valueAt } from './source.ts';
 
 interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -34,62 +33,67 @@ export function loadConfigFromProcess(file?: string): Promise<Config> {
  * once, or LeadsyncError `config.missing` when nothing is set up yet.
  */
 export async function loadConfig({ env, cwd, file }: LoadOptions): Promise<Config> {
-  const environment = new Environment(env);
+  const mistakes: Mistake[] = [];
+  const environment = new Environment(env, mistakes);
   const chosen = chooseFile(environment, cwd, file);
   if (chosen === undefined && !describesConnection(environment)) throw missingConfig(cwd);
 
-  const own = readProcessSettings(environment, cwd);
-  const { source, mistakes: unreadable } =
+  const own = readSettings(processSchema, processSource(environment, cwd), mistakes);
+  const source =
     chosen === undefined
-      ? { source: environmentSource(environment, cwd), mistakes: [] }
-      : await readConfigFile(chosen, cwd, environment);
-  const read = source === undefined ? undefined : readSettings(source, environment.isSet('SMTP_URL'));
-  const found = [...environment.mistakes, ...own.mistakes, ...unreadable, ...(read?.mistakes ?? [])];
+      ? connectionSource(environment, cwd)
+      : await readConfigFile(chosen, cwd, environment, mistakes);
+  const smtpIsSet = environment.get('SMTP_URL') !== undefined;
+  const settings =
+    source &&
+    readSettings(fileSchema, source, mistakes, (report, read) =>
+      checkTogether(report, source, read, smtpIsSet),
+    );
   // Of a setting that is missing, what was meant is said there.
-  const mistakes = found.length > 0 ? found : environment.misspelled();
-  if (
-    mistakes.length > 0 ||
-    source === undefined ||
-    read?.settings === undefined ||
-    own.settings === undefined
-  )
-    throw new ConfigError(inReadingOrder(mistakes));
-  const { alerts } = read.settings;
-  const connections = Object.entries(read.settings.connections).map(([name, settings]) =>
-    buildConnection(name, settings, source.folder),
+  if (mistakes.length === 0) mistakes.push(...environment.misspelled());
+  if (mistakes.length > 0 || own === undefined || source === undefined || settings === undefined)
+    // The environment first, then the file from top to bottom.
+    throw new ConfigError(mistakes.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)));
+  const connections = Object.entries(settings.connections).map(([name, connection]) =>
+    buildConnection(name, connection, source.folder),
   );
   return deepFreeze({
-    ...processConfig(own.settings, cwd),
+    ...processConfig(own, cwd),
     connections,
     configured: connections.map(({ name }) => name),
-    ...(alerts !== undefined && { alerts: buildAlerts(alerts, connections) }),
+    ...(settings.alerts && { alerts: buildAlerts(settings.alerts, connections) }),
   });
 }
 
-/** What was read, or what is wrong with it. */
-interface Read<T> {
-  /** Absent when the schema found a mistake. */
-  readonly settings?: T;
-  readonly mistakes: readonly Mistake[];
-}
-
-/** The settings of the process as a whole, which stand in the environment alone. */
-function readProcessSettings(environment: Environment, cwd: string): Read<ProcessSettings> {
-  const below = (place: string) => readVariables(environment, processSettings, place);
-  const raw = { ...below(''), http: below('http'), tracing: below('tracing') };
-  const settingAt = (path: Path) => processSettings.find(({ place }) => place === path.join('.'));
-  const source: Source = {
-    raw,
-    folder: cwd,
-    locate: (path) => ({ where: settingAt(path)?.variable ?? 'environment', path: '' }),
-    hint: () => '',
-    isSecret: (path) => settingAt(path)?.secret === true,
-    isKnownBad: () => false,
+/**
+ * Settings by their schema; undefined when one is wrong.
+ * @param mistakes the list to which it adds what is wrong
+ * @param together looks at what was read, whether all of it is right or not
+ */
+function readSettings<T>(
+  schema: z.ZodType<T>,
+  source: Source,
+  mistakes: Mistake[],
+  together?: (report: Report, read: Readable<T>) => void,
+): T | undefined {
+  const { data, error } = schema.safeParse(source.raw);
+  const bad: Path[] = [];
+  const locate = (path: Path) => {
+    bad.push(path);
+    return source.locate(path);
   };
-  const { data, error } = processSchema.safeParse(raw);
-  return error === undefined
-    ? { settings: data, mistakes: [] }
-    : { mistakes: schemaMistakes(source, error.issues) };
+  mistakes.push(...schemaMistakes({ ...source, locate }, error?.issues ?? []));
+  // What follows from a mistake is not listed too.
+  const isBad = (path: Path) =>
+    valueAt(source.raw, path) === unreadable ||
+    bad.some((place) => place.every((key, index) => path[index] === key));
+  const report: Report = (path, message, of) => {
+    if (of === 'name') mistakes.push({ ...source.locate(path), message });
+    else if (!isBad(path)) mistakes.push(mistakeAt(source, path, message));
+  };
+  const read = error === undefined ? (data as Readable<T>) : readable(schema, source.raw);
+  if (read !== undefined) together?.(report, read);
+  return data;
 }
 
 function processConfig(
@@ -104,37 +108,15 @@ function processConfig(
   };
 }
 
-/** The settings of the connections and the alerts. */
-function readSettings(source: Source, smtpIsSet: boolean): Read<FileSettings> {
-  const { data, error } = fileSchema.safeParse(source.raw);
-  if (error === undefined) {
-    return { settings: data, mistakes: checkTogether(source, data, smtpIsSet) };
-  }
-  const bad: Path[] = [];
-  const locate: Source['locate'] = (path) => {
-    bad.push(path);
-    return source.locate(path);
-  };
-  const mistakes = schemaMistakes({ ...source, locate }, error.issues);
-  const isKnownBad = (path: Path) =>
-    source.isKnownBad(path) || bad.some((place) => place.every((key, index) => path[index] === key));
-  const settings = readable(fileSchema, source.raw) ?? {};
-  return { mistakes: [...mistakes, ...checkTogether({ ...source, isKnownBad }, settings, smtpIsSet)] };
-}
-
 function chooseFile(environment: Environment, cwd: string, file: string | undefined): string | undefined {
-  const named = file ?? environment.get('LEADSYNC_CONFIG');
+  const named = file ?? environment.plain('LEADSYNC_CONFIG');
   if (named !== undefined) return resolve(cwd, named);
   const usual = join(cwd, 'leadsync.yaml');
   return existsSync(usual) ? usual : undefined;
 }
 
 function describesConnection(environment: Environment): boolean {
-  return (
-    environment.get('LEADS_BASE_URL') !== undefined ||
-    environment.get('TARGET') !== undefined ||
-    environment.isSet('LEADS_API_KEY')
-  );
+  return ['LEADS_BASE_URL', 'LEADS_API_KEY', 'TARGET'].some((name) => environment.get(name) !== undefined);
 }
 
 function missingConfig(cwd: string): LeadsyncError {
@@ -154,23 +136,24 @@ function missingConfig(cwd: string): LeadsyncError {
   );
 }
 
-async function readConfigFile(file: string, cwd: string, environment: Environment): Promise<YamlRead> {
+async function readConfigFile(
+  file: string,
+  cwd: string,
+  environment: Environment,
+  mistakes: Mistake[],
+): Promise<Source | undefined> {
   const inside = relative(cwd, file);
   const where = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? file : inside;
   // Loaded for those alone who have a file.
   const { yamlSource } = await import('./yaml-source.ts');
   try {
     const content = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-    return yamlSource(content, file, where, environment);
+    return yamlSource(content, file, where, environment, mistakes);
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not UTF-8 text' : readFault(error);
-    return { mistakes: [{ where, path: '', message: `the configuration file cannot be read: ${reason}` }] };
+    mistakes.push({ where, path: '', message: `the configuration file cannot be read: ${reason}` });
+    return undefined;
   }
-}
-
-/** The environment first, then the file from top to bottom. */
-function inReadingOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
-  return mistakes.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 function deepFreeze<T>(value: T): T {

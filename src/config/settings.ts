@@ -19,7 +19,7 @@ export interface Setting {
   readonly secret?: true;
   /** A list, which its variable holds with commas. */
   readonly list?: true;
-  /** The kinds of target that alone have it. */
+  /** Of a target's setting: the kinds of target that have it. */
   readonly only?: readonly string[];
 }
 
@@ -34,35 +34,30 @@ export const processSettings: readonly Setting[] = settingsOf(processSchema);
 
 export const settings: readonly Setting[] = [...fileSettings, ...processSettings];
 
-/** The setting at exactly this place of the file. */
-export function settingAt(path: Path): Setting | undefined {
-  if (path.length === 0) return undefined;
-  return fileSettings.find((setting) => {
-    const segments = setting.place.split('.');
-    return segments.length === path.length && matches(segments, path);
-  });
-}
-
 /** The setting that this place is (part of) the value of, such as a list's third item. */
 export function settingAround(path: Path): Setting | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const setting = settingAt(path.slice(0, length));
-    if (setting !== undefined) return setting;
-  }
-  return undefined;
+  return settings.findLast(({ place }) =>
+    place.split('.').every((segment, index) => fits(segment, path[index])),
+  );
+}
+
+/** The setting at exactly this place. */
+export function settingAt(path: Path): Setting | undefined {
+  const setting = settingAround(path);
+  return setting?.place.split('.').length === path.length ? setting : undefined;
 }
 
 export function settingOf(variable: string): Setting | undefined {
   return settings.find((setting) => setting.variable === variable);
 }
 
-/** The keys that may stand below this place; empty where any name may. */
+/** The keys that leadsync.yaml may have below this place; empty where any name may stand. */
 export function keysBelow(path: Path): readonly string[] {
   const below = fileSettings
     .map(({ place }) => place.split('.'))
-    .filter((segments) => segments.length > path.length && matches(segments, path))
+    .filter((segments) => path.every((key, index) => fits(segments[index], key)))
     .map((segments) => segments[path.length] ?? '')
-    .filter((key) => !isWildcard(key));
+    .filter((key) => key !== '' && !isWildcard(key));
   return [...new Set(below)];
 }
 
@@ -91,11 +86,8 @@ export function showPath(path: Path): string {
     .join('');
 }
 
-function matches(segments: readonly string[], path: Path): boolean {
-  return path.every((key, index) => {
-    const segment = segments[index];
-    return segment !== undefined && (isWildcard(segment) || segment === key);
-  });
+function fits(segment: string | undefined, key: string | number | undefined): boolean {
+  return segment !== undefined && key !== undefined && (isWildcard(segment) || segment === key);
 }
 
 function isWildcard(segment: string): boolean {
@@ -122,25 +114,24 @@ function unwrap(schema: z.core.$ZodType): { def: Def; meta: z.GlobalMeta; preset
 function settingsOf(schema: z.core.$ZodType, place = ''): readonly Setting[] {
   const { def, meta, preset } = unwrap(schema);
   const { env, secret, description } = meta;
-  const below = (key: string) => (place === '' ? key : `${place}.${key}`);
   const own: Setting = {
     ...(env !== undefined && { variable: env }),
     place,
-    ...(preset !== undefined && {
-      default: Array.isArray(preset)
-        ? `[${preset.join(', ')}]`
-        : typeof preset === 'string'
-          ? preset
-          : JSON.stringify(preset),
-    }),
+    ...(preset !== undefined && { default: written(preset) }),
     meaning: description ?? '',
     ...(secret && { secret }),
     ...(def.type === 'array' && { list: true }),
   };
-  return [...(description === undefined ? [] : [own]), ...settingsWithin(def, below, place)];
+  return [...(description === undefined ? [] : [own]), ...settingsWithin(def, place)];
 }
 
-function settingsWithin(def: Def, below: (key: string) => string, place: string): readonly Setting[] {
+function written(preset: unknown): string {
+  if (Array.isArray(preset)) return `[${preset.join(', ')}]`;
+  return typeof preset === 'string' ? preset : JSON.stringify(preset);
+}
+
+function settingsWithin(def: Def, place: string): readonly Setting[] {
+  const below = (key: string) => (place === '' ? key : `${place}.${key}`);
   switch (def.type) {
     case 'object':
       return Object.entries(def.shape).flatMap(([key, inner]) => settingsOf(inner, below(key)));
@@ -151,28 +142,22 @@ function settingsWithin(def: Def, below: (key: string) => string, place: string)
     case 'union':
       return 'discriminator' in def
         ? settingsOfKinds(def.options, place)
-        : def.options.flatMap((option) => settingsWithin(unwrap(option).def, below, place));
+        : def.options.flatMap((option) => settingsWithin(unwrap(option).def, place));
     default:
       return [];
   }
 }
 
-/** The settings of the forms that a value can have, each once: what several kinds share comes last, but for what tells them apart. */
+/** The settings of all kinds of target, each once: `type` and those of one kind first, then what several share. */
 function settingsOfKinds(options: readonly z.core.$ZodType[], place: string): readonly Setting[] {
-  const forms = options.map((option) => settingsOf(option, place));
-  const kinds = options.map(kindOf);
-  const merged = forms.flat().flatMap((setting, index, all) => {
-    if (all.findIndex((other) => other.place === setting.place) < index) return [];
-    const only = kinds.filter((_, form) => forms[form]?.some((other) => other.place === setting.place));
-    return [only.length === kinds.length ? setting : { ...setting, only }];
+  const all = options.flatMap((option) => {
+    const { type } = (option as z.ZodObject<{ type: z.ZodLiteral<string> }>).shape;
+    return settingsOf(option, place).map((setting) => ({ setting, kind: type.value }));
   });
-  const isOwn = ({ only, place: at }: Setting) => only?.length === 1 || at === `${place}.type`;
-  return [...merged.filter(isOwn), ...merged.filter((setting) => !isOwn(setting))];
-}
-
-function kindOf(option: z.core.$ZodType): string {
-  const { def } = unwrap(option);
-  const type = def.type === 'object' ? def.shape['type'] : undefined;
-  const literal = type === undefined ? undefined : unwrap(type).def;
-  return literal?.type === 'literal' ? literal.values.join('') : '';
+  const merged = [...Map.groupBy(all, ({ setting }) => setting.place)].flatMap(([at, same]) => {
+    const only = same.map(({ kind }) => kind);
+    const isShared = only.length > 1 && at !== `${place}.type`;
+    return same.slice(0, 1).map(({ setting }) => ({ isShared, setting: { ...setting, only } }));
+  });
+  return merged.toSorted((a, b) => Number(a.isShared) - Number(b.isShared)).map(({ setting }) => setting);
 }

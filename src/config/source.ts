@@ -1,29 +1,30 @@
 import type { Mistake } from './config-error.ts';
 import { type Path, settingAround, soundsSecret } from './settings.ts';
 
+/** Stands for a value that could not be had, such as that of an unset variable: its mistake is listed already. */
+export const unreadable = Symbol('unreadable');
+
 /** Settings as they were written, before they are checked, and where each was written. */
 export interface Source {
   readonly raw: unknown;
   /** Absolute folder that paths in it are relative to. */
   readonly folder: string;
   /** Where a setting stands, or would stand when it is missing. */
-  locate(path: Path): { readonly where: string; readonly line?: number; readonly path: string };
+  locate(path: Path): Pick<Mistake, 'where' | 'line' | 'path'>;
   /** The end of a sentence about a missing setting: what may have been meant instead. */
-  hint(path: Path): string;
-  /** Whether the value came out of a secret, wherever it was put. */
-  isSecret(path: Path): boolean;
-  /** Whether a mistake of this very value is known already, so that what follows from it is not listed too. */
-  isKnownBad(path: Path): boolean;
+  hint?(path: Path): string;
+  /** Whether the value came out of a secret, though the setting is none. */
+  isSecret?(path: Path): boolean;
 }
 
-/** Adds a mistake of the setting at this place. */
-export type Report = (path: Path, message: string) => void;
+/** Adds a mistake of the setting at this place; `name`: of its name, whatever its value is. */
+export type Report = (path: Path, message: string, of?: 'name') => void;
 
 /** A mistake at a place, with the value found there unless it is a secret. */
 export function mistakeAt(source: Source, path: Path, message: string): Mistake {
   const value = valueAt(source.raw, path);
   const found = value === undefined ? undefined : showFound(source, path, value);
-  return { ...source.locate(path), message, ...(found === undefined ? {} : { found }) };
+  return { ...source.locate(path), message, ...(found !== undefined && { found }) };
 }
 
 /** The raw value at a place; undefined when there is none. */
@@ -39,13 +40,13 @@ function showFound(source: Source, path: Path, value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (source.isSecret(path) || isSecretPlace(path) || hasCredentials(text, path)) return '[secret]';
+  if (source.isSecret?.(path) || isSecretPlace(path) || hasCredentials(text, path)) return '[secret]';
   return JSON.stringify(typeof value === 'string' && text.length > 80 ? `${text.slice(0, 80)}…` : value);
 }
 
 function isSecretPlace(path: Path): boolean {
   const name = path.findLast((key) => typeof key === 'string');
-  return settingAround(path)?.secret === true || (typeof name === 'string' && soundsSecret(name));
+  return settingAround(path)?.secret === true || (name !== undefined && soundsSecret(name));
 }
 
 /** Addresses carry credentials before an `@`, and the Leads service's might in a query. */

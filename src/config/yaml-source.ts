@@ -1,177 +1,145 @@
 import { dirname } from 'node:path';
 import {
-  type Document,
   isAlias,
-  isCollection,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
+  type Scalar,
 } from 'yaml';
 import type { Mistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { type Path, showPath } from './settings.ts';
-import type { Source } from './source.ts';
+import { type Source, unreadable } from './source.ts';
 
-/** A file as far as it could be read. Without a source it is no YAML at all. */
-export interface YamlRead {
-  readonly source?: Source;
-  readonly mistakes: readonly Mistake[];
-}
+/** More values than this are aliases that repeat each other. */
+const mostValues = 200_000;
 
 /**
- * Reads leadsync.yaml and fills in `${NAME}`.
+ * Reads leadsync.yaml and fills in `${NAME}`; undefined when it is no YAML.
  * @param file absolute path, for the paths in it
  * @param where the file as messages should show it
+ * @param mistakes the list to which it adds what it finds
  */
-export function yamlSource(content: string, file: string, where: string, environment: Environment): YamlRead {
-  const lines = new LineCounter();
+export function yamlSource(
+  content: string,
+  file: string,
+  where: string,
+  environment: Environment,
+  mistakes: Mistake[],
+): Source | undefined {
+  const counter = new LineCounter();
   const document = parseDocument(content, {
-    lineCounter: lines,
+    lineCounter: counter,
     prettyErrors: false,
     stringKeys: true,
     logLevel: 'error',
   });
-  const lineAt = (offset: number) => lines.linePos(offset).line;
+  const lineAt = (node: Node | null) => counter.linePos(node?.range?.[0] ?? 0).line;
   const faults = [...document.errors, ...document.warnings];
-  const mistakes: Mistake[] = faults
-    .map(({ code, pos }) => ({ where, line: lineAt(pos[0]), path: '', message: yamlFault(code) }))
-    // One slip often shows as several faults side by side.
-    .filter(({ line, message }, index, all) => {
-      const before = all[index - 1];
-      return before?.line !== line || before.message !== message;
-    });
-  // A doubled key leaves the rest readable; after anything else every further mistake would be a guess.
-  if (faults.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes };
-
-  const locate = (path: Path) => {
-    const offset = yamlOffset(document, path);
-    return { where, ...(offset === undefined ? {} : { line: lineAt(offset) }), path: showPath(path) };
-  };
-  const secrets = new Set<string>();
-  const bad = new Set<string>();
-  const fill = (value: unknown, path: Path, above: readonly unknown[]): unknown => {
-    if (typeof value === 'string') {
-      return interpolate(value, environment, {
-        onSecret: () => secrets.add(showPath(path)),
-        onFault: (message) => {
-          bad.add(showPath(path));
-          if (message !== undefined) mistakes.push({ ...locate(path), message });
-        },
-      });
-    }
-    if (typeof value !== 'object' || value === null) return value;
-    if (above.includes(value)) {
-      bad.add(showPath(path));
-      mistakes.push({
-        ...locate(path),
-        message: 'must not contain itself: an alias names the mapping that it stands in',
-      });
-      return null;
-    }
-    const within = [...above, value];
-    if (Array.isArray(value)) return value.map((item, index) => fill(item, [...path, index], within));
-    // zod passes over this name in silence.
-    if (Object.hasOwn(value, '__proto__')) {
-      mistakes.push({ ...locate([...path, '__proto__']), message: 'cannot be a name' });
-    }
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key], within)]),
-    );
-  };
-
-  const plain = toPlain(document);
-  if (plain === undefined) {
-    return { mistakes: [...mistakes, { where, path: '', message: yamlFault('RESOURCE_EXHAUSTION') }] };
-  }
-  const raw = fill(plain.value ?? {}, [], []);
-  return {
-    source: {
-      raw,
-      folder: dirname(file),
-      locate,
-      hint: () => '',
-      isSecret: (path) => secrets.has(showPath(path)),
-      isKnownBad: (path) => bad.has(showPath(path)),
-    },
-    mistakes,
-  };
-}
-
-/** Undefined when aliases repeat each other so often that the result would be huge (yaml's own guard). */
-function toPlain(document: Document): { readonly value: unknown } | undefined {
-  try {
-    return { value: document.toJS() };
-  } catch (error) {
-    if (error instanceof ReferenceError) return undefined;
-    throw error;
-  }
-}
-
-/** Where a value begins, or its key when it is a collection or nothing; for what is missing, where it should have been. */
-function yamlOffset(document: Document, path: Path): number | undefined {
-  let node: unknown = document.contents;
-  let offset: number | undefined;
-  for (const key of path) {
-    const parent = isAlias(node) ? node.resolve(document) : node;
-    let next: Node | undefined;
-    let keyOffset: number | undefined;
-    if (isMap<Node, Node | null>(parent)) {
-      // Of two equal keys the last is the one in use.
-      const pair = parent.items.findLast(
-        (item) => isScalar(item.key) && String(item.key.value) === String(key),
-      );
-      keyOffset = pair?.key.range?.[0];
-      next = pair?.value ?? undefined;
-    } else if (isSeq<Node>(parent) && typeof key === 'number') {
-      next = parent.items[key];
-    }
-    const start = next?.range?.[0];
-    const hasText = isScalar(next) && next.value !== null;
-    offset =
-      (hasText ? start : (keyOffset ?? (isCollection(next) ? start : undefined))) ??
-      keyOffset ??
-      start ??
-      offset;
-    if (next === undefined) return offset;
-    node = next;
-  }
-  return offset;
-}
-
-interface Noted {
-  onSecret(): void;
-  /** Without a message the mistake is in the environment's list already. */
-  onFault(message?: string): void;
-}
-
-/** Puts the environment's values in the place of `${NAME}`; `$${` stands for a literal `${`. Values are not looked into again. */
-function interpolate(text: string, environment: Environment, noted: Noted): string {
-  return text.replaceAll(
-    /\$\$\{|\$\{([^}]*)(\}?)/g,
-    (match, name: string | undefined, end: string | undefined) => {
-      if (name === undefined) return '${';
-      if (end !== '}' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-        noted.onFault('must name a variable as ${NAME}; a literal "${" is written "$${"');
-        return match;
-      }
-      const looked = environment.lookup(name);
-      if (looked.status === 'found') {
-        if (looked.secret) noted.onSecret();
-        return looked.value;
-      }
-      const similar = looked.status === 'unset' ? environment.similar(name) : undefined;
-      const meant = similar === undefined ? '' : `; did you mean ${similar}?`;
-      noted.onFault(
-        looked.status === 'unset'
-          ? `needs the environment variable ${name}, which is not set or empty${meant}`
-          : undefined,
-      );
-      return match;
-    },
+  // One slip often shows as several faults side by side.
+  const slips = new Map(
+    faults.map(({ code, pos }) => {
+      const { line } = counter.linePos(pos[0]);
+      return [`${line} ${code}`, { where, line, path: '', message: yamlFault(code) }];
+    }),
   );
+  mistakes.push(...slips.values());
+  // A doubled key leaves the rest readable; after anything else every further mistake would be a guess.
+  if (faults.some(({ code }) => code !== 'DUPLICATE_KEY')) return undefined;
+
+  const lines = new Map<string, number>();
+  const secrets = new Set<string>();
+  let values = 0;
+
+  /** Where a setting stands; for what is missing, where it should have been. */
+  const locate = (path: Path) => {
+    const place = path.findLastIndex((_, index) => lines.has(showPath(path.slice(0, index + 1))));
+    const line = lines.get(showPath(path.slice(0, place + 1)));
+    return { where, ...(line !== undefined && { line }), path: showPath(path) };
+  };
+  const fail = (path: Path, message: string) => {
+    mistakes.push({ ...locate(path), message });
+    return unreadable;
+  };
+  const read = (node: unknown, path: Path, above: readonly unknown[]): unknown => {
+    values += 1;
+    if (values > mostValues) return unreadable;
+    if (isAlias(node)) {
+      const target = node.resolve(document);
+      return target === undefined ? fail(path, yamlFault('BAD_ALIAS')) : read(target, path, above);
+    }
+    if (above.includes(node))
+      return fail(path, 'must not contain itself: an alias names the mapping that it stands in');
+    const within = [...above, node];
+    if (isSeq<Node>(node))
+      return node.items.map((item, index) => {
+        lines.set(showPath([...path, index]), lineAt(item));
+        return read(item, [...path, index], within);
+      });
+    if (isMap<Scalar<string>, Node | null>(node)) {
+      // Of two equal keys the last is the one in use.
+      const pairs = new Map(node.items.map((pair) => [pair.key.value, pair]));
+      return Object.fromEntries([...pairs.values()].map((pair) => readPair(pair, path, within)));
+    }
+    const value = isScalar(node) ? node.value : null;
+    return typeof value === 'string' ? interpolate(value, path) : value;
+  };
+  const readPair = (
+    { key, value }: Pair<Scalar<string>, Node | null>,
+    path: Path,
+    above: readonly unknown[],
+  ) => {
+    const at = [...path, key.value];
+    const isText = isScalar(value) && value.value !== null;
+    lines.set(showPath(at), lineAt(isText ? value : key));
+    // zod passes over this name in silence.
+    if (key.value === '__proto__') fail(at, 'cannot be a name');
+    return [key.value, read(value, at, above)] as const;
+  };
+  /** Puts the environment's values in the place of `${NAME}`; `$${` stands for a literal `${`. They are not looked into again. */
+  const interpolate = (text: string, path: Path): unknown => {
+    let isReadable = true;
+    const filled = text.replaceAll(
+      /\$\$\{|\$\{([^}]*)(\}?)/g,
+      (match, name: string | undefined, end: string | undefined) => {
+        if (name === undefined) return '${';
+        const isName = end === '}' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+        const found = isName ? environment.lookup(name) : undefined;
+        if (typeof found === 'object') {
+          if (found.isSecret) secrets.add(showPath(path));
+          return found.value;
+        }
+        isReadable = false;
+        if (found === undefined) fail(path, isName ? unsetVariable(name, environment) : namesAllowed);
+        return match;
+      },
+    );
+    return isReadable ? filled : unreadable;
+  };
+
+  const raw = read(document.contents, [], []);
+  if (values > mostValues) {
+    mistakes.push({ where, path: '', message: yamlFault('RESOURCE_EXHAUSTION') });
+    return undefined;
+  }
+  return {
+    raw: raw ?? {},
+    folder: dirname(file),
+    locate,
+    isSecret: (path) => secrets.has(showPath(path)),
+  };
+}
+
+const namesAllowed = 'must name a variable as ${NAME}; a literal "${" is written "$${"';
+
+function unsetVariable(name: string, environment: Environment): string {
+  const similar = environment.similar(name);
+  const meant = similar === undefined ? '' : `; did you mean ${similar}?`;
+  return `needs the environment variable ${name}, which is not set or empty${meant}`;
 }
 
 /** Our own words for the codes of the yaml package: its messages quote the source, which may hold a secret. */
