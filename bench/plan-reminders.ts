@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { defaultFields } from '../src/core/lead/mapping.ts';
 import { planDigests } from '../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../src/reminders/plan/plan-reminders.ts';
-import type { ReminderRules } from '../src/config/reminder-rules.ts';
+import type { ReminderRules } from '../src/config/config.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';

@@ -1,77 +1,13 @@
+import { resolve } from 'node:path';
 import type { FieldMapping } from '../core/lead/mapping.ts';
+import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
-import type { ReminderRules } from './reminder-rules.ts';
-import type { ConnectionSettings } from './schema.ts';
+import type { ConnectionSettings, FileSettings } from './schema.ts';
 import type { Secret } from './secret.ts';
+import { headingKey } from './values.ts';
 
 /** What cannot be changed any more, at any depth. */
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
-
-type Settings = Frozen<ConnectionSettings>;
-type Kind<T extends Settings['target']['type']> = Omit<
-  Extract<Settings['target'], { type: T }>,
-  'idColumn' | 'marker' | 'timeZone'
-> & {
-  /** Also the default one. For HubSpot an internal name of a property, as are the columns of the fields and `statusColumn`. */
-  readonly idColumn: string;
-  /** The target is not marked as ours (docs/identity.md). */
-  readonly marker?: false;
-};
-
-/** IANA zone in which a date without an offset is meant. */
-interface Zone {
-  readonly timeZone: string;
-}
-
-/** A file; `path` is absolute. */
-export type WorkbookConfig = Kind<'workbook'> & Zone;
-
-export type TargetConfig =
-  | WorkbookConfig
-  | (Omit<Kind<'google-sheets'>, 'spreadsheet'> & { readonly spreadsheetId: string })
-  | (Kind<'hubspot'> & Zone)
-  /** `isZoneSet`: whether that zone was named for this table. */
-  | (Kind<'postgres-table'> & Zone & { readonly isZoneSet: boolean });
-
-export interface ReminderSettings {
-  readonly from: string;
-  readonly rules: ReminderRules;
-  /** Whether each mail has a calendar entry attached. */
-  readonly calendar: boolean;
-  /** Address of a lead with `{id}` for its id; null: no link. */
-  readonly leadUrl: string | null;
-  /** Absolute path of the folder with the user's own templates, or null. */
-  readonly templates: string | null;
-  /** What becomes of a mail that may or may not have been delivered. */
-  readonly onUnknown: 'resend' | 'hold';
-}
-
-/** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */
-export interface ConnectionConfig {
-  readonly name: string;
-  readonly leads: Settings['leads'];
-  readonly target: TargetConfig;
-  readonly fields: readonly FieldMapping[];
-  /** `matchBy`: mapped fields alone, the first of which names a record. */
-  readonly sync: Omit<Settings['sync'], 'retention' | 'matchBy'> & { readonly matchBy: readonly string[] };
-  /** How long history is kept. Decides nothing, so it is no part of `sync`. */
-  readonly retentionDays: number;
-  /** Absent: no reminders. */
-  readonly reminders?: ReminderSettings;
-}
-
-/** Recipients of alerts. */
-export interface AlertSettings {
-  readonly email: readonly string[];
-  /** Sender of the mails. */
-  readonly from: string;
-  /** Takes Slack's JSON. */
-  readonly webhook?: Secret;
-  /** Called after each success; may hold `{connection}`. */
-  readonly heartbeat?: Secret;
-  /** Absent: by each connection's schedule. */
-  readonly noSuccessForMs?: number;
-}
 
 /** The whole configuration, typed and checked; made by load.ts, the only file that reads the environment. Paths are absolute. */
 export interface Config extends Omit<Frozen<ProcessSettings>, 'configFile' | 'tracing'> {
@@ -82,4 +18,116 @@ export interface Config extends Omit<Frozen<ProcessSettings>, 'configFile' | 'tr
   readonly alerts?: AlertSettings;
   /** Absent: nothing of OpenTelemetry is loaded. */
   readonly tracing?: true;
+}
+
+/** A connection with all defaults filled in; what each setting means stands in the schema (and docs/settings.md). */
+export type ConnectionConfig = Frozen<ReturnType<typeof buildConnection>>;
+export type TargetConfig = ConnectionConfig['target'];
+/** A file; `path` is absolute. */
+export type WorkbookConfig = Extract<TargetConfig, { type: 'workbook' }>;
+export type ReminderSettings = NonNullable<ConnectionConfig['reminders']>;
+/** When reminders of a connection are sent, and to whom. Pure data. */
+export type ReminderRules = ReminderSettings['rules'];
+/** Recipients of alerts. */
+export type AlertSettings = Frozen<ReturnType<typeof buildAlerts>>;
+
+/** Sender of mails that are only written to the outbox. */
+const localSender = 'leadsync@localhost';
+
+/** A connection from settings that are right, with all defaults filled in; `folder` is what paths are relative to. */
+export function buildConnection(name: string, settings: ConnectionSettings, folder: string) {
+  const { leads, target, reminders } = settings;
+  // How long history is kept decides nothing, so it is no part of `sync`.
+  const { retention: retentionDays, matchBy = usualMatchBy, ...sync } = settings.sync;
+  const fields = fieldMappings(settings);
+  return {
+    name,
+    leads,
+    target: buildTarget(target, folder, sync.timeZone),
+    fields,
+    /** `matchBy`: mapped fields alone, the first of which names a record. */
+    sync: { ...sync, matchBy: matchBy.filter((one) => fields.some(({ field }) => field === one)) },
+    retentionDays,
+    ...(reminders && { reminders: buildReminders(reminders, fields, sync.timeZone, folder) }),
+  };
+}
+
+function buildTarget({ marker, ...target }: ConnectionSettings['target'], folder: string, timeZone: string) {
+  const common = {
+    /** Also the default one. For HubSpot an internal name of a property, as are the columns of the fields and `statusColumn`. */
+    idColumn: target.idColumn ?? defaultIdColumn(target.type),
+    /** The target is not marked as ours (docs/identity.md). */
+    ...(!marker && { marker: false as const }),
+  };
+  if (target.type === 'google-sheets') {
+    const { spreadsheet, ...others } = target;
+    return { ...others, ...common, spreadsheetId: spreadsheet };
+  }
+  /** IANA zone in which a date without an offset is meant. */
+  const inZone = { ...common, timeZone: target.timeZone ?? timeZone };
+  switch (target.type) {
+    case 'workbook':
+      return { ...target, ...inZone, path: resolve(folder, target.path) };
+    case 'hubspot':
+      return { ...target, ...inZone };
+    case 'postgres-table':
+      return { ...target, ...inZone, isZoneSet: target.timeZone !== undefined };
+    default:
+      return target satisfies never;
+  }
+}
+
+function buildReminders(
+  settings: NonNullable<ConnectionSettings['reminders']>,
+  fields: readonly FieldMapping[],
+  timeZone: string,
+  folder: string,
+) {
+  const { from, to, before, workingDays, calendar, leadUrl, toColumn, templates, onUnknown } = settings;
+  const toField = fields.find(({ column }) => headingKey(column) === headingKey(toColumn ?? ''))?.field;
+  return {
+    from: from ?? localSender,
+    // plan-reminders.ts hashes them as they stand here: in another order every reminder would be planned anew.
+    rules: {
+      timeZone: settings.timeZone ?? timeZone,
+      /** Empty: no single mails, the digest alone. */
+      before,
+      /** `from` may be later than `to`: over midnight. */
+      quietHours: settings.quietHours ?? null,
+      workingDays,
+      /** A mail that could not be sent in time is sent late for so long (ms); after that it is missed. */
+      graceMs: settings.grace,
+      skipStages: settings.skipStages ?? [],
+      /** Null: every stage. */
+      onlyStages: settings.onlyStages ?? null,
+      to,
+      /** The first whose fields all match a lead goes before `to`. */
+      routes: settings.routes ?? [],
+      /** The lead field with the recipient's address: goes before routes. checkReminders refuses a column that is not mapped. */
+      toField: toField ?? null,
+      /** Local time of the daily digest. Null: none. */
+      digestAt: settings.digest ?? null,
+    },
+    calendar,
+    /** With `{id}` for the lead's id; null: no link. */
+    leadUrl: leadUrl ?? null,
+    /** Absolute path of the folder with the user's own templates, or null. */
+    templates: templates === undefined ? null : resolve(folder, templates),
+    onUnknown,
+  };
+}
+
+/** The alerts from settings that are right. Without a sender of their own they have that of the first reminders. */
+export function buildAlerts(
+  { email = [], from, noSuccessFor, ...addresses }: NonNullable<FileSettings['alerts']>,
+  connections: readonly ConnectionConfig[],
+) {
+  const ofReminders = connections.find(({ reminders }) => reminders !== undefined)?.reminders?.from;
+  return {
+    ...addresses,
+    email,
+    from: from ?? ofReminders ?? localSender,
+    /** Absent: by each connection's schedule. */
+    ...(noSuccessFor !== undefined && { noSuccessForMs: noSuccessFor }),
+  };
 }

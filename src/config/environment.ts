@@ -14,14 +14,14 @@ import {
 import { type Source, unreadable } from './source.ts';
 
 const readFaults: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'there is no such file or folder',
   EACCES: 'this user may not read it',
   EPERM: 'this user may not read it',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
+  ENOTDIR: 'it, or a part of its path, is not a folder',
 };
 
-/** Why a file could not be read, as the end of a sentence. */
+/** Why a file or folder could not be read, as the end of a sentence. */
 export function readFault(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return readFaults[code] ?? code;

@@ -1,4 +1,5 @@
 import { defaultFields, type Direction, type FieldMapping } from '../core/lead/mapping.ts';
+import type { FieldType } from '../core/lead/value.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 
@@ -49,13 +50,17 @@ export function fieldMappings({
   return Object.entries(fields).flatMap(([field, entry]): FieldMapping[] => {
     const written = typeof entry === 'string' ? { column: entry } : entry;
     if (written?.column === undefined) return [];
-    const type = written.type ?? (field === 'nextFollowUpAt' ? 'instant' : 'text');
+    const { column, type } = written;
     // checkTogether refuses directions that exclude each other.
     const own = effectiveDirection(direction, written.direction ?? 'two-way') ?? direction;
-    const { column } = written;
     const values = written.values?.filter((value) => value !== undefined);
-    return [{ field, column, type, direction: own, ...(values && { values }) }];
+    return [{ field, column, type: fieldType(field, type), direction: own, ...(values && { values }) }];
   });
+}
+
+/** What the values of a field are, as written or as usual. */
+export function fieldType(field: string, written: FieldType | undefined): FieldType {
+  return written ?? (field === 'nextFollowUpAt' ? 'instant' : 'text');
 }
 
 /**

@@ -144,12 +144,12 @@ export const alertsSchema = z
       .describe(
         'Sender of these mails, such as leadsync <ops@example.com>. Default: that of the reminders (REMINDER_FROM); one is required when SMTP_URL is set.',
       ),
-    webhook: calledUrl().exactOptional().meta({
+    webhook: calledUrl.exactOptional().meta({
       env: 'ALERT_WEBHOOK',
       description:
         'Address that gets the same as JSON that Slack takes: {"text": "…"}, by POST. https, or this machine. Default: none.',
     }),
-    heartbeat: calledUrl('{connection}').exactOptional().meta({
+    heartbeat: calledUrl.exactOptional().meta({
       env: 'ALERT_HEARTBEAT',
       description:
         'Address that leadsync calls (GET) after each completed sync, for a service that notices silence. With {connection} in it each connection has its own; without, leadsync calls it only while no connection waits too long for a success. Default: none.',

@@ -3,7 +3,6 @@ import type * as CronParser from 'cron-parser';
 import { z } from 'zod';
 import { isEmailAddress } from '../core/lead/email-address.ts';
 import { didYouMean } from './nearest-name.ts';
-import type { Offset, Weekday } from './reminder-rules.ts';
 import { Secret } from './secret.ts';
 
 declare module 'zod' {
@@ -112,6 +111,17 @@ export const retention = parsedOrNumber((written) => {
   const days = /^[1-9]\d{0,3}d?$/.test(written) ? Number.parseInt(written, 10) : 0;
   return days >= 1 && days <= 3650 ? days : null;
 }, 'must be a number of days from 1 to 3650, such as 90d');
+
+/** How long before a follow-up falls due a mail is sent: whole calendar days, and time on the clock (ms). */
+export interface Offset {
+  /** As it was written: `0m`, `2h`, `1d`. Part of a reminder's key. */
+  readonly text: string;
+  readonly days: number;
+  readonly ms: number;
+}
+
+/** ISO weekday: 1 is Monday, 7 is Sunday. */
+export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

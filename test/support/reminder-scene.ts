@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
 import { CircuitBreakers } from '../../src/reminders/send/circuit-breakers.ts';
-import type { ReminderRules } from '../../src/config/reminder-rules.ts';
+import type { ReminderRules } from '../../src/config/config.ts';
 import { sendReminder, type ReminderContext } from '../../src/reminders/send/send-reminder.ts';
 import type { Reminder, ReminderState } from '../../src/store/reminders.ts';
 import { connectionName, type Workspace } from './workspace.ts';

@@ -85,6 +85,6 @@ test('two connections on one tab, one of them named by its address', async () =>
   const error = await loadConfig({ env: {}, cwd }).catch((thrown: unknown) => thrown);
   if (!(error instanceof ConfigError)) throw new Error('a ConfigError was expected', { cause: error });
   expect(error.mistakes.map(({ path, message }) => [path, message])).toEqual([
-    ['connections.b.target.tab', 'must be a tab of its own: connection a writes to the same one'],
+    ['connections.b.target.tab', 'must be another tab: connection a writes to this one'],
   ]);
 });

@@ -93,7 +93,7 @@ test('two connections with one token', async () => {
   expect(error.mistakes.map(({ path, message, found }) => [path, message, found])).toEqual([
     [
       'connections.b.target.token',
-      'must be of a portal of its own: connection a writes to the same one',
+      'must be another portal: connection a writes to this one',
       '[secret]',
     ],
   ]);

@@ -59,7 +59,7 @@ test('two connections on one table, whoever logs in', async () => {
   expect(await mistakesOf(content.join(''))).toEqual([
     [
       'connections.b.target.table',
-      'must be a table of its own: connection a writes to the same one',
+      'must be another table: connection a writes to this one',
       '"public.leads"',
     ],
   ]);

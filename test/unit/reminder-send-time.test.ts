@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
-import type { Offset, Weekday } from '../../src/config/reminder-rules.ts';
+import type { Offset, Weekday } from '../../src/config/values.ts';
 import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
 import { daysBefore, offsetAt } from '../../src/reminders/plan/zone-offset.ts';
 import { lawRuns } from '../support/law-runs.ts';

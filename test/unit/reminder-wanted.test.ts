@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../../src/reminders/plan/recipients.ts';
-import type { ReminderRules } from '../../src/config/reminder-rules.ts';
+import type { ReminderRules } from '../../src/config/config.ts';
 import { plainRules } from '../support/reminder-rules.ts';
 import { wantedReminders } from '../../src/reminders/plan/wanted.ts';
 

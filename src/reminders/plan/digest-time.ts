@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import type { ReminderRules, Weekday } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
+import type { Weekday } from '../../config/values.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;

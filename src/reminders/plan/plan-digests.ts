@@ -13,7 +13,7 @@ import { recipientsUntil } from '../../store/follow-ups.ts';
 import { beginPlanning } from '../../store/planning.ts';
 import { digestDays, digestsAround, localDateOf } from './digest-time.ts';
 import { horizonMs } from './plan-reminders.ts';
-import type { ReminderRules } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
 import { nextAllowed } from './send-time.ts';
 
 /**

@@ -23,7 +23,7 @@ import {
 } from '../../store/reminders.ts';
 import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import { stageField } from './recipients.ts';
-import type { ReminderRules } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
 import { nextAllowed } from './send-time.ts';
 import { wantedReminders } from './wanted.ts';
 

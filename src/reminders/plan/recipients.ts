@@ -1,6 +1,6 @@
 import { isEmailAddress } from '../../core/lead/email-address.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';
-import type { ReminderRules } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
 
 /** The stage of a lead (API reference, section 2). */
 export const stageField = 'stage';

@@ -1,5 +1,6 @@
 import { isQuiet } from '../../core/lead/quiet-hours.ts';
-import type { Offset, ReminderRules, Weekday } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
+import type { Offset, Weekday } from '../../config/values.ts';
 import { daysBefore, offsetAt, offsetChange } from './zone-offset.ts';
 
 const minuteMs = 60_000;

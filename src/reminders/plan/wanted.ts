@@ -1,4 +1,4 @@
-import type { ReminderRules } from '../../config/reminder-rules.ts';
+import type { ReminderRules } from '../../config/config.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 import { sendTime } from './send-time.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../../support/config-values.ts';
-import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
+import type { ReminderRules } from '../../../src/config/config.ts';
 import { planFromRead, planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { forgetRead } from '../../../src/store/follow-ups.ts';
 import { finishRun } from '../../../src/store/runs.ts';

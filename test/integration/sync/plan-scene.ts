@@ -1,4 +1,4 @@
-import type { ReminderRules } from '../../../src/config/reminder-rules.ts';
+import type { ReminderRules } from '../../../src/config/config.ts';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { advanceBaselines } from '../../../src/store/pairs.ts';
