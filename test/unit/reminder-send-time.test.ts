@@ -5,7 +5,7 @@ import { parseOffset, parseQuietHours } from '../support/config-values.ts';
 import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
 import type { Offset, Weekday } from '../../src/config/values.ts';
 import { type AllowedTimes, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
-import { daysBefore, offsetAt } from '../../src/reminders/plan/zone-offset.ts';
+import { daysBefore, stretchAt } from '../../src/reminders/plan/zone-offset.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const everyDay: readonly Weekday[] = [1, 2, 3, 4, 5, 6, 7];
@@ -295,7 +295,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(moment, fc.nat(400), zones, (at, days, timeZone) => {
         const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
-        expect(offsetAt(at, timeZone)).toBe(local.offsetNanoseconds / 1_000_000);
+        expect(stretchAt(at, timeZone).offset).toBe(local.offsetNanoseconds / 1_000_000);
         expect(daysBefore(at, days, timeZone)).toBe(local.subtract({ days }).epochMilliseconds);
       }),
       runs,

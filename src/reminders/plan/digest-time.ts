@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Weekday } from '../../config/values.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
+import { zoned } from './zone-offset.ts';
 
 type DigestRules = AllowedTimes & Pick<ReminderRules, 'digestAt'>;
 
@@ -24,16 +25,13 @@ export interface DigestDays {
 
 /** The day in a zone at a moment (epoch ms), as `2026-11-21`. */
 export function localDateOf(at: number, timeZone: string): string {
-  return dateAt(at, timeZone).toString();
+  return zoned(at, timeZone).toPlainDate().toString();
 }
 
 /** When the digest of a day is sent. */
 export function digestTime(localDate: string, digestAt: number, rules: AllowedTimes): number {
-  const time = Temporal.PlainTime.from({ hour: Math.floor(digestAt / 60), minute: digestAt % 60 });
-  const moment = Temporal.PlainDate.from(localDate).toZonedDateTime({
-    timeZone: rules.timeZone,
-    plainTime: time,
-  });
+  const plainTime = new Temporal.PlainTime(Math.floor(digestAt / 60), digestAt % 60);
+  const moment = Temporal.PlainDate.from(localDate).toZonedDateTime({ timeZone: rules.timeZone, plainTime });
   // A clock change may have moved it into the quiet hours.
   return nextAllowed(moment.epochMilliseconds, rules);
 }
@@ -52,7 +50,7 @@ export function digestsAround(
 ): { readonly last: DigestTime; readonly next: DigestTime } | null {
   const { digestAt } = rules;
   if (digestAt === null) return null;
-  const today = dateAt(now, rules.timeZone);
+  const today = zoned(now, rules.timeZone).toPlainDate();
   const days = Array.from({ length: 17 }, (_, index) => today.add({ days: index - 8 }))
     .filter(({ dayOfWeek }) => rules.workingDays.includes(dayOfWeek as Weekday))
     .map((date) => {
@@ -63,8 +61,4 @@ export function digestsAround(
   const next = days.find(({ sendAt }) => sendAt > now);
   if (last === undefined || next === undefined) throw new RangeError('the rules leave no day for a digest');
   return { last, next };
-}
-
-function dateAt(at: number, timeZone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).toPlainDate();
 }

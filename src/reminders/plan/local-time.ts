@@ -1,4 +1,4 @@
-import { Temporal } from 'temporal-polyfill';
+import { zoned } from './zone-offset.ts';
 
 /** A moment in the recipients' zone. */
 export interface LocalTime {
@@ -14,72 +14,43 @@ export interface LocalTime {
   readonly zone: string;
 }
 
-interface Formats {
-  readonly short: Intl.DateTimeFormat;
-  readonly long: Intl.DateTimeFormat;
-  /** One English locale per region with its own zone names. */
-  readonly zones: readonly Intl.DateTimeFormat[];
-}
+/** Each knows the zone names of its own region; the first is en-GB. */
+const otherEnglish = ['en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
-/** Each knows the zone names of its own region. */
-const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
-
-/** Creating a format is a hundred times slower than using it; there are few zones. */
-const formats = new Map<string, Formats>();
+/** By zone: creating a format is a hundred times slower than using it. */
+const formats = new Map<string, ReturnType<typeof createFormats>>();
 
 /** An instant (epoch ms) in an IANA zone. */
 export function localTime(epochMs: number, timeZone: string): LocalTime {
-  const { short, long, zones } = formatsOf(timeZone);
+  const { short, long, others } = formats.get(timeZone) ?? createFormats(timeZone);
   const part = partsOf(short, epochMs);
   const whole = partsOf(long, epochMs);
+  const zoneIn = (format: Intl.DateTimeFormat): string => partsOf(format, epochMs).timeZoneName ?? '';
+  const named = [short, ...others].find((format) => !/^GMT[+-]/.test(zoneIn(format)));
   return {
-    date: localDate(epochMs, timeZone).toString(),
+    date: zoned(epochMs, timeZone).toPlainDate().toString(),
     day: `${part.weekday} ${part.day} ${part.month} ${part.year}`,
     longDay: `${whole.weekday} ${whole.day} ${whole.month} ${whole.year}`,
     time: `${part.hour}:${part.minute}`,
-    zone: zoneName(zones, epochMs),
+    zone: zoneIn(named ?? short),
   };
-}
-
-function zoneName(zones: readonly Intl.DateTimeFormat[], epochMs: number): string {
-  const name = (format: Intl.DateTimeFormat | undefined): string =>
-    (format && partsOf(format, epochMs).timeZoneName) ?? '';
-  // Usually the first one.
-  return name(zones.find((format) => !/^GMT[+-]/.test(name(format))) ?? zones[0]);
-}
-
-/** The calendar day of an instant (epoch ms) in an IANA zone. */
-function localDate(epochMs: number, timeZone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
 /** Calendar days from `fromMs` to `toMs` in an IANA zone: 0 is the same day, negative is before. */
 export function daysBetween(fromMs: number, toMs: number, timeZone: string): number {
-  return localDate(fromMs, timeZone).until(localDate(toMs, timeZone), { largestUnit: 'days' }).days;
+  const to = zoned(toMs, timeZone).toPlainDate();
+  return zoned(fromMs, timeZone).toPlainDate().until(to, { largestUnit: 'days' }).days;
 }
 
-function formatsOf(timeZone: string): Formats {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
+function createFormats(timeZone: string) {
+  const day = { timeZone, day: 'numeric', year: 'numeric' } as const;
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
   const made = {
-    short: new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-    long: new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      weekday: 'long',
-      day: 'numeric',
-      month: 'long',
-      year: 'numeric',
-    }),
-    zones: english.map((locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })),
+    short: new Intl.DateTimeFormat('en-GB', { ...day, ...time, weekday: 'short', month: 'short' }),
+    long: new Intl.DateTimeFormat('en-GB', { ...day, weekday: 'long', month: 'long' }),
+    others: otherEnglish.map(
+      (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }),
+    ),
   };
   formats.set(timeZone, made);
   return made;

@@ -1,7 +1,7 @@
 import { isQuiet } from '../../core/lead/quiet-hours.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Offset, Weekday } from '../../config/values.ts';
-import { daysBefore, offsetAt, offsetChange } from './zone-offset.ts';
+import { daysBefore, stretchAt } from './zone-offset.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -27,10 +27,10 @@ export function nextAllowed(at: number, rules: AllowedTimes): number {
   // A week has every case; what a clock change removes is in the next one.
   const end = at + 21 * dayMs;
   while (moment <= end) {
-    const wall = moment + offsetAt(moment, rules.timeZone);
+    const { offset, until } = stretchAt(moment, rules.timeZone);
+    const wall = moment + offset;
     if (isAllowed(wall, rules)) return moment;
-    const until = moment + toNextBoundary(wall, rules.quietHours);
-    moment = offsetChange(moment, until, rules.timeZone) ?? until;
+    moment = Math.min(moment + toNextBoundary(wall, rules.quietHours), until);
   }
   throw new RangeError('the rules leave no moment for a mail');
 }
