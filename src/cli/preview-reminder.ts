@@ -4,7 +4,7 @@ import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { Composed } from '../reminders/compose/compose-reminder.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
-import { changesOf, composeFor } from '../reminders/send/send-reminder.ts';
+import { changesOf, composeFor } from '../reminders/compose/compose-follow-up.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { wantedReminders, type WantedReminder } from '../reminders/plan/wanted.ts';
 import { dueReminders } from '../store/reminders.ts';

@@ -3,7 +3,7 @@ import { LeadsyncError } from '../errors.ts';
 import { isEmailAddress } from '../core/lead/email-address.ts';
 import type { Cells } from '../core/lead/value.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
-import { composeFor } from '../reminders/send/send-reminder.ts';
+import { composeFor } from '../reminders/compose/compose-follow-up.ts';
 import { print, printJson } from './output.ts';
 
 /** Fictitious; the mail says so. */

@@ -5,8 +5,7 @@ import {
   ownSources,
   readSources,
   reasonOf,
-  renderStrictly,
-  type TemplateName,
+  strictRenderer,
   templateNames,
   type TemplateSources,
 } from './templates.ts';
@@ -33,48 +32,59 @@ export async function templateMistakes(
     (name) => /^(?:reminder|digest)\./.test(name) && ours[name] === undefined,
   );
   const views = sampleViews(fields);
+  const render = strictRenderer({ ...ours, ...theirs });
+  const mistakes = found.flatMap((name) => {
+    const reasons = views[name.startsWith('reminder') ? 'reminder' : 'digest'].flatMap((view) => {
+      try {
+        return render(name, view).trim() === '' ? ['its result is empty'] : [];
+      } catch (error) {
+        return [reasonOf(error)];
+      }
+    });
+    return [...new Set(reasons)].map((reason) => `${name}.liquid in ${folder}: ${reason}`);
+  });
   return [
     ...strange.map((name) => `${name}.liquid in ${folder} is never used; known are ${known}`),
-    ...found.flatMap((name) => mistakesOf({ ...ours, ...theirs }, name, folder, views)),
+    ...mistakes,
   ];
 }
 
-type Views = Readonly<Record<'reminder' | 'digest', readonly object[]>>;
-
-function mistakesOf(sources: TemplateSources, name: TemplateName, folder: string, views: Views): string[] {
-  const said = views[name.startsWith('reminder') ? 'reminder' : 'digest'].map((view) => {
-    try {
-      return renderStrictly(sources, name, view).trim() === '' ? 'its result is empty' : null;
-    } catch (error) {
-      return reasonOf(error);
-    }
-  });
-  return [...new Set(said)].flatMap((reason) =>
-    reason === null ? [] : [`${name}.liquid in ${folder}: ${reason}`],
-  );
-}
-
-function sampleViews(fields: readonly FieldMapping[]): Views {
+/** A full and an empty lead in each kind of mail. */
+function sampleViews(fields: readonly FieldMapping[]) {
   const now = Date.UTC(2026, 0, 15, 9);
   const dueAt = now + 3_600_000;
   const id = '019a0000-0000-7000-8000-000000000000';
-  const full = Object.fromEntries(
+  const cells = Object.fromEntries(
     fields.map(({ field, type }) => [field, type === 'instant' ? new Date(dueAt).toISOString() : 'Example']),
   );
-  const common = { fields, timeZone: 'UTC', now };
-  const reminder = { ...common, dueAt, offsetText: '0m' };
-  const item = { leadId: id, dueAt, cells: full };
-  const lists = { overdue: [], today: [item], week: [] };
+  const leadUrl = 'https://app.example.com/leads/{id}';
+  const reminder = {
+    fields,
+    timeZone: 'UTC',
+    now,
+    dueAt,
+    offsetText: '0m',
+    lead: { id, cells },
+    changes: fields.map(({ field }) => ({ field, before: null, after: cells[field] ?? null })),
+    row: { target: 'leads.xlsx', row: 2 },
+    leadUrl,
+    note: 'This mail is late.',
+  };
+  const item = { leadId: id, dueAt, cells };
+  const digest = {
+    fields,
+    timeZone: 'UTC',
+    now,
+    overdue: [item],
+    today: [{ ...item, cells: {} }],
+    week: [item],
+    counts: { overdue: 98, today: 1, week: 1 },
+    recipient: 'anna@example.com',
+    leadUrl,
+  };
   return {
     reminder: [
-      reminderView({
-        ...reminder,
-        lead: { id, cells: full },
-        changes: fields.map(({ field }) => ({ field, before: null, after: full[field] ?? null })),
-        row: { target: 'leads.xlsx', row: 2 },
-        leadUrl: 'https://app.example.com/leads/{id}',
-        note: 'This mail comes late.',
-      }),
+      reminderView(reminder),
       reminderView({
         ...reminder,
         lead: { id, cells: {} },
@@ -85,21 +95,12 @@ function sampleViews(fields: readonly FieldMapping[]): Views {
       }),
     ],
     digest: [
+      digestView(digest),
       digestView({
-        ...common,
-        ...lists,
-        overdue: [item],
-        week: [item],
-        counts: { overdue: 98, today: 0, week: 1 },
-        recipient: 'anna@example.com',
-        leadUrl: 'https://app.example.com/leads/{id}',
-      }),
-      digestView({
-        ...common,
-        ...lists,
-        today: [{ ...item, cells: {} }],
+        ...digest,
+        overdue: [],
+        week: [],
         counts: { overdue: 0, today: 1, week: 0 },
-        recipient: 'anna@example.com',
         leadUrl: null,
       }),
     ],

@@ -40,13 +40,28 @@ export async function openTemplates(
   warn: (message: string) => void,
 ): Promise<Templates> {
   const ours = await ownSources();
-  if (folder === null) return compile(ours, {}, warn);
+  let theirs: TemplateSources = {};
   try {
-    return compile(ours, await readSources(folder), warn);
+    if (folder !== null) theirs = await readSources(folder);
   } catch (error) {
     warn(`the mail templates in ${folder} cannot be read (${reasonOf(error)}); the built-in ones are used`);
-    return compile(ours, {}, warn);
   }
+  const own = renderer(ours);
+  const custom = renderer({ ...ours, ...theirs }, limits);
+  return {
+    render(name, view) {
+      if (theirs[name] === undefined) return own(name, view);
+      let reason = 'is empty';
+      try {
+        const text = custom(name, view);
+        if (text.trim() !== '') return text;
+      } catch (error) {
+        reason = `failed (${reasonOf(error)})`;
+      }
+      warn(`the template ${name}${extension} ${reason}; the built-in one was used for this mail`);
+      return own(name, view);
+    },
+  };
 }
 
 /** The templates that come with leadsync. */
@@ -63,56 +78,27 @@ export async function readSources(folder: string): Promise<TemplateSources> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Renders without fallback. Throws also for names that are not in `view`. */
-export function renderStrictly(sources: TemplateSources, name: TemplateName, view: object): string {
-  return rendered(engineOf(sources, name, { ...limits, strictVariables: true }), name, view);
-}
+type Render = Templates['render'];
 
-function compile(ours: TemplateSources, theirs: TemplateSources, warn: (message: string) => void): Templates {
-  const own = renderer(ours, {});
-  const custom = renderer({ ...ours, ...theirs }, limits);
-  return {
-    render(name, view) {
-      if (theirs[name] === undefined) return own(name, view);
-      try {
-        const text = custom(name, view);
-        if (text.trim() !== '') return text;
-        warn(`the template ${name}${extension} rendered nothing; the built-in one was used for this mail`);
-      } catch (error) {
-        warn(
-          `the template ${name}${extension} failed (${reasonOf(error)}); the built-in one was used for this mail`,
-        );
-      }
-      return own(name, view);
-    },
-  };
-}
-
-function renderer(
-  sources: TemplateSources,
-  options: LiquidOptions,
-): (name: TemplateName, view: object) => string {
-  const html = engineOf(sources, 'reminder.html', options);
-  const plain = engineOf(sources, 'reminder.text', options);
-  return (name, view) => rendered(name.endsWith('.html') ? html : plain, name, view);
+/** Renders without fallback. Throws also for names that are not in the view. */
+export function strictRenderer(sources: TemplateSources): Render {
+  return renderer(sources, { ...limits, strictVariables: true });
 }
 
 /** From memory only: templates cannot read files, and edits do not change a running process's mails. */
-function engineOf(sources: TemplateSources, name: TemplateName, options: LiquidOptions): Liquid {
-  return new Liquid({
+function renderer(sources: TemplateSources, options: LiquidOptions = {}): Render {
+  const common = {
     ...options,
     templates: { ...sources },
     extname: '',
     cache: true,
     ownPropertyOnly: true,
     strictFilters: true,
-    ...(name.endsWith('.html') && { outputEscape: 'escape' as const }),
-  });
-}
-
-function rendered(engine: Liquid, name: TemplateName, view: object): string {
-  const text: unknown = engine.renderFileSync(name, view);
-  return String(text);
+  };
+  const plain = new Liquid(common);
+  const html = new Liquid({ ...common, outputEscape: 'escape' });
+  return (name, view) =>
+    String(name.endsWith('.html') ? html.renderFileSync(name, view) : plain.renderFileSync(name, view));
 }
 
 /** An engine's or file system's error on one line. */

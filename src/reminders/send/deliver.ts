@@ -4,7 +4,7 @@ import type { ReminderSettings } from '../../config/config.ts';
 import { LeadsyncError } from '../../errors.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { SentBy } from '../../store/mail-sender.ts';
-import { type Claim, type MailTable, putOffMail } from '../../store/sending.ts';
+import { type Claim, type Ending, type MailTable, putOffMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { longestSendMs, stopwatch } from './mail-times.ts';
@@ -75,10 +75,11 @@ export function retryDelayMs({ waits, clock }: Pick<DeliveryContext, 'waits' | '
  * must not be repeated. Otherwise it waits while no mail may be sent, or while a live process sends it.
  */
 export async function notNow(
-  { pool, ledger, log, clock, waits, breakers }: DeliveryContext,
+  context: DeliveryContext,
   owed: Owed,
   { rules, onUnknown }: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
 ): Promise<Outcome<'missed' | 'failed'> | null> {
+  const { pool, ledger, clock, waits, breakers } = context;
   const now = clock.now();
   const { table, id, sendAt, recipient, sender } = owed;
   if (owed.state === 'sending') {
@@ -86,13 +87,12 @@ export async function notNow(
     const wait = (sender === null ? waits.doubtMs : waits.cutOffMs) - owed.idleMs;
     if (wait > 0) return later(wait);
     if (owed.unknownOutcomes > 1 || owed.resends >= maxResends || onUnknown === 'hold')
-      return inDoubt(ledger, log, owed, null);
+      return inDoubt(context, owed, null);
   }
   if (sendAt > now) return later(sendAt - now);
   if (now - sendAt > rules.graceMs) {
     const doubt = owed.state === 'sending' ? '; it may have been sent nevertheless' : '';
-    const note = `it could not be sent in time, nor within the grace period${doubt}`;
-    await ledger.end(table, { id, state: 'missed', note, sender });
+    await end(context, owed, 'missed', `it could not be sent in time, nor within the grace period${doubt}`);
     return { state: 'missed' };
   }
   const refusedAt = breakers.refusedAt(recipient);
@@ -107,7 +107,7 @@ export async function notNow(
 /**
  * Sends a mail once, in turn. `sending` is committed before the hand-over and stays while the outcome is unknown: the next
  * attempt sends once more with the same Message-ID and Date, then it fails. A mail interrupted by the process's end is
- * resent up to three times. Null: somebody else has it.
+ * resent up to three times. `sending`: another worker sends it.
  */
 export async function deliver(
   context: DeliveryContext,
@@ -115,38 +115,41 @@ export async function deliver(
   mail: Omit<Mail, 'date'>,
   settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
   stop: AbortSignal,
-): Promise<Outcome<'sent' | 'failed' | 'missed'> | null> {
-  const { ledger, log, breakers } = context;
-  const { table, id, recipient } = owed;
-  const tried = await tryInTurn(context, owed, mail, settings, stop);
-  if (tried === null || !('sender' in tried)) return tried;
-  const { sender, reply, fault } = tried;
-  if (fault instanceof LeadsyncError)
-    return undelivered(context, owed, mail.from, fault, settings, sender, stop);
-  if (reply === undefined) {
-    // A file system error: the outbox is not writable.
-    await ledger.end(table, { id, state: 'scheduled', note: String(fault), sender }, stop);
-    throw fault;
+): Promise<Outcome<'sending' | 'sent' | 'failed' | 'missed'>> {
+  const { log, breakers } = context;
+  const attempt = await attemptInTurn(context, owed, mail, settings, stop);
+  if (!('begun' in attempt)) return attempt;
+  const { begun, result } = attempt;
+  if (result.status === 'fulfilled') {
+    await end(context, begun, 'sent', result.value, stop);
+    if (breakers.mailSent(mail.from, owed.recipient))
+      log.info({ recipient: owed.recipient }, 'mails can be sent again');
+    return { state: 'sent' };
   }
-  await ledger.end(table, { id, state: 'sent', note: reply, sender }, stop);
-  if (breakers.mailSent(mail.from, recipient)) log.info({ recipient }, 'mails can be sent again');
-  return { state: 'sent' };
+  const fault: unknown = result.reason;
+  if (fault instanceof LeadsyncError)
+    return undelivered(context, begun, mail.from, fault, settings.onUnknown, stop);
+  // A file system error: the outbox is not writable.
+  await end(context, begun, 'scheduled', String(fault), stop);
+  throw fault;
 }
+
+/** A mail that this process sends. */
+type Begun = Owed & { readonly sender: string };
 
 /** The result of an attempt. */
-interface Tried {
-  readonly sender: string;
-  readonly reply?: string;
-  readonly fault?: unknown;
+interface Attempt {
+  readonly begun: Begun;
+  readonly result: PromiseSettledResult<string>;
 }
 
-async function tryInTurn(
+async function attemptInTurn(
   context: DeliveryContext,
   owed: Owed,
   mail: Omit<Mail, 'date'>,
   settings: Pick<ReminderSettings, 'rules' | 'onUnknown'>,
   stop: AbortSignal,
-): Promise<Tried | Outcome<'missed' | 'failed'> | null> {
+): Promise<Attempt | Outcome<'sending' | 'missed' | 'failed'>> {
   const { ledger, mailer, clock } = context;
   using turn = await mailer.turn(stop);
   // It may have waited long.
@@ -155,44 +158,38 @@ async function tryInTurn(
   const firstTriedAt = owed.firstTriedAt ?? clock.now();
   const elapsed = stopwatch();
   const sender = await ledger.begin(owed.table, { ...owed, firstTriedAt });
-  if (sender === null) return null;
-  try {
-    return { sender, reply: await turn.send({ ...mail, date: firstTriedAt }, elapsed) };
-  } catch (fault) {
-    return { sender, fault };
-  }
+  if (sender === null) return { state: 'sending' };
+  const [result] = await Promise.allSettled([turn.send({ ...mail, date: firstTriedAt }, elapsed)]);
+  return { begun: { ...owed, sender }, result };
 }
 
 async function undelivered(
   context: DeliveryContext,
-  owed: Owed,
+  owed: Begun,
   from: string,
   error: LeadsyncError,
-  { onUnknown }: Pick<ReminderSettings, 'onUnknown'>,
-  sender: string,
+  onUnknown: ReminderSettings['onUnknown'],
   stop: AbortSignal,
 ): Promise<Outcome<'failed'>> {
-  const { ledger, log, waits, breakers } = context;
-  const { table, id, recipient, unknownOutcomes, resends, attempts } = owed;
+  const { ledger, log, waits, breakers, clock } = context;
+  const { table, id, recipient, unknownOutcomes, resends, attempts, sender } = owed;
   const about = { [table]: id, recipient, code: error.code };
   if (error.code === 'mail.outcome-unknown') {
     if (unknownOutcomes > 0 || resends >= maxResends || onUnknown === 'hold')
-      return inDoubt(ledger, log, { ...owed, sender }, error, stop);
+      return inDoubt(context, owed, error, stop);
     await ledger.unknown(table, id, sender, stop);
     log.warn(about, `${error.message}; leadsync sends it once more, with the same Message-ID`);
     return later(waits.doubtMs);
   }
   const policy =
-    error.code === 'mail.policy-refused'
-      ? breakers.refusedByPolicy(from, recipient, context.clock.now())
-      : null;
+    error.code === 'mail.policy-refused' ? breakers.refusedByPolicy(from, recipient, clock.now()) : null;
   if (error.retry === 'never' || policy === 'his' || (policy === 'unclear' && attempts + 1 >= policyTries)) {
-    await ledger.end(table, { id, state: 'failed', note: error.message, sender }, stop);
+    await end(context, owed, 'failed', error.message, stop);
     log.error(about, `a mail was not sent: ${error.message}`);
     return { state: 'failed' };
   }
   // Certainly not sent this time.
-  await ledger.end(table, { id, state: 'scheduled', note: error.message, sender }, stop);
+  await end(context, owed, 'scheduled', error.message, stop);
   const whose = whoseMailStops(error, policy, from);
   if (whose === null) {
     log.warn(about, `${error.message}; leadsync tries again`);
@@ -211,18 +208,30 @@ function whoseMailStops({ code }: LeadsyncError, policy: string | null, from: st
 }
 
 async function inDoubt(
-  ledger: MailLedger,
-  log: Logger,
-  { table, id, recipient, resends, state, sender }: Owed,
+  context: Pick<DeliveryContext, 'ledger' | 'log'>,
+  owed: Owed,
   error: LeadsyncError | null,
   stop?: AbortSignal,
 ): Promise<Outcome<'failed'>> {
+  const { table, id, recipient, resends, state } = owed;
   const why = error?.message ?? 'the process ended while the mail was being sent: it may have arrived or not';
   const times = 1 + resends + (error !== null && state === 'sending' ? 1 : 0);
-  const note = `${why}; it ${times > 1 ? `was sent ${times === 2 ? 'twice' : `${times} times`} and is` : 'is'} not sent again`;
-  await ledger.end(table, { id, state: 'failed', note, sender }, stop);
-  log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
+  const sent = times > 1 ? `was sent ${times === 2 ? 'twice' : `${times} times`} and is` : 'is';
+  const note = `${why}; it ${sent} not sent again`;
+  await end(context, owed, 'failed', note, stop);
+  context.log.error({ [table]: id, recipient, code: error?.code ?? 'mail.outcome-unknown' }, note);
   return { state: 'failed' };
+}
+
+/** Settles a mail, or schedules it again. With `stop` it waits for an unavailable database: only here is the outcome known. */
+export function end(
+  { ledger }: Pick<DeliveryContext, 'ledger'>,
+  { table, id, sender }: Owed,
+  state: Ending['state'],
+  note: string,
+  stop?: AbortSignal,
+): Promise<void> {
+  return ledger.end(table, { id, state, note, sender }, stop);
 }
 
 function later(againAfterMs: number): { readonly againAfterMs: number; readonly wholeQueue: false } {

@@ -1,7 +1,7 @@
 import { followUpsOf } from '../../store/follow-ups.ts';
 import { type DigestState, getDigest } from '../../store/digests.ts';
 import { composeDigest, groupFollowUps, maxItems } from '../compose/compose-digest.ts';
-import { deliver, notNow, type Outcome, type Owed } from './deliver.ts';
+import { deliver, end, notNow, type Outcome, type Owed } from './deliver.ts';
 import { digestDays, localDateOf } from '../plan/digest-time.ts';
 import type { ReminderContext } from './send-reminder.ts';
 
@@ -14,7 +14,7 @@ export async function sendDigest(
   digestId: number,
   signal: AbortSignal,
 ): Promise<Outcome<DigestState>> {
-  const { pool, ledger, connection, clock } = context;
+  const { pool, connection, clock } = context;
   const digest = await getDigest(pool, digestId);
   const settings = connection.reminders;
   if (digest === null || settings === undefined) return { state: 'skipped' };
@@ -26,8 +26,7 @@ export async function sendDigest(
   const now = clock.now();
   const { timeZone } = settings.rules;
   if (localDateOf(now, timeZone) !== localDate) {
-    const note = 'it could not be sent on its day';
-    await ledger.end('digests', { id: digestId, state: 'missed', note, sender: digest.sender });
+    await end(context, owed, 'missed', 'it could not be sent on its day');
     return { state: 'missed' };
   }
   const days = digestDays(localDate, timeZone);
@@ -43,23 +42,16 @@ export async function sendDigest(
     templates: context.templates,
   });
   if (composed === null) {
-    await ledger.end('digests', {
-      id: digestId,
-      state: 'skipped',
-      note: 'nothing was due',
-      sender: digest.sender,
-    });
+    await end(context, owed, 'skipped', 'nothing was due');
     return { state: 'skipped' };
   }
   signal.throwIfAborted();
-  const thread = JSON.stringify(['digest', connection.name, recipient]);
   const mail = {
     key: JSON.stringify(['digest', connection.name, recipient, localDate]),
     from: settings.from,
     to: recipient,
     ...composed,
-    thread,
+    thread: JSON.stringify(['digest', connection.name, recipient]),
   };
-  const outcome = await deliver(context, owed, mail, settings, signal);
-  return outcome ?? { state: 'sending' };
+  return deliver(context, owed, mail, settings, signal);
 }

@@ -1,30 +1,25 @@
-import { basename } from 'node:path';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { leadCells } from '../../core/lead/lead.ts';
-import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
+import type { Cells } from '../../core/lead/value.ts';
+import type { LeadsPort } from '../../ports/leads-service.ts';
+import { noticeKind } from '../../store/calendar-notices.ts';
 import { basesOf } from '../../store/pairs.ts';
 import type { Reminder, ReminderState } from '../../store/reminders.ts';
 import { lastRun } from '../../store/runs.ts';
 import { type LeadBackground, noteTry } from '../../store/sending.ts';
-import type { LeadsPort } from '../../ports/leads-service.ts';
-import { noticeKind } from '../../store/calendar-notices.ts';
-import { askLead } from './ask-lead.ts';
-import { calendarEntry } from '../compose/calendar.ts';
-import { composeCancellation } from '../compose/compose-cancellation.ts';
 import {
-  composeReminder,
-  type Composed,
-  maxSubject,
-  type ReminderContent,
-} from '../compose/compose-reminder.ts';
-import { deliver, type DeliveryContext, notNow, type Outcome, type Owed } from './deliver.ts';
-import { leadView } from '../compose/lead-view.ts';
+  changesOf,
+  composeCancellation,
+  composeFor,
+  composeMoved,
+  type FollowUpMail,
+} from '../compose/compose-follow-up.ts';
+import type { Templates } from '../compose/templates.ts';
 import { localTime } from '../plan/local-time.ts';
-import { senderDomain } from '../compose/message.ts';
 import { followUpField, planFromRead } from '../plan/plan-reminders.ts';
 import { isStageWanted, recipientsOf } from '../plan/recipients.ts';
-import { oneLine } from '../compose/shown-text.ts';
-import type { Templates } from '../compose/templates.ts';
+import { askLead } from './ask-lead.ts';
+import { deliver, type DeliveryContext, end, notNow, type Outcome, type Owed } from './deliver.ts';
 
 /** What a connection's mails are composed and sent with. */
 export interface ReminderContext extends DeliveryContext {
@@ -71,7 +66,7 @@ export async function sendReminder(
 
   const deadline = Math.max(sendAt, job.requestedAt) + unaskedMs;
   const [known, background] = await Promise.all([
-    currentCells(context, reminder, deadline, signal),
+    currentCells(context, reminder, settings, deadline, signal),
     ledger.background({ connection: connection.name, leadId }),
   ]);
   if ('againAfterMs' in known) return { againAfterMs: known.againAfterMs, wholeQueue: false };
@@ -80,8 +75,7 @@ export async function sendReminder(
       ? await cancellationFor(context, reminder, settings, known.cells)
       : reminderFor(context, reminder, settings, known, background);
   if (composed === null) {
-    const note = 'the follow-up has changed in the service';
-    await ledger.end('reminders', { id: reminder.id, state: 'cancelled', note, sender: reminder.sender });
+    await end(context, owed, 'cancelled', 'the follow-up has changed in the service');
     await context.addJobs(await planFromRead(pool, connection, leadId, known.cells));
     return { state: 'cancelled' };
   }
@@ -93,140 +87,50 @@ export async function sendReminder(
     ...composed,
     thread: JSON.stringify([connection.name, leadId]),
   };
-  const outcome = await deliver(context, owed, mail, settings, signal);
-  // Somebody else has it.
-  return outcome ?? { state: 'sending' };
+  return deliver(context, owed, mail, settings, signal);
 }
-
-type ComposedMail = Composed & { readonly calendar?: string };
 
 /** The mail about a follow-up; null when it no longer stands, or not for this recipient. */
 function reminderFor(
   { connection, clock, templates }: ReminderContext,
-  reminder: Reminder,
+  { leadId, dueAt, offsetText, sequence, sendAt, recipient }: Reminder,
   settings: ReminderSettings,
-  { cells, note }: Pick<Asked, 'cells' | 'note'>,
+  { cells, note }: Asked,
   { before, row }: LeadBackground,
-): ComposedMail | null {
-  if (cells === null || !isWanted(cells, reminder, settings)) return null;
-  const { leadId, dueAt, offsetText, sequence, sendAt } = reminder;
+): FollowUpMail | null {
+  if (cells === null || cells[followUpField] !== new Date(dueAt).toISOString()) return null;
+  if (!isFor(recipient, cells, settings)) return null;
   const now = clock.now();
-  const isMove = noticeKind(offsetText) === 'moved';
-  const moved = isMove ? movedNote : null;
-  const notes = [moved, lateNote(sendAt, now, settings), note].filter((text) => text !== null);
+  const late =
+    now - sendAt < lateMs ? '' : `This mail is late: it was due at ${shownTime(sendAt, settings)}.`;
   const facts = {
     connection,
     settings,
     leadId,
     cells,
     dueAt,
-    offsetText: isMove ? 'moved' : offsetText,
     sequence,
     row,
     now,
     changes: changesOf(before, cells),
-    note: notes.length === 0 ? null : notes.join(' '),
+    note: [late, note ?? ''].filter(Boolean).join(' ') || null,
   };
-  const composed = composeFor(facts, templates);
-  if (!isMove) return composed;
-  const { timeZone } = settings.rules;
-  const { shortCompany } = leadView(leadId, cells, connection.fields, timeZone);
-  const { day, time } = localTime(dueAt, timeZone);
-  return { ...composed, subject: oneLine(`Moved: ${shortCompany}, ${day}, ${time}`, maxSubject - 1) };
+  return noticeKind(offsetText) === 'moved'
+    ? composeMoved(facts, templates)
+    : composeFor({ ...facts, offsetText }, templates);
 }
-
-const movedNote =
-  'The follow-up was moved to this date. The attached entry moves it in calendars that support this.';
 
 /** The mail that cancels a calendar entry; null when the recipient gets a new reminder of the lead. */
 async function cancellationFor(
   { pool, connection, clock }: ReminderContext,
-  reminder: Reminder,
+  { leadId, dueAt, sequence, recipient }: Reminder,
   settings: ReminderSettings,
-  cells: Cells | null,
-): Promise<ComposedMail | null> {
-  if (cells !== null && (cells[followUpField] ?? null) !== null && isFor(reminder.recipient, cells, settings))
+  known: Cells | null,
+): Promise<FollowUpMail | null> {
+  if (known !== null && (known[followUpField] ?? null) !== null && isFor(recipient, known, settings))
     return null;
-  const bases = await basesOf(pool, connection.name, [reminder.leadId]);
-  const shown = cells ?? bases.get(reminder.leadId) ?? {};
-  return composeCancellation({ connection, settings, reminder, cells: shown, now: clock.now() });
-}
-
-/** Times are epoch ms. */
-export interface ReminderFacts {
-  readonly connection: ConnectionConfig;
-  readonly settings: ReminderSettings;
-  readonly leadId: string;
-  readonly cells: Cells;
-  readonly dueAt: number;
-  readonly offsetText: string;
-  readonly sequence: number;
-  readonly changes: ReminderContent['changes'];
-  readonly row: number | null;
-  readonly note: string | null;
-  readonly now: number;
-}
-
-/**
- * A target's display name, and the row's position: a number, or the URL of what has one. `row`: as the target counts; in
- * HubSpot a company's record id.
- */
-function placeOf(target: ConnectionConfig['target'], row: number | null): ReminderContent['row'] {
-  switch (target.type) {
-    case 'workbook':
-      return { target: basename(target.path), row };
-    case 'google-sheets':
-      return {
-        target: target.tab,
-        url: `https://docs.google.com/spreadsheets/d/${target.spreadsheetId}/edit`,
-        row,
-      };
-    case 'hubspot': {
-      if (target.portal === undefined || row === null) return { target: 'HubSpot', row: null };
-      const url = `https://app.hubspot.com/contacts/${target.portal}/record/0-2/${row}`;
-      return { target: 'HubSpot', url, row: null };
-    }
-    case 'postgres-table':
-      return { target: `table ${target.table}`, row: null };
-    default:
-      return target satisfies never;
-  }
-}
-
-/** The mail about a follow-up, with a calendar entry if configured. */
-export function composeFor(
-  { connection, settings, leadId, cells, ...facts }: ReminderFacts,
-  templates: Templates,
-): ComposedMail {
-  const composed = composeReminder({
-    ...facts,
-    lead: { id: leadId, cells },
-    fields: connection.fields,
-    timeZone: settings.rules.timeZone,
-    row: placeOf(connection.target, facts.row),
-    leadUrl: settings.leadUrl,
-    templates,
-  });
-  if (!settings.calendar) return composed;
-  const calendar = calendarEntry({
-    leadId,
-    connection: connection.name,
-    title: `Follow-up: ${leadView(leadId, cells, connection.fields, settings.rules.timeZone).company}`,
-    startAt: facts.dueAt,
-    sequence: facts.sequence,
-    cancelled: false,
-    domain: senderDomain(settings.from),
-    now: facts.now,
-  });
-  return { ...composed, calendar };
-}
-
-/** Changes in mapping order; `before` is by field. */
-export function changesOf(before: Readonly<Record<string, Cell>>, cells: Cells): ReminderContent['changes'] {
-  return Object.entries(cells).flatMap(([field, after]) => {
-    const was = before[field];
-    return was === undefined || sameCell(was, after) ? [] : [{ field, before: was, after }];
-  });
+  const cells = known ?? (await basesOf(pool, connection.name, [leadId])).get(leadId) ?? {};
+  return composeCancellation({ connection, settings, leadId, cells, dueAt, sequence, now: clock.now() });
 }
 
 /** A lead for a mail; null: gone. `note`: what the reader should know. */
@@ -239,6 +143,7 @@ interface Asked {
 async function currentCells(
   context: ReminderContext,
   { id, leadId }: Reminder,
+  settings: ReminderSettings,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Asked | { readonly againAfterMs: number }> {
@@ -256,28 +161,18 @@ async function currentCells(
   if (left > 0) return { againAfterMs: Math.min(answer.againAfterMs, left) };
   const bases = await basesOf(pool, connection.name, [leadId]);
   const run = await lastRun(pool, connection.name, 'sync');
-  const zone = connection.reminders?.rules.timeZone ?? 'UTC';
-  const at = run === null ? '' : ` at ${shownTime(run.finishedAt ?? run.createdAt, zone)}`;
+  const at = run === null ? '' : ` at ${shownTime(run.finishedAt ?? run.createdAt, settings)}`;
   return {
     cells: bases.get(leadId) ?? null,
     note: `The Leads service was unavailable for half an hour: this mail shows what was known${at}.`,
   };
 }
 
-function isWanted(cells: Cells, { dueAt, recipient }: Reminder, settings: ReminderSettings): boolean {
-  return cells[followUpField] === new Date(dueAt).toISOString() && isFor(recipient, cells, settings);
-}
-
 function isFor(recipient: string, cells: Cells, { rules }: ReminderSettings): boolean {
   return isStageWanted(cells, rules) && recipientsOf(cells, rules).includes(recipient);
 }
 
-function lateNote(sendAt: number, now: number, { rules }: ReminderSettings): string | null {
-  if (now - sendAt < lateMs) return null;
-  return `This mail is late: it was due at ${shownTime(sendAt, rules.timeZone)}.`;
-}
-
-function shownTime(at: number, timeZone: string): string {
-  const { day, time, zone } = localTime(Math.floor(at), timeZone);
+function shownTime(at: number, { rules }: ReminderSettings): string {
+  const { day, time, zone } = localTime(Math.floor(at), rules.timeZone);
   return `${time} ${zone} on ${day}`;
 }
