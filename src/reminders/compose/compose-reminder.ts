@@ -42,12 +42,15 @@ const maxTarget = 200;
 
 /** The mail about one follow-up. Pure except for warnings of `templates.render`. */
 export function composeReminder(content: ReminderContent): Composed {
-  const view = reminderView(content);
-  const { templates } = content;
+  return renderMail(content.templates, 'reminder', reminderView(content));
+}
+
+/** A mail from the three templates of its kind. */
+export function renderMail(templates: Templates, kind: 'reminder' | 'digest', view: object): Composed {
   return {
-    subject: oneLine(templates.render('reminder.subject', view), maxSubject - 1),
-    text: templates.render('reminder.text', view),
-    html: templates.render('reminder.html', view),
+    subject: oneLine(templates.render(`${kind}.subject`, view), maxSubject - 1),
+    text: templates.render(`${kind}.text`, view),
+    html: templates.render(`${kind}.html`, view),
   };
 }
 

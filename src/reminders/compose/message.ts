@@ -36,7 +36,7 @@ interface Address {
 export function buildMessage(mail: Mail): SendMailOptions {
   const from = senderOf(mail.from);
   const to = onlyAddress(mail.to);
-  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  const domain = domainOf(from);
   const thread = `<thread.${keyHash(mail.thread)}@${domain}>`;
   return {
     from,
@@ -70,7 +70,10 @@ export function keyHash(key: string): string {
 
 /** The sender's domain, in which Message-IDs and calendar entries are unique. */
 export function senderDomain(from: string): string {
-  const { address } = senderOf(from);
+  return domainOf(senderOf(from));
+}
+
+function domainOf({ address }: Address): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../../config/config.ts';
-import { transaction } from '../../store/database.ts';
 import {
   type Digest,
   dropDigests,
@@ -10,9 +9,8 @@ import {
   settleDigests,
 } from '../../store/digests.ts';
 import { recipientsUntil } from '../../store/follow-ups.ts';
-import { beginPlanning } from '../../store/planning.ts';
 import { digestDays, digestsAround, localDateOf } from './digest-time.ts';
-import { horizonMs } from './plan-reminders.ts';
+import { horizonMs, planning } from './plan-reminders.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import { nextAllowed } from './send-time.ts';
 
@@ -25,39 +23,33 @@ export async function planDigests(
   pool: pg.Pool,
   { name, reminders }: Pick<ConnectionConfig, 'name' | 'reminders'>,
 ): Promise<readonly Digest[]> {
-  const rules = reminders?.rules;
-  await transaction(pool, (client) => planNext(client, name, rules));
+  await planning(pool, name, (client, now) => planNext(client, now, name, reminders?.rules));
   return dueDigests(pool, name, horizonMs);
 }
 
 async function planNext(
   client: pg.PoolClient,
+  now: number,
   connection: string,
   rules: ReminderRules | undefined,
 ): Promise<void> {
-  const now = await beginPlanning(client, connection);
   const around = rules === undefined ? null : digestsAround(now, rules);
-  if (rules === undefined || around === null) {
-    return dropDigests(client, connection);
-  }
+  if (rules === undefined || around === null) return dropDigests(client, connection);
   const { last, next } = around;
+  const { timeZone } = rules;
   const recipients = (localDate: string): Promise<readonly string[]> =>
-    recipientsUntil(client, connection, digestDays(localDate, rules.timeZone).end);
+    recipientsUntil(client, connection, digestDays(localDate, timeZone).end);
   const missed = await settleDigests(client, connection, last, next);
-  const day = localDateOf(now, rules.timeZone);
+  const day = localDateOf(now, timeZone);
   const canStillBeSent =
     last.localDate === day &&
-    localDateOf(nextAllowed(now, rules), rules.timeZone) === day &&
+    localDateOf(nextAllowed(now, rules), timeZone) === day &&
     now - last.sendAt <= rules.graceMs;
   if (!canStillBeSent) await missDigests(client, connection, last.localDate);
   else if (missed.length > 0) {
-    const stillThere = await recipients(last.localDate);
-    await scheduleDigests(
-      client,
-      connection,
-      missed.filter((recipient) => stillThere.includes(recipient)),
-      last,
-    );
+    const still = await recipients(last.localDate);
+    const wanted = missed.filter((recipient) => still.includes(recipient));
+    await scheduleDigests(client, connection, wanted, last);
   }
   await scheduleDigests(client, connection, await recipients(next.localDate), next);
 }

@@ -50,7 +50,10 @@ export async function planReminders(
 ): Promise<readonly Reminder[]> {
   const isMapped = fields.some(({ field, type }) => field === followUpField && type === 'instant');
   if (reminders === undefined || !isMapped) {
-    await withdrawReminders(pool, name);
+    await planning(pool, name, async (client) => {
+      await cancelReminders(client, name);
+      await forgetFollowUps(client, name);
+    });
     return [];
   }
   const { rules } = reminders;
@@ -60,21 +63,25 @@ export async function planReminders(
   let after: string | null = basis?.isPlanned ? null : '';
   while (after !== null) {
     const from: string = after;
-    after = await transaction(pool, (client) => planBatch(client, name, rules, hash, from));
+    after = await planning(pool, name, (client) => planBatch(client, name, rules, hash, from));
   }
   if (basis !== null && !basis.isPlanned) await notePlanned(pool, name, basis.seen);
-  await transaction(pool, async (client) => {
-    const now = await beginPlanning(client, name);
+  await planning(pool, name, async (client, now) => {
     const next = nextAllowed(now, rules);
     await settleLate(client, name, rules.graceMs, next > now ? next : null);
   });
-  if (reminders.calendar) {
-    await transaction(pool, async (client) => {
-      const now = await beginPlanning(client, name);
-      await scheduleNotices(client, name, nextAllowed(now, rules));
-    });
-  }
+  if (reminders.calendar)
+    await planning(pool, name, (client, now) => scheduleNotices(client, name, nextAllowed(now, rules)));
   return dueReminders(pool, name, horizonMs);
+}
+
+/** A transaction that alone plans the mails of a connection. `now`: the database's time (epoch ms). */
+export function planning<Result>(
+  pool: pg.Pool,
+  connection: string,
+  plan: (client: pg.PoolClient, now: number) => Promise<Result>,
+): Promise<Result> {
+  return transaction(pool, async (client) => plan(client, await beginPlanning(client, connection)));
 }
 
 /**
@@ -89,8 +96,7 @@ export async function planFromRead(
 ): Promise<readonly Reminder[]> {
   if (reminders === undefined) return [];
   const { rules } = reminders;
-  await transaction(pool, async (client) => {
-    const now = await beginPlanning(client, name);
+  await planning(pool, name, async (client, now) => {
     const planned = await plannedFollowUp(client, name, leadId);
     const { plan, wanted } = planLead({ leadId, seen: planned?.seen ?? seenNothing, cells, planned }, rules);
     await replaceReminders(client, name, [wanted], rules.graceMs);
@@ -102,14 +108,6 @@ export async function planFromRead(
   return due.filter(({ state }) => state === 'scheduled');
 }
 
-async function withdrawReminders(pool: pg.Pool, connection: string): Promise<void> {
-  await transaction(pool, async (client) => {
-    await beginPlanning(client, connection);
-    await cancelReminders(client, connection);
-    await forgetFollowUps(client, connection);
-  });
-}
-
 /** Plans the leads after an id; returns the last one, or null at the end. */
 async function planBatch(
   client: pg.PoolClient,
@@ -118,21 +116,13 @@ async function planBatch(
   hash: string,
   after: string,
 ): Promise<string | null> {
-  await beginPlanning(client, connection);
   const changed = await changedFollowUps(client, connection, decidingFields(rules), hash, after, batchSize);
   if (changed.length > 0) {
-    const plans = changed.map((lead) => planLead(lead, rules));
-    await replaceReminders(
-      client,
-      connection,
-      plans.map(({ wanted }) => wanted),
-      rules.graceMs,
-    );
-    await saveFollowUps(
-      client,
-      connection,
-      plans.map(({ plan }) => plan),
-    );
+    const planned = changed.map((lead) => planLead(lead, rules));
+    const wanted = planned.map((one) => one.wanted);
+    await replaceReminders(client, connection, wanted, rules.graceMs);
+    const plans = planned.map(({ plan }) => plan);
+    await saveFollowUps(client, connection, plans);
   }
   return changed.length < batchSize ? null : (changed.at(-1)?.leadId ?? null);
 }

@@ -12,7 +12,7 @@ export interface Planned {
 /** The reminders of one job, soonest first; never empty. */
 export type Batch = readonly [Planned, ...Planned[]];
 
-/** Maximum per job: meanwhile the connection's other jobs may wait. */
+/** Maximum per job: the connection's other jobs may wait for it. */
 const mostInBatch = 500;
 
 /**

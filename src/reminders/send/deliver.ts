@@ -7,7 +7,7 @@ import type { SentBy } from '../../store/mail-sender.ts';
 import { type Claim, type Ending, type MailTable, putOffMail } from '../../store/sending.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Mail, Mailer } from './mail.ts';
-import { longestSendMs, stopwatch } from './mail-times.ts';
+import { longestSendMs, stopwatch } from './mail-limits.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 

@@ -13,7 +13,7 @@ interface Fault {
 }
 
 /**
- * One of the faults of a mailer, by nodemailer's `code`, the reply's number and its enhanced status, never by words.
+ * The fault of a mailer, by nodemailer's `code`, the reply's number and its enhanced status, never by its words.
  *
  * | code | retry | when |
  * |---|---|---|
@@ -23,65 +23,58 @@ interface Fault {
  * | mail.outcome-unknown | later | the connection ended or went silent after the first byte of the mail had left |
  * | mail.credentials | later | user or password are wrong or missing: no mail can be sent |
  * | mail.sender-refused | later | the server does not serve us, or not this sender: no mail of it can be sent |
- * | mail.policy-refused | later | 5.7.x for this recipient: it may be about him, or about us and meet all |
+ * | mail.policy-refused | later | 5.7.x for this recipient: it may concern the recipient alone, or all mails of ours |
  *
- * `begun`: whether a byte of the mail itself has left. `secrets` are taken out of the server's words.
+ * `begun`: whether a byte of the mail itself has left. `secrets` are removed from the server's words.
  */
 export function mailError(error: unknown, begun: boolean, secrets: readonly string[]): LeadsyncError {
-  const fault = faultOf(error);
   const words = withoutStop(withoutSecrets(error instanceof Error ? error.message : String(error), secrets));
+  const [code, what, help] = meaningOf(faultOf(error), begun);
+  const retry = code === 'mail.refused' ? 'never' : 'later';
+  return new LeadsyncError(code, `${what}: ${words}`, { retry, ...(help !== undefined && { help }) });
+}
+
+type Meaning = readonly [code: string, what: string, help?: string];
+
+function meaningOf(fault: Fault, begun: boolean): Meaning {
   const { reply, code, command } = fault;
-  const later = { retry: 'later' } as const;
-  if (reply === null && begun) {
-    return new LeadsyncError(
+  const unavailable: Meaning = ['mail.unavailable', 'the mail could not be sent'];
+  if (reply === null && begun)
+    return [
       'mail.outcome-unknown',
-      `the connection ended before the mail server confirmed the mail: it may have arrived or not (${words})`,
-      later,
-    );
-  }
-  if (isCredentials(fault)) {
-    return new LeadsyncError('mail.credentials', `the mail server rejected the login: ${words}`, {
-      ...later,
-      help: 'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
-    });
-  }
-  if (code === 'ETLS') {
-    return new LeadsyncError('mail.unavailable', `no encrypted connection to the mail server: ${words}`, {
-      ...later,
-      help: 'For a server without STARTTLS add ?requireTLS=false to SMTP_URL; for one with a private CA set NODE_EXTRA_CA_CERTS',
-    });
-  }
-  if (reply === null || reply === 421) {
-    return reply === null && isOurs(code)
-      ? new LeadsyncError('mail.refused', `the mail cannot be sent: ${words}`)
-      : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
-  }
-  if (reply < 500) {
-    return command === 'RCPT TO' || command === 'DATA' || command === 'MAIL FROM'
-      ? new LeadsyncError('mail.deferred', `the mail server does not accept the mail yet: ${words}`, later)
-      : new LeadsyncError('mail.unavailable', `the mail could not be sent: ${words}`, later);
-  }
-  if (isPolicy(fault)) {
-    return new LeadsyncError(
+      'the connection ended before the mail server confirmed the mail, which may have arrived or not',
+    ];
+  if (isCredentials(fault))
+    return [
+      'mail.credentials',
+      'the mail server rejected the login',
+      'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
+    ];
+  if (code === 'ETLS')
+    return [
+      'mail.unavailable',
+      'no encrypted connection to the mail server',
+      'For a server without STARTTLS add ?requireTLS=false to SMTP_URL; for one with a private CA set NODE_EXTRA_CA_CERTS',
+    ];
+  if (reply === null) return isOurs(code) ? ['mail.refused', 'the mail cannot be sent'] : unavailable;
+  if (reply === 421) return unavailable;
+  if (reply < 500)
+    return ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command)
+      ? ['mail.deferred', 'the mail server does not accept the mail yet']
+      : unavailable;
+  if (isPolicy(fault))
+    return [
       'mail.policy-refused',
-      `the mail server refused the recipient by policy: ${words}`,
-      {
-        ...later,
-        help: 'Check that this server may send mail for the sender (reminders.from) to this recipient',
-      },
-    );
-  }
-  if (isSender(fault)) {
-    return new LeadsyncError(
+      'the mail server refused the recipient by policy',
+      'Check that this server may send mail for the sender (reminders.from) to this recipient',
+    ];
+  if (isSender(fault))
+    return [
       'mail.sender-refused',
-      `the mail server does not send mails for this sender: ${words}`,
-      {
-        ...later,
-        help: 'Check that this server may send mail for the sender (reminders.from), with the user of SMTP_URL',
-      },
-    );
-  }
-  return new LeadsyncError('mail.refused', `the mail server refused the mail: ${words}`);
+      'the mail server does not send mails for this sender',
+      'Check that this server may send mail for the sender (reminders.from), with the user of SMTP_URL',
+    ];
+  return ['mail.refused', 'the mail server refused the mail'];
 }
 
 function faultOf(error: unknown): Fault {
@@ -98,14 +91,7 @@ function faultOf(error: unknown): Fault {
 /** 530 and 535: RFC 4954, section 6. A 4xx reply to AUTH is a fault of the server. */
 function isCredentials({ code, reply, status }: Fault): boolean {
   if (reply === 421 || (reply !== null && reply < 500)) return false;
-  return (
-    code === 'EAUTH' ||
-    code === 'ENOAUTH' ||
-    reply === 530 ||
-    reply === 534 ||
-    reply === 535 ||
-    status === '5.7.8'
-  );
+  return ['EAUTH', 'ENOAUTH'].includes(code) || [530, 534, 535].includes(reply ?? 0) || status === '5.7.8';
 }
 
 /** Faults of the mail or of our settings, which retries cannot fix. */

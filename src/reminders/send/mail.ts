@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
+import { isLoopback } from '../../loopback.ts';
 import { mailError } from './mail-error.ts';
 import {
   connectMs as usualConnectMs,
   longestSendMs,
+  MailTurns,
   silenceMs as usualSilenceMs,
   stopwatch,
-} from './mail-times.ts';
-import { MailTurns } from './mail-turns.ts';
+} from './mail-limits.ts';
 import { buildMessage, keyHash, type Mail } from '../compose/message.ts';
 
 export type { Mail };
@@ -38,7 +39,7 @@ interface MailTurn extends Disposable {
 export interface MailLimits {
   /** Mails per second; absent: unlimited. */
   readonly rate?: number;
-  /** See mail-times.ts; other values are for tests. */
+  /** See mail-limits.ts; other values are for tests. */
   readonly connectMs?: number;
   readonly silenceMs?: number;
   readonly longestMs?: number;
@@ -171,11 +172,7 @@ function withoutOurs(url: URL): string {
 function encryption(url: URL): object {
   if (url.protocol !== 'smtp:' || url.searchParams.has('requireTLS') || url.searchParams.has('ignoreTLS'))
     return {};
-  return isLoopback(url.hostname) ? { ignoreTLS: true } : { requireTLS: true };
-}
-
-function isLoopback(host: string): boolean {
-  return ['localhost', '[::1]'].includes(host.toLowerCase()) || /^127\.\d+\.\d+\.\d+$/.test(host);
+  return isLoopback(url.hostname.replaceAll(/[[\]]/g, '')) ? { ignoreTLS: true } : { requireTLS: true };
 }
 
 /** The password in each form it takes on the wire (RFC 4616; LOGIN), longest first. */

@@ -1,4 +1,22 @@
 import { Semaphore } from '../../semaphore.ts';
+import { machineNow } from '../../store/database-time.ts';
+
+/** For the connection and the server's greeting, ms. */
+export const connectMs = 20_000;
+
+/** Inactivity limit, ms. Short limits cause unknown outcomes: RFC 5321, 4.5.3.2.6 grants the server ten minutes. */
+export const silenceMs = 120_000;
+
+/** A mail that was handed over is abandoned after this time (ms), even if data still flows. */
+export const longestSendMs = 2 * connectMs + 2 * silenceMs;
+
+/**
+ * Elapsed time (ms). The wall clock covers the machine's sleep, the monotonic one a clock set back: the longer time counts.
+ */
+export function stopwatch(): () => number {
+  const [date, steady] = [machineNow(), performance.now()];
+  return () => Math.max(machineNow() - date, performance.now() - steady);
+}
 
 /** A turn to hand over a mail; dispose at the end. */
 export interface TakenTurn extends Disposable {
