@@ -1,7 +1,7 @@
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
 import { parseFaults } from '../sandbox/parse-faults.ts';
-import { parseRate } from '../sandbox/parse-rate.ts';
+import { parseRate } from '../sandbox/rate-limit.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import type { CommonOptions } from './main.ts';
 import { print, printJson } from './output.ts';

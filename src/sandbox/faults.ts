@@ -1,9 +1,11 @@
+import type { Random } from './random.ts';
+
 /** The five operations of the API reference, section 4. */
 export const routes = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type Route = (typeof routes)[number];
 
 export const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof methods)[number];
+type Method = (typeof methods)[number];
 
 /** What the header Retry-After of a 429 says: whole seconds, an HTTP date that many seconds ahead, nothing, or nonsense. */
 export type RetryAfter =
@@ -64,3 +66,49 @@ export type Fault = {
   | { readonly kind: 'slow'; readonly ms: number }
   | { readonly kind: PlainFault }
 );
+
+/** What faults look at in a request. `route` undefined: no route of the API. */
+interface FaultRequest {
+  readonly method: string;
+  readonly route: Route | undefined;
+  readonly hasCursor: boolean;
+}
+
+/** Counts the requests that each fault matches and says which faults are due. */
+export class FaultSchedule {
+  readonly #faults: readonly { readonly fault: Fault; matched: number }[];
+  readonly #random: Random;
+
+  constructor(faults: readonly Fault[], random: Random) {
+    this.#faults = faults.map((fault) => ({ fault, matched: 0 }));
+    this.#random = random;
+  }
+
+  /** The faults due for this request, in the order of the text. Call it once for each request. */
+  due(request: FaultRequest): Fault[] {
+    const due: Fault[] = [];
+    for (const entry of this.#faults) {
+      if (!matches(entry.fault, request)) continue;
+      entry.matched++;
+      if (isDue(entry.fault, entry.matched, this.#random)) due.push(entry.fault);
+    }
+    return due;
+  }
+}
+
+const writes: readonly (Method | Route)[] = ['create', 'update', 'delete'];
+
+function matches(fault: Fault, request: FaultRequest): boolean {
+  if (fault.kind === 'moving' && request.route !== 'list') return false;
+  if (fault.kind === 'expired-cursor' && !(request.route === 'list' && request.hasCursor)) return false;
+  const byDefault = fault.kind === 'lost-reply' || fault.kind === 'error-after-write' ? writes : [];
+  const on = fault.on.length > 0 ? fault.on : byDefault;
+  return on.length === 0 || on.some((target) => target === request.method || target === request.route);
+}
+
+function isDue(fault: Fault, matched: number, random: Random): boolean {
+  if ('every' in fault.when) return matched % fault.when.every === 0;
+  if ('once' in fault.when) return matched === fault.when.once;
+  if ('after' in fault.when) return matched >= fault.when.after;
+  return random.float() < fault.when.rate;
+}

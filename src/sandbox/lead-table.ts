@@ -1,7 +1,5 @@
 import { LeadsyncError } from '../errors.ts';
-import { createLeadId, type IdKind } from './lead-id.ts';
 import type { SandboxClock } from './options.ts';
-import { Places } from './places.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The fields of a lead (API reference, section 2) and any others. */
@@ -118,4 +116,64 @@ function shuffle(ids: readonly string[], seed: number): Places {
     places.swap(place, random.below(place + 1));
   }
   return places;
+}
+
+/** `uuid7`: time-ordered as in the API reference, section 2. `other`: UUIDs of version 4, which tell no time. */
+export type IdKind = 'uuid7' | 'other';
+
+/** A lead id (RFC 9562). `atMs`: epoch ms of its creation, used by `uuid7` alone. */
+export function createLeadId(kind: IdKind, atMs: number, random: Random): string {
+  const time = kind === 'uuid7' ? atMs.toString(16).padStart(12, '0') : hex(random, 12);
+  const version = kind === 'uuid7' ? '7' : '4';
+  const variant = (8 + random.below(4)).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}${hex(random, 3)}-${variant}${hex(random, 3)}-${hex(random, 12)}`;
+}
+
+/** At most 13 digits: what a number holds exactly; the generator itself gives 32 bits at a time. */
+function hex(random: Random, digits: number): string {
+  if (digits > 8) return hex(random, 8) + hex(random, digits - 8);
+  return random
+    .below(16 ** digits)
+    .toString(16)
+    .padStart(digits, '0');
+}
+
+/**
+ * The order in which leads are listed. A lead keeps its place number when another is removed, so a position in a
+ * cursor stays right and every operation takes the same time for any number of leads. Removed places stay empty.
+ */
+export class Places {
+  readonly #ids: (string | undefined)[] = [];
+  readonly #placeOf = new Map<string, number>();
+
+  /** Number of places, empty ones included. */
+  get length(): number {
+    return this.#ids.length;
+  }
+
+  at(place: number): string | undefined {
+    return this.#ids[place];
+  }
+
+  add(id: string): void {
+    this.#placeOf.set(id, this.#ids.length);
+    this.#ids.push(id);
+  }
+
+  remove(id: string): void {
+    const place = this.#placeOf.get(id);
+    if (place === undefined) return;
+    this.#placeOf.delete(id);
+    this.#ids[place] = undefined;
+  }
+
+  /** Both places change what they hold. */
+  swap(place: number, other: number): void {
+    const id = this.#ids[place];
+    const otherId = this.#ids[other];
+    this.#ids[place] = otherId;
+    this.#ids[other] = id;
+    if (otherId !== undefined) this.#placeOf.set(otherId, place);
+    if (id !== undefined) this.#placeOf.set(id, other);
+  }
 }

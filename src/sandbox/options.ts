@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import type { IdKind } from './lead-id.ts';
+import type { IdKind } from './lead-table.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** The time that the service goes by, epoch ms (UTC). */

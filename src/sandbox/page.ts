@@ -1,16 +1,16 @@
-import type { LeadTable, SandboxLead } from './lead-table.ts';
+import { z } from 'zod';
+import type { LeadTable, Places, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
-import type { Places } from './places.ts';
 import type { Random } from './random.ts';
 
-export interface PageRequest {
+interface PageRequest {
   /** Where the page begins; 0 for the first one. */
   readonly place: number;
   readonly limit: number;
   readonly matches: (lead: SandboxLead) => boolean;
 }
 
-export interface Page {
+interface Page {
   readonly leads: readonly SandboxLead[];
   /** Where the next page begins; null: this is the last one. */
   readonly next: number | null;
@@ -72,4 +72,21 @@ function newOrder(length: number, random: Random): (place: number) => number {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+const cursorSchema = z.object({ place: z.int().nonnegative(), expires: z.number() });
+
+/** An opaque cursor for the page that begins at `place`; good until `expires` (epoch ms). */
+export function writeCursor(place: number, expires: number): string {
+  return Buffer.from(JSON.stringify({ place, expires })).toString('base64url');
+}
+
+/** The place, or null when the cursor is not one of ours or has expired. */
+export function readCursor(cursor: string, nowMs: number): number | null {
+  try {
+    const parsed = cursorSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    return parsed.expires > nowMs ? parsed.place : null;
+  } catch {
+    return null;
+  }
 }

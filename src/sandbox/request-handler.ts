@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FaultSchedule } from './fault-schedule.ts';
-import type { Fault, RetryAfter } from './faults.ts';
+import { type Fault, FaultSchedule, type RetryAfter } from './faults.ts';
 import type { SandboxBehaviour } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 import { RateMeter } from './rate-limit.ts';
 import { RateWindow } from './rate-window.ts';
 import { Records } from './records.ts';
-import { errorReply, type Reply } from './reply.ts';
-import { readRequestBody } from './request-body.ts';
-import { sendReply } from './send-reply.ts';
+import { errorReply, type Reply, sendReply } from './reply.ts';
+import { readRequestBody } from './listen.ts';
 import { answer, findRoute, invalidCursor, type Service, unauthenticated } from './service.ts';
 
-/** What is to be sent, and whom to tell that it was. */
+/** A reply, and what to call when it has been sent. */
 interface Decision {
   readonly reply: Reply;
   readonly delivered?: (epochMs: number) => void;

@@ -1,5 +1,4 @@
-import { createLeadId, type IdKind } from './lead-id.ts';
-import type { SandboxLead } from './lead-table.ts';
+import { createLeadId, type IdKind, type SandboxLead } from './lead-table.ts';
 import { createRandom, type Random } from './random.ts';
 import { awkwardBrands, type NamePool, namePools, seededSegments, seededStages } from './seed-names.ts';
 

@@ -1,211 +1,88 @@
 /** What the names of made-up companies of one region of the world are put together from. */
 export interface NamePool {
   /** City and the code of its region or state. */
-  readonly cities: readonly [City, ...City[]];
-  readonly families: readonly [string, ...string[]];
-  readonly trades: readonly [string, ...string[]];
-  readonly legalForms: readonly [string, ...string[]];
+  readonly cities: List<readonly [name: string, region: string]>;
+  readonly families: List<string>;
+  readonly trades: List<string>;
+  readonly legalForms: List<string>;
 }
 
-type City = readonly [name: string, region: string];
+type List<T> = readonly [T, ...T[]];
+
+/** The items of a text, which commas separate. */
+function list(text: string): List<string> {
+  return text.trim().split(/,\s+/) as [string, ...string[]];
+}
+
+/** The same; the last word of each is the code of its region. */
+function places(text: string): NamePool['cities'] {
+  const [first, ...others] = list(text);
+  const split = (place: string) =>
+    [place.slice(0, place.lastIndexOf(' ')), place.slice(place.lastIndexOf(' ') + 1)] as const;
+  return [split(first), ...others.map(split)];
+}
 
 /** The pools and how often each is used, in percent. */
 export const namePools: readonly (readonly [percent: number, pool: NamePool])[] = [
   [
     60,
     {
-      cities: [
-        ['Berlin', 'BE'],
-        ['Hamburg', 'HH'],
-        ['München', 'BY'],
-        ['Nürnberg', 'BY'],
-        ['Würzburg', 'BY'],
-        ['Köln', 'NW'],
-        ['Düsseldorf', 'NW'],
-        ['Münster', 'NW'],
-        ['Frankfurt am Main', 'HE'],
-        ['Stuttgart', 'BW'],
-        ['Tübingen', 'BW'],
-        ['Leipzig', 'SN'],
-        ['Görlitz', 'SN'],
-        ['Hannover', 'NI'],
-        ['Göttingen', 'NI'],
-        ['Halle (Saale)', 'ST'],
-        ['Erfurt', 'TH'],
-        ['Saarbrücken', 'SL'],
-        ['Lübeck', 'SH'],
-        ['Rostock', 'MV'],
-        ['Wien', 'AT-9'],
-        ['Zürich', 'CH-ZH'],
-      ],
-      families: [
-        'Müller',
-        'Schäfer',
-        'Köhler',
-        'Jäger',
-        'Böhm',
-        'Weiß',
-        'Groß',
-        'Krüger',
-        'Schröder',
-        'Becker',
-        'Hoffmann',
-        'Richter',
-        'Lindner',
-        'Vogel',
-        'Petersen',
-        'Brandt',
-        'Öztürk',
-        'Yılmaz',
-        'Nowak',
-        'von Arnim',
-      ],
-      trades: [
-        'Maschinenbau',
-        'Präzisionsteile',
-        'Gebäudetechnik',
-        'Logistik',
-        'Bäckerei',
-        'Möbelwerk',
-        'Elektrotechnik',
-        'Kälte & Klima',
-        'Medizintechnik',
-        'Spedition',
-        'Holzbau',
-        'Softwarehaus',
-        'Brauerei',
-        'Gartenbau',
-        'Werkzeuge',
-      ],
-      legalForms: ['GmbH', 'GmbH & Co. KG', 'AG', 'KG', 'UG (haftungsbeschränkt)', 'e.K.', 'OHG', 'SE'],
+      cities: places(`
+        Berlin BE, Hamburg HH, München BY, Nürnberg BY, Würzburg BY, Köln NW, Düsseldorf NW,
+        Münster NW, Frankfurt am Main HE, Stuttgart BW, Tübingen BW, Leipzig SN, Görlitz SN,
+        Hannover NI, Göttingen NI, Halle (Saale) ST, Erfurt TH, Saarbrücken SL, Lübeck SH,
+        Rostock MV, Wien AT-9, Zürich CH-ZH`),
+      families: list(`
+        Müller, Schäfer, Köhler, Jäger, Böhm, Weiß, Groß, Krüger, Schröder, Becker, Hoffmann,
+        Richter, Lindner, Vogel, Petersen, Brandt, Öztürk, Yılmaz, Nowak, von Arnim`),
+      trades: list(`
+        Maschinenbau, Präzisionsteile, Gebäudetechnik, Logistik, Bäckerei, Möbelwerk,
+        Elektrotechnik, Kälte & Klima, Medizintechnik, Spedition, Holzbau, Softwarehaus,
+        Brauerei, Gartenbau, Werkzeuge`),
+      legalForms: list('GmbH, GmbH & Co. KG, AG, KG, UG (haftungsbeschränkt), e.K., OHG, SE'),
     },
   ],
   [
     20,
     {
-      cities: [
-        ['Austin', 'TX'],
-        ['Boston', 'MA'],
-        ['Portland', 'OR'],
-        ['Denver', 'CO'],
-        ['St. Louis', 'MO'],
-        ['Raleigh', 'NC'],
-        ['Toronto', 'ON'],
-        ['London', 'ENG'],
-        ["King's Lynn", 'ENG'],
-        ['Edinburgh', 'SCT'],
-        ['Galway', 'G'],
-      ],
-      families: [
-        "O'Brien",
-        "D'Angelo",
-        'Whitaker',
-        'Hawthorne',
-        'McAllister',
-        'Okafor',
-        'Nguyen',
-        'Ramirez',
-        'St. Clair',
-        'Pemberton',
-      ],
-      trades: [
-        'Analytics',
-        'Robotics',
-        'Freight',
-        'Dental Supply',
-        'Roofing',
-        'Brewing',
-        'Biosystems',
-        'Data Services',
-        'Outdoor Gear',
-        'Insurance Brokers',
-      ],
-      legalForms: ['Inc.', 'LLC', 'Ltd', 'PLC', 'Co.', 'Corp.'],
+      cities: places(`
+        Austin TX, Boston MA, Portland OR, Denver CO, St. Louis MO, Raleigh NC, Toronto ON,
+        London ENG, King's Lynn ENG, Edinburgh SCT, Galway G`),
+      families: list(`
+        O'Brien, D'Angelo, Whitaker, Hawthorne, McAllister, Okafor, Nguyen, Ramirez, St. Clair,
+        Pemberton`),
+      trades: list(`
+        Analytics, Robotics, Freight, Dental Supply, Roofing, Brewing, Biosystems, Data Services,
+        Outdoor Gear, Insurance Brokers`),
+      legalForms: list('Inc., LLC, Ltd, PLC, Co., Corp.'),
     },
   ],
   [
     20,
     {
-      cities: [
-        ['Lyon', 'ARA'],
-        ['Saint-Étienne', 'ARA'],
-        ['Bilbao', 'PV'],
-        ['A Coruña', 'GA'],
-        ['Torino', 'TO'],
-        ['Łódź', 'LD'],
-        ['Kraków', 'MA'],
-        ['Malmö', 'M'],
-        ['Århus', '82'],
-        ['Utrecht', 'UT'],
-        ["'s-Hertogenbosch", 'NB'],
-        ['São Paulo', 'SP'],
-        ['İzmir', '35'],
-        ['Brno', 'JM'],
-      ],
-      families: [
-        'Lefèvre',
-        'Núñez',
-        'Østergaard',
-        'Åkesson',
-        'Wiśniewski',
-        'Dvořák',
-        "D'Amico",
-        'van der Meer',
-        'Gonçalves',
-        'Çelik',
-      ],
-      trades: [
-        'Industrie',
-        'Transport',
-        'Foods',
-        'Textil',
-        'Solar',
-        'Maritime',
-        'Design Studio',
-        'Automation',
-        'Pharma',
-        'Ceramics',
-      ],
-      legalForms: ['SARL', 'S.A.', 'S.r.l.', 'Sp. z o.o.', 'AB', 'A/S', 'B.V.', 'Ltda.', 'A.Ş.', 's.r.o.'],
+      cities: places(`
+        Lyon ARA, Saint-Étienne ARA, Bilbao PV, A Coruña GA, Torino TO, Łódź LD, Kraków MA,
+        Malmö M, Århus 82, Utrecht UT, 's-Hertogenbosch NB, São Paulo SP, İzmir 35, Brno JM`),
+      families: list(`
+        Lefèvre, Núñez, Østergaard, Åkesson, Wiśniewski, Dvořák, D'Amico, van der Meer,
+        Gonçalves, Çelik`),
+      trades: list(`
+        Industrie, Transport, Foods, Textil, Solar, Maritime, Design Studio, Automation, Pharma,
+        Ceramics`),
+      legalForms: list('SARL, S.A., S.r.l., Sp. z o.o., AB, A/S, B.V., Ltda., A.Ş., s.r.o.'),
     },
   ],
 ];
 
 /** Brands that a spreadsheet likes to mistake for a formula, a number or a mention. */
-export const awkwardBrands: readonly [string, ...string[]] = [
-  '=mc Labs',
-  '+Plus Energie',
-  '@home Pflegedienst',
-  '-20° Kühlhaus',
-  '0815 Lagerlogistik',
-  '007 Security',
-  '1e5 Ventures',
-  '10/12 Architekten',
-  'TRUE North Coaching',
-  '株式会社 さくら',
-  'Rock & Röll 🎸 Events',
-];
+export const awkwardBrands = list(`
+  =mc Labs, +Plus Energie, @home Pflegedienst, -20° Kühlhaus, 0815 Lagerlogistik,
+  007 Security, 1e5 Ventures, 10/12 Architekten, TRUE North Coaching, 株式会社 さくら,
+  Rock & Röll 🎸 Events`);
 
-export const seededSegments: readonly [string, ...string[]] = [
-  'Manufacturing',
-  'Software',
-  'Healthcare',
-  'Logistics',
-  'Retail',
-  'Energy',
-  'Construction',
-  'Hospitality',
-  'Financial services',
-  'Public sector',
-];
+export const seededSegments = list(`
+  Manufacturing, Software, Healthcare, Logistics, Retail, Energy, Construction,
+  Hospitality, Financial services, Public sector`);
 
 /** Stages in the order of the pipeline. */
-export const seededStages: readonly [string, ...string[]] = [
-  'new',
-  'contacted',
-  'qualified',
-  'proposal',
-  'negotiation',
-  'won',
-  'lost',
-];
+export const seededStages = list('new, contacted, qualified, proposal, negotiation, won, lost');

@@ -1,8 +1,7 @@
-import { readCursor, writeCursor } from './cursor.ts';
+import { moveLead, readCursor, takePage, writeCursor } from './page.ts';
 import type { Route } from './faults.ts';
 import type { LeadTable, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour, SandboxClock } from './options.ts';
-import { moveLead, takePage } from './page.ts';
 import type { Random } from './random.ts';
 import { readWriteBody } from './read-write-body.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';

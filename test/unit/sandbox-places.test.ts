@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Places } from '../../src/sandbox/places.ts';
+import { Places } from '../../src/sandbox/lead-table.ts';
 
 const show = (places: Places) => Array.from({ length: places.length }, (_, place) => places.at(place));
 

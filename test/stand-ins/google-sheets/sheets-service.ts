@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type RequestBody, readRequestBody } from '../../../src/sandbox/request-body.ts';
+import { readRequestBody, type RequestBody } from '../../../src/sandbox/listen.ts';
 import { ApiFault, invalid } from './api-fault.ts';
 import { type ApiCall, checkQuery, routeOf } from './api-route.ts';
 import { carryOut, isRead } from './carry-out.ts';
