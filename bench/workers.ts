@@ -18,7 +18,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { pino } from 'pino';
 import { openApp } from '../src/app.ts';
-import { syncQueue } from '../jobs/sync.ts';
+import { syncQueue } from '../jobs/runs.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';

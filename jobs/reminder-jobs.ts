@@ -1,9 +1,9 @@
-import type { Batch, Planned } from '../src/reminders/send/batches.ts';
+import type { Planned } from '../src/reminders/send/batches.ts';
 
 /** The queue of a connection's mails: only workers that know the connection take them. */
 export const reminderQueue = (connection: string): string => `reminders-${connection}`;
 
-/** A job of `sendReminder`; a reminder never has two. `requestedAt`: of the job before (epoch ms). */
+/** A job `send-reminder`; a reminder never has two. `requestedAt`: of the job before (epoch ms). */
 export function singleJob(
   connection: string,
   { id, round }: Pick<Planned, 'id' | 'round'>,
@@ -18,9 +18,6 @@ export function singleJob(
   };
 }
 
-/** The id of a job of `sendDigest`. */
+/** The id of a job `send-digest`. */
 export const digestJobId = ({ id, sendAt }: { readonly id: number; readonly sendAt: number }): string =>
   `digest-${id}-${sendAt}`;
-
-/** The payload of `sendReminders`: ids and moments alone. */
-export const batchPayload = (connection: string, batch: Batch): object => ({ connection, reminders: batch });

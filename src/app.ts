@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
+import type { AlertContext } from './alerts/alert-context.ts';
 import type { Config, ConnectionConfig } from './config/config.ts';
 import { parseRedisAddress } from './config/redis-address.ts';
 import { LeadsyncError } from './errors.ts';
@@ -43,6 +44,8 @@ export interface App extends AsyncDisposable {
   readonly ledger: MailLedger;
   readonly breakers: CircuitBreakers;
   readonly waits: MailWaits;
+  /** What alerts work with; null: none are configured. */
+  readonly alerting: AlertContext | null;
   /** The mail templates by connection, read at first use. */
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
   /** One for each configured connection, by its name. */
@@ -115,6 +118,8 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       once(() => readTemplates(connection, log)),
     );
   }
+  const { alerts, connections, configured } = config;
+  const clock = systemClock;
   const owned = stack.move();
   return {
     config,
@@ -126,6 +131,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     ledger,
     breakers: new CircuitBreakers(),
     waits: usualWaits,
+    alerting: alerts === undefined ? null : { alerts, connections, configured, pool, mailer, log, clock },
     templates,
     contexts,
     runs,
@@ -136,7 +142,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
       pool,
       database,
       version,
-      connections: config.connections.map(watched),
+      connections: connections.map(watched),
       activity,
       queueCounts: () => countJobs(queues),
       clocks: () => clockDifferences({ pool, queues, activity }),

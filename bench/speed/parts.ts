@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { sync, syncQueue } from '../../jobs/sync.ts';
-import { runHandlers } from '../../src/cli/run-job.ts';
+import { runHandlers, syncQueue } from '../../jobs/runs.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
@@ -99,7 +98,7 @@ export async function queueOverhead(leads: number, times: number): Promise<Part>
   const [ours, floors]: [number[], number[]] = [[], []];
   const direct = async (): Promise<void> => {
     const from = performance.now();
-    await sync(app, request, { requestedAt: Date.now() }, never);
+    await runHandlers(app).sync(request, { requestedAt: Date.now() }, never);
     floors.push(performance.now() - from);
   };
   const asJob = async (): Promise<void> => {

@@ -1,6 +1,5 @@
 import { channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
-import { alertContext } from './alert-context.ts';
 import { type CheckLine, look, never } from './check-line.ts';
 
 /** Neither a problem nor a success, so that the heartbeat is not called. */
@@ -19,9 +18,9 @@ const nobody: CheckLine = {
 
 /** The lines for alerts. If `test` is true, sends a test to each address and the webhook. */
 export async function checkAlertChannels(app: App, test: boolean): Promise<readonly CheckLine[]> {
-  const context = alertContext(app);
-  if (context === null) return [nobody];
-  const { alerts, clock } = context;
+  const { alerting } = app;
+  if (alerting === null) return [nobody];
+  const { alerts, clock } = alerting;
   if (!test) {
     const parts = [
       ...(alerts.email.length > 0 ? [`mail to ${alerts.email.join(', ')}`] : []),
@@ -36,7 +35,7 @@ export async function checkAlertChannels(app: App, test: boolean): Promise<reado
   const lines = channelsOf(alerts).map((channel) =>
     look(`alerts: ${channel === webhookChannel ? 'webhook' : `mail to ${channel}`}`, async () => {
       const key = JSON.stringify(['alert test', channel, now]);
-      await sendText(context, channel, text, { key, thread: key, date: now, message: null }, never);
+      await sendText(alerting, channel, text, { key, thread: key, date: now, message: null }, never);
       return 'a test was sent';
     }),
   );

@@ -1,4 +1,4 @@
-import { planQueue } from '../../jobs/plan-reminders.ts';
+import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
@@ -53,7 +53,7 @@ export async function check(options: CheckOptions): Promise<void> {
 async function checkStores(app: App): Promise<CheckLine[]> {
   const findings = await app.queues.examine();
   // Uses what every job needs: scripts, and the keys of our prefix.
-  await app.queues.queue(planQueue).counts();
+  await app.queues.queue(upkeep['plan-reminders'].queue).counts();
   const name = findings.length === 0 ? 'database and queue' : 'database';
   return [
     { name, ok: true, message: describeDatabase(app) },

@@ -1,5 +1,5 @@
 import { reminderQueue } from '../../jobs/reminder-jobs.ts';
-import { syncQueue } from '../../jobs/sync.ts';
+import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';

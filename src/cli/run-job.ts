@@ -1,11 +1,11 @@
-import { type App } from '../app.ts';
-import { type RunSummary, sync as syncJob, syncQueue } from '../../jobs/sync.ts';
-import type { JobHandler } from '../queue/work.ts';
+import type { App } from '../app.ts';
+import { runHandlers, syncQueue } from '../../jobs/runs.ts';
 import { LeadsyncError } from '../errors.ts';
 import { pausedSince } from '../store/pauses.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { describeProgress } from '../ops/describe-progress.ts';
+import type { RunSummary } from '../worker/run-sync.ts';
 import { showProgress } from './progress.ts';
 
 /** Attempts of a run that somebody waits for: about half a minute of outage. */
@@ -85,13 +85,4 @@ function waits(
     retry: 'later',
     help: `What was done is kept, and the next sync continues from there. ${ends}`,
   });
-}
-
-/** The handlers of a connection's queue: a worker takes all kinds. Most only sync. */
-export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', JobHandler> {
-  return {
-    sync: (...asked) => syncJob(app, ...asked),
-    plan: async (...asked) => (await import('../../jobs/plan.ts')).plan(app, ...asked),
-    apply: async (...asked) => (await import('../../jobs/apply.ts')).apply(app, ...asked),
-  };
 }

@@ -1,4 +1,3 @@
-import { pruneHistory } from '../../jobs/prune-history.ts';
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { explain, LeadsyncError } from '../errors.ts';
@@ -8,6 +7,7 @@ import { failedReport, type SyncReport } from '../sync/report.ts';
 import { allowed, syncCommand, tellReport } from './describe-report.ts';
 import type { CommonOptions } from './main.ts';
 import { exitCodeFor, print, printJson } from './output.ts';
+import { keepHouse } from '../worker/keep-house.ts';
 import { runJob } from './run-job.ts';
 import { stopSignal, withApp } from './with-app.ts';
 
@@ -34,7 +34,7 @@ export function sync(options: SyncOptions): Promise<void> {
       if (due > 0) print(`${counted(due, 'reminder is', 'reminders are')} due: leadsync worker sends them`);
     }
     // Without a worker nothing else would.
-    await pruneHistory(app, stop);
+    await keepHouse(app, stop);
     const [only] = reports;
     if (options.json) printJson(reports.length === 1 && only !== undefined ? only : { runs: reports });
     process.exitCode = exitCodeFor(reports);

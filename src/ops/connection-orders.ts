@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { syncQueue, unattended } from '../../jobs/sync.ts';
+import { syncQueue, unattended } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { explain, LeadsyncError } from '../errors.ts';
 import { leaseHolder } from '../store/leases.ts';

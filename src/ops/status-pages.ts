@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { syncQueue } from '../../jobs/sync.ts';
+import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { explain } from '../errors.ts';
 import { Semaphore } from '../semaphore.ts';

@@ -1,25 +1,17 @@
-import { planQueue, planReminders, planRemindersPattern } from '../../jobs/plan-reminders.ts';
-import { pruneHistoryPattern, pruneQueue } from '../../jobs/prune-history.ts';
-import { schedulerName, syncQueue, unattended } from '../../jobs/sync.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { schedulerName, syncQueue, unattended } from '../../jobs/runs.ts';
+import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
 import { previousRun } from '../queue/run-times.ts';
+import { leaseHolder } from '../store/leases.ts';
 import { lastRun, openRun, type Run } from '../store/runs.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { leaseHolder } from '../store/leases.ts';
 import { leaseName } from '../sync/leading.ts';
 import { resumeWithin } from '../sync/run.ts';
+import { planMails } from './plan-mails.ts';
 
 /** A run without a lease and without progress for so long (ms) may have lost its job. */
 const leftMs = 60_000;
-
-interface Schedule {
-  readonly queue: string;
-  readonly name: string;
-  readonly pattern: string;
-  readonly timeZone: string;
-  readonly job: string;
-  readonly payload: object;
-}
 
 /**
  * Adds to the queues what the database and the configuration call for: interrupted runs, missed nights, mails that are due
@@ -27,7 +19,7 @@ interface Schedule {
  */
 export async function fillQueues(app: App): Promise<void> {
   for (const context of app.contexts.values()) await addRuns(app, context);
-  await planReminders(app);
+  await planMails(app);
   // Last: `haveForgotten` takes a schedule as the sign that the rest is there, too.
   for (const { queue, name, pattern, timeZone, job, payload } of schedules(app)) {
     await app.queues.queue(queue).schedule(name, pattern, timeZone, job, payload);
@@ -38,7 +30,7 @@ export async function fillQueues(app: App): Promise<void> {
  * Adds a job for each open run that has none: one that broke off while its queue was away, for instance, could not be put
  * back.
  */
-export async function takeUpLeftRuns(app: App): Promise<void> {
+async function takeUpLeftRuns(app: App): Promise<void> {
   for (const { connection, log } of app.contexts.values()) {
     const { name } = connection;
     const open = await openRun(app.pool, name, 'sync');
@@ -53,14 +45,14 @@ export async function takeUpLeftRuns(app: App): Promise<void> {
 }
 
 /** Whether a queue has lost its memory since `fillQueues`. */
-export async function haveForgotten(app: App): Promise<boolean> {
+async function haveForgotten(app: App): Promise<boolean> {
   for (const { queue, name } of schedules(app)) {
     if ((await app.queues.queue(queue).nextRun(name)) === null) return true;
   }
   return false;
 }
 
-function schedules({ contexts }: App): readonly Schedule[] {
+function schedules({ contexts }: App) {
   const nights = [...contexts.values()].map(({ connection: { name, sync } }) => ({
     queue: syncQueue(name),
     name: schedulerName,
@@ -69,19 +61,15 @@ function schedules({ contexts }: App): readonly Schedule[] {
     job: 'sync',
     payload: unattended(name),
   }));
-  const daily = (queue: string, job: string, pattern: string): Schedule => ({
+  const others = Object.entries(upkeep).map(([job, { queue, pattern }]) => ({
     queue,
     name: job,
     pattern,
     timeZone: 'UTC',
     job,
     payload: {},
-  });
-  return [
-    ...nights,
-    daily(planQueue, 'plan-reminders', planRemindersPattern),
-    daily(pruneQueue, 'prune-history', pruneHistoryPattern),
-  ];
+  }));
+  return [...nights, ...others];
 }
 
 /** Adds a job for an interrupted run, and one for a missed night. */
@@ -109,4 +97,40 @@ function resumption({ connection, allow, approval, undoOf }: Run) {
   const payload = { ...unattended(connection), allow };
   if (approval === null) return { job: 'sync', payload };
   return { job: 'apply', payload: { ...payload, approval, ...(undoOf !== null && { undoOf }) } };
+}
+
+/** Ms between two checks. */
+const checkEveryMs = 5_000;
+
+/** Ms that a check under way has when the process stops. */
+const graceMs = 2_000;
+
+/**
+ * Checks every few seconds whether the queues still have their schedules, until it is disposed. When they do not (a Redis
+ * that was emptied, or came back without its data), or after an outage, it fills them again from the database.
+ */
+export function keepQueuesFilled(app: App): AsyncDisposable {
+  const stop = new AbortController();
+  const checking = (async () => {
+    let wasAway = false;
+    while (await sleep(checkEveryMs, true, { signal: stop.signal }).catch(() => false)) {
+      try {
+        const forgotten = await haveForgotten(app);
+        if (forgotten) app.log.warn('the queues lost their jobs; leadsync adds them again from the database');
+        if (forgotten || wasAway) await fillQueues(app);
+        else await takeUpLeftRuns(app);
+        wasAway = false;
+      } catch (error) {
+        if (!wasAway && !stop.signal.aborted)
+          app.log.warn({ err: error }, 'the queues do not answer; leadsync tries again');
+        wasAway = true;
+      }
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.race([checking, sleep(graceMs, undefined, { ref: false })]);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { reminderQueue } from '../../jobs/reminder-jobs.ts';
-import { syncQueue } from '../../jobs/sync.ts';
+import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../reminders/plan/plan-reminders.ts';
 import { forgetConnection, leftConnections } from '../store/forget.ts';

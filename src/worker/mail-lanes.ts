@@ -5,17 +5,24 @@ import type { JobHandle, JobResult } from '../queue/queue.ts';
 import { isUntried, type Planned } from '../reminders/send/batches.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { type ReminderContext, sendReminder, unaskedMs } from '../reminders/send/send-reminder.ts';
-import type { Semaphore } from '../semaphore.ts';
+import { Semaphore } from '../semaphore.ts';
 import { getReminders, type Reminder } from '../store/reminders.ts';
 
+/** Mails of all batches of a connection that are composed and sent at once; their leads are read one after the other. */
+const mailsAtOnce = 16;
+
 /** What the batches of a connection share. */
-export interface Lanes {
+interface Lanes {
   /** One batch at a time starts its mails: they leave in order. */
   readonly turn: Semaphore;
   /** A slot for each mail that is composed and sent. */
   readonly mails: Semaphore;
   /** Epoch ms before which no mail can be sent, as far as one of them has found out. */
   pausedUntil: number;
+}
+
+export function openLanes(): Lanes {
+  return { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
 }
 
 /** Makes one attempt to send a mail. Any fault ends in a retry: a failed job would not be added again, and the mail lost. */

@@ -1,4 +1,4 @@
-import { batchPayload, digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
+import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
 import type { App } from '../app.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
@@ -56,7 +56,7 @@ async function planConnection(app: App, connection: ConnectionConfig): Promise<P
     queue,
     'send-reminders',
     several.map((batch) => ({
-      payload: batchPayload(name, batch),
+      payload: { connection: name, reminders: batch },
       id: `reminders-${shortHash(JSON.stringify(batch))}`,
       delayMs: Math.max(0, batch[0].sendAt - now),
     })),

@@ -1,17 +1,11 @@
+import { mailHandlers } from '../../jobs/mails.ts';
 import { digestJobId, reminderQueue, singleJob } from '../../jobs/reminder-jobs.ts';
-import { sendDigest } from '../../jobs/send-digest.ts';
-import { sendReminder } from '../../jobs/send-reminder.ts';
-import { sendReminders } from '../../jobs/send-reminders.ts';
 import type { App } from '../app.ts';
-import { Semaphore } from '../semaphore.ts';
 import { dueDigests } from '../store/digests.ts';
 import { dueReminders } from '../store/reminders.ts';
 
 /** Jobs of a connection that run at once. */
 const concurrency = 8;
-
-/** Mails of all batches of a connection that are composed and sent at once; their leads are read one after the other. */
-const mailsAtOnce = 16;
 
 /** Sends the reminders and digests of all connections as they fall due, until it is disposed. Ends their pauses first. */
 export function workReminders(app: App): AsyncDisposable {
@@ -21,17 +15,9 @@ export function workReminders(app: App): AsyncDisposable {
       log.warn({ err: error }, 'the pause of the mails was not ended: they go on when it is over');
     }),
   );
-  const working = [...app.contexts.keys()].map((connection) => {
-    const lanes = { turn: new Semaphore(1), mails: new Semaphore(mailsAtOnce), pausedUntil: 0 };
-    return app.queues.queue(reminderQueue(connection)).work(
-      {
-        'send-reminder': (payload, job, signal) => sendReminder(app, payload, job, signal),
-        'send-reminders': (payload, job, signal) => sendReminders(app, payload, job, signal, lanes),
-        'send-digest': (payload, job, signal) => sendDigest(app, payload, job, signal),
-      },
-      concurrency,
-    );
-  });
+  const working = [...app.contexts.keys()].map((connection) =>
+    app.queues.queue(reminderQueue(connection)).work(mailHandlers(app), concurrency),
+  );
   return {
     // All at once: each may need some seconds for what is under way.
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { planReminders } from '../../jobs/plan-reminders.ts';
+import { planMails } from '../../src/worker/plan-mails.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { workReminders } from '../../src/worker/work-reminders.ts';
 import { LeadsyncError } from '../../src/errors.ts';
@@ -91,7 +91,7 @@ export async function reminderWorker(
     }),
   );
   const app: App = { ...opened, contexts, mailer, waits: shortWaits };
-  await planReminders(app);
+  await planMails(app);
   workspace.sandbox.set({ faults });
   stack.use(workReminders(app));
   const rows = async (): Promise<readonly Row[]> => {

@@ -1,4 +1,4 @@
-import { planReminders } from '../../jobs/plan-reminders.ts';
+import { planMails } from '../../src/worker/plan-mails.ts';
 import { adminToken, openStatusSite, type StatusSite } from './status-site.ts';
 
 /** Values that a page must survive, and show. */
@@ -45,6 +45,6 @@ export async function openTroubledSite(): Promise<StatusSite> {
   await workspace.sync();
   sandbox.leads.remove(second?.id ?? '');
   await workspace.sync();
-  await planReminders(app);
+  await planMails(app);
   return site;
 }

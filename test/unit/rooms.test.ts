@@ -54,6 +54,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'src/sync',
     'src/queue',
     'src/reminders',
+    'src/alerts',
+    'src/ops',
     'jobs',
   ],
   'src/sandbox': [],

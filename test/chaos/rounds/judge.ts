@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { loadConfig } from '../../../src/config/load.ts';
-import { schedulerName, syncQueue } from '../../../jobs/sync.ts';
+import { schedulerName, syncQueue } from '../../../jobs/runs.ts';
 
 import { judgeSides } from '../../simulation/judge.ts';
 import type { DueLead } from './due-leads.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { reminderQueue, singleJob } from '../../../jobs/reminder-jobs.ts';
-import { syncQueue } from '../../../jobs/sync.ts';
+import { syncQueue } from '../../../jobs/runs.ts';
 import { openQueues, type QueueBackend, type Queues } from '../../../src/queue/queue.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { openDatabase } from '../../../src/store/database.ts';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkAlerts } from '../../../src/alerts/watch-alerts.ts';
 import { settleMs } from '../../../src/alerts/problems-of.ts';
-import { alertContext } from '../../../src/cli/alert-context.ts';
 import { Workspace } from '../../support/workspace.ts';
 import { never, pathKey, startReceivers, yearly } from './alert-scene.ts';
 
@@ -29,7 +28,7 @@ test('what becomes of real runs is told once, by its name, also across a restart
   /** A worker of its own looks. */
   const check = async (): Promise<void> => {
     await using app = await workspace.openApp();
-    const context = alertContext(app);
+    const context = app.alerting;
     if (context === null) throw new Error('nobody is told');
     await checkAlerts({ ...context, clock: { ...context.clock, now: () => Date.now() + ahead } }, never);
   };

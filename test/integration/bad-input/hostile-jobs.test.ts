@@ -1,10 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { apply } from '../../../jobs/apply.ts';
-import { plan } from '../../../jobs/plan.ts';
-import { sendDigest } from '../../../jobs/send-digest.ts';
-import { sendReminder } from '../../../jobs/send-reminder.ts';
-import { sync } from '../../../jobs/sync.ts';
+import { mailHandlers } from '../../../jobs/mails.ts';
+import { runHandlers } from '../../../jobs/runs.ts';
 import { openQueues } from '../../../src/queue/queue.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { Workspace } from '../../support/workspace.ts';
@@ -34,12 +31,13 @@ test('a payload that nobody wrote is refused before anything is done for it', as
     { connection: ['main'] },
     { connection: 'main', maxAttempts: '3; drop' },
   ];
-  for (const handle of [sync, plan, apply, sendReminder, sendDigest]) {
+  const runs = runHandlers(app);
+  for (const handle of Object.values({ ...runs, ...mailHandlers(app) })) {
     for (const payload of foreign)
-      await expect(handle(app, payload, job, never)).rejects.toMatchObject({ name: 'ZodError' });
+      await expect(handle(payload, job, never)).rejects.toMatchObject({ name: 'ZodError' });
   }
   const elsewhere = { connection: '__proto__', allow: [], maxAttempts: 1 };
-  await expect(sync(app, elsewhere, job, never)).rejects.toThrow('not configured');
+  await expect(runs.sync(elsewhere, job, never)).rejects.toThrow('not configured');
   expect(workspace.sandbox.log).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { syncQueue } from '../../../jobs/sync.ts';
+import { syncQueue } from '../../../jobs/runs.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { until } from '../../support/until.ts';
 import { connectionName as connection, Workspace } from '../../support/workspace.ts';

@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { syncQueue } from '../../../jobs/sync.ts';
-import { runHandlers } from '../../../src/cli/run-job.ts';
+import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { lastRun } from '../../../src/store/runs.ts';
 import { createThrottle } from '../../../src/store/throttles.ts';

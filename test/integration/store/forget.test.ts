@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { pruneHistory } from '../../../jobs/prune-history.ts';
+import { keepHouse } from '../../../src/worker/keep-house.ts';
 import { reminderQueue } from '../../../jobs/reminder-jobs.ts';
 import { countKept, ownedTables } from '../../../src/store/forget.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
@@ -124,11 +124,11 @@ test('a connection that left the configuration is forgotten after 90 days, in st
     );
   await using app = await workspace.openApp();
   await age(89);
-  await pruneHistory(app, never);
+  await keepHouse(app, never);
   expect(await countKept(pool, 'main')).not.toEqual([]);
   await age(91);
   const query = vi.spyOn(app.pool, 'query');
-  await pruneHistory(app, never);
+  await keepHouse(app, never);
   const deletes = query.mock.calls.flatMap(([text], nth) =>
     typeof text === 'string' && text.startsWith('delete') ? [query.mock.results[nth]?.value as unknown] : [],
   );

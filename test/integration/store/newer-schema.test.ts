@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { syncQueue } from '../../../jobs/sync.ts';
+import { syncQueue } from '../../../jobs/runs.ts';
 import { openQueues } from '../../../src/queue/queue.ts';
 import { until } from '../../support/until.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';

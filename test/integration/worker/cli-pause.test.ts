@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runHandlers } from '../../../jobs/runs.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
 interface Answer {
@@ -44,9 +45,9 @@ test('a job of a worker leaves a paused connection out', async () => {
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await workspace.cli('pause');
   await using app = await workspace.openApp();
-  const { sync } = await import('../../../jobs/sync.ts');
+  const { sync } = runHandlers(app);
   const job = { connection: connectionName, allow: [], maxAttempts: 3 };
-  expect(await sync(app, job, { requestedAt: Date.now() }, new AbortController().signal)).toEqual({
+  expect(await sync(job, { requestedAt: Date.now() }, new AbortController().signal)).toEqual({
     done: { runId: null },
   });
   expect(workspace.sandbox.log).toHaveLength(0);

@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { planReminders } from '../../../jobs/plan-reminders.ts';
+import { mailHandlers } from '../../../jobs/mails.ts';
+import { runHandlers } from '../../../jobs/runs.ts';
 import { runsAtOnce } from '../../../src/app.ts';
 import { workReminders } from '../../../src/worker/work-reminders.ts';
-import { sendReminder } from '../../../jobs/send-reminder.ts';
-import { sync as syncJob } from '../../../jobs/sync.ts';
+import { planMails } from '../../../src/worker/plan-mails.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import type { CliProcess } from '../../support/cli.ts';
 import { until } from '../../support/until.ts';
@@ -133,7 +133,7 @@ test('each time that a schedule comes due is a sync of its own', async () => {
   const nights: unknown[] = [];
   await using _worker = queue.work({
     sync: async (request, job, stop) => {
-      const result = await syncJob(app, request, job, stop);
+      const result = await runHandlers(app).sync(request, job, stop);
       nights.push('done' in result ? result.done.runId : 'again');
       return result;
     },
@@ -250,7 +250,7 @@ describe('a reminder', () => {
       await using app = await workspace.openApp();
       {
         await using _first = workReminders(app);
-        await planReminders(app);
+        await planMails(app);
         await until('the lead is read', () => sandbox.stats.byRoute.get === 1);
       }
       expect(await outbox(workspace)).toEqual([]);
@@ -264,13 +264,12 @@ describe('a reminder', () => {
     workspace.sandbox.leads.add({ nextFollowUpAt: new Date(Date.now() - 1_000).toISOString() });
     await workspace.sync();
     await using app = await workspace.openApp();
-    await planReminders(app);
+    await planMails(app);
     const { rows } = await app.pool.query<{ id: string }>('select id from reminders');
     await mkdir(join(workspace.folder, 'data'), { recursive: true });
     await writeFile(join(workspace.folder, 'data', 'outbox'), 'in the way');
     const send = () =>
-      sendReminder(
-        app,
+      mailHandlers(app)['send-reminder'](
         { connection: connectionName, reminderId: Number(rows[0]?.id), round: 0 },
         { requestedAt: 0 },
         new AbortController().signal,
@@ -287,7 +286,7 @@ test('two jobs that ask for the same, the second of which is late: one run', asy
   await using app = await workspace.openApp();
   const payload = { connection: connectionName, allow: [], maxAttempts: 1 };
   const job = { requestedAt: Date.now() - 60_000 };
-  const ask = () => syncJob(app, payload, job, new AbortController().signal);
+  const ask = () => runHandlers(app).sync(payload, job, new AbortController().signal);
   await using stack = new AsyncDisposableStack();
   // With all places taken but one, the second job looks around while the first is under way, and begins after its end.
   for (let taken = 1; taken < runsAtOnce(app.config.databasePoolMax); taken++)

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { App } from '../src/app.ts';
+import type { JobHandler, JobResult } from '../src/queue/work.ts';
+import { type RunSummary, runSync } from '../src/worker/run-sync.ts';
+
+const planSchema = z.object({
+  connection: z.string(),
+  maxAttempts: z.number(),
+  mostWaitMs: z.number().optional(),
+  undoOf: z.number().optional(),
+});
+const syncSchema = planSchema.omit({ undoOf: true }).extend({ allow: z.array(z.string()) });
+const applySchema = syncSchema.extend({ approval: z.uuid(), undoOf: z.number().optional() });
+
+/** The queue of a connection's runs. */
+export const syncQueue = (connection: string): string => `sync-${connection}`;
+
+/** The schedule of the nightly sync, in that queue. */
+export const schedulerName = 'nightly';
+
+/** Attempts of an unattended run: about three hours of a service that is away, or of a file that is open. */
+const longPatience = 45;
+
+/** The payload of an unattended sync: the nightly one, and that of the status page. */
+export function unattended(connection: string) {
+  return { connection, allow: [] as readonly string[], maxAttempts: longPatience };
+}
+
+/** Takes a job as far as it can go. Throws when the payload is not of its kind. */
+type Job = (...args: Parameters<JobHandler>) => Promise<JobResult<RunSummary>>;
+
+/**
+ * The jobs of a connection's queue. `sync` syncs it, or continues its interrupted run; `plan` makes the plan of a sync, or of
+ * an undo, and writes to neither side; `apply` carries out the lines of a plan that a person has reviewed.
+ */
+export function runHandlers(app: App): Record<'sync' | 'plan' | 'apply', Job> {
+  return {
+    sync: async (payload, { requestedAt: since }, stop) =>
+      runSync(app, { ...syncSchema.parse(payload), mode: 'sync', since }, stop),
+    plan: async (payload, _job, stop) =>
+      runSync(app, { ...planSchema.parse(payload), mode: 'plan', allow: [] }, stop),
+    apply: async (payload, _job, stop) => runSync(app, { ...applySchema.parse(payload), mode: 'sync' }, stop),
+  };
+}

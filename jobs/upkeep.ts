@@ -1,0 +1,13 @@
+import { keepHouse } from '../src/worker/keep-house.ts';
+import { planMails } from '../src/worker/plan-mails.ts';
+
+/**
+ * The scheduled jobs for all connections, by name; their patterns are in UTC. Each has a queue of its own: planning goes on while
+ * no mail can be sent, and no reminder waits for the housekeeping.
+ */
+export const upkeep = {
+  /** Every hour; jobs are made for two hours ahead. */
+  'plan-reminders': { queue: 'reminders', pattern: '0 * * * *', run: planMails },
+  /** Every day, at an hour at which syncs are rare. */
+  'prune-history': { queue: 'housekeeping', pattern: '40 4 * * *', run: keepHouse },
+} as const;

@@ -1,0 +1,59 @@
+import { runHandlers, syncQueue } from '../../jobs/runs.ts';
+import { upkeep } from '../../jobs/upkeep.ts';
+import { watchAlerts } from '../alerts/watch-alerts.ts';
+import type { App } from '../app.ts';
+import { startHttpServer } from '../ops/http.ts';
+import { logRun } from '../ops/run-log.ts';
+import { fillQueues, keepQueuesFilled } from './fill-queues.ts';
+import { watchSchema } from './watch-schema.ts';
+import { workReminders } from './work-reminders.ts';
+
+/**
+ * What is under way goes back by itself within this time (ms). A server that says nothing at all would be waited for
+ * without end, and there is nothing to wait for: the next process continues from what is stored.
+ */
+const stopMs = 9_000;
+
+/** Ends the process when it has not ended by itself within `stopMs`; `code`: its exit code, that of the process by default. */
+export function forceEnd(code?: number): void {
+  setTimeout(() => process.exit(code), stopMs).unref();
+}
+
+/** Works until `stop` aborts: schedules, jobs, reminders and the HTTP port. Throws when the database cannot be used any more. */
+export async function runWorker(app: App, stop: AbortSignal): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const { port, url } = stack.use(await startHttpServer(app));
+  // An unreadable folder is reported now, not with the first mail.
+  for (const [name, { connection }] of app.contexts) {
+    if (connection.reminders?.templates) await app.templates.get(name)?.();
+  }
+  await fillQueues(app);
+  // A worker that never runs at that hour prunes when it starts.
+  await app.queues.queue(upkeep['prune-history'].queue).add('prune-history', {});
+  const handlers = runHandlers({ ...app, onRun: logRun });
+  const working = [
+    ...[...app.contexts.keys()].map((name) => app.queues.queue(syncQueue(name)).work(handlers)),
+    ...Object.entries(upkeep).map(([name, { queue, run }]) =>
+      app.queues
+        .queue(queue)
+        .work({ [name]: async (_payload, _job, signal) => ({ done: await run(app, signal) }) }),
+    ),
+    workReminders(app),
+  ];
+  const work = stack.use(new AsyncDisposableStack());
+  // All at once: each may need some seconds for what is under way.
+  work.defer(async () => void (await Promise.all(working.map((one) => one[Symbol.asyncDispose]()))));
+  work.use(keepQueuesFilled(app));
+  stack.use(watchSchema(app, () => work.disposeAsync()));
+  if (app.alerting !== null) stack.use(watchAlerts(app.alerting));
+  app.log.info({ port, url, connections: [...app.contexts.keys()] }, 'worker is ready');
+  try {
+    await app.database.watch(stop);
+  } catch (error) {
+    // Logged now: what is under way may not end without the database.
+    app.log.error({ err: error }, 'the worker ends');
+    forceEnd(1);
+    throw error;
+  }
+  app.log.info('stopping: what is under way goes back with its checkpoint');
+}
