@@ -7,7 +7,9 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    include: ['test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,fingerprint*,settle*,undo*}.test.ts'],
+    include: [
+      'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,fingerprint*,lost-creates*,undo*}.test.ts',
+    ],
     setupFiles: ['test/support/fixed-seed.ts'],
     env: { LAW_RUNS: '200' },
   },

@@ -3,6 +3,7 @@ import { runHandlers, syncQueue } from '../../jobs/runs.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
+import { runPolicy } from '../../src/review/run-policy.ts';
 import { SeenPairs } from '../../src/store/seen-pairs.ts';
 import { insertRun, type Run } from '../../src/store/runs.ts';
 import { stageLeads, stageRows } from '../../src/store/staging.ts';
@@ -158,7 +159,7 @@ export async function planOf(records: number, times: number): Promise<Part> {
   const staged = performance.now() - from;
   await using lease = await acquireLease(pool, 'bench');
   if (lease === null) throw new Error('no lease');
-  const step = { ...context, lease, stop: never, cut: never };
+  const step = { ...context, lease, stop: never, cut: never, runPolicy: runPolicy(run) };
   const [ours, floors]: [number[], number[]] = [[], []];
   const client = new pg.Client({ connectionString: stage.databaseUrl, options: '-c search_path=leadsync' });
   await client.connect();

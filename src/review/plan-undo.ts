@@ -6,13 +6,8 @@ import { stagedDeeds } from '../store/deeds.ts';
 import { currentPlace, type KnownPlace, placeById } from '../store/places.ts';
 import { getRun, type Run } from '../store/runs.ts';
 
-/** The plan of an undo, lead by lead, from what the run did and what the scan of this one shows; null for any other run. */
-export function actionsOfUndo(pool: pg.Pool, run: Run): AsyncIterable<readonly PlannedAction[]> | null {
-  const { id, undoOf, connection } = run;
-  return undoOf === null ? null : planned(pool, { id, undoOf, connection });
-}
-
-async function* planned(
+/** The plan of an undo, lead by lead, from what run `undoOf` did and what the scan of run `id` shows. */
+export async function* planOfUndo(
   pool: pg.Pool,
   run: Parameters<typeof stagedDeeds>[1],
 ): AsyncGenerator<readonly PlannedAction[]> {
@@ -20,16 +15,17 @@ async function* planned(
     yield planUndo(deeds, { lead, row: row && { row: rowNumber ?? 0, cells: row } });
 }
 
-/** Throws `undo.other-place` for an undo elsewhere than where the run wrote: only there it can be put back. */
+/** Throws `undo.other-place` unless `seen` is where run `undoOf` wrote. */
 export async function assertPlaceOfUndo(
   db: pg.Pool,
-  { undoOf, connection }: Run,
+  { connection }: Run,
+  undoOf: number,
   seen: Pick<KnownPlace, 'id' | 'address'>,
 ): Promise<void> {
-  const place = undoOf === null ? null : ((await getRun(db, undoOf))?.place ?? null);
+  const place = (await getRun(db, undoOf))?.place ?? null;
   if (place === null || place === seen.id) return;
   const [was, current] = [await placeById(db, place), await currentPlace(db, connection)];
-  // Found elsewhere: the same, moved.
+  // The same place, moved.
   if (current?.id === place) return;
   throw new LeadsyncError(
     'undo.other-place',

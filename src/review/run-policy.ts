@@ -1,34 +1,55 @@
-import type { ActionKind } from '../core/merge/action.ts';
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
+import type { ActionKind, PlannedAction } from '../core/merge/action.ts';
 import type { Problem } from '../errors.ts';
+import type { Action } from '../store/actions.ts';
+import type { KnownPlace } from '../store/places.ts';
 import type { Run } from '../store/runs.ts';
+import { assertPlaceOfUndo, planOfUndo } from './plan-undo.ts';
+import { rememberUndone } from './remember-undone.ts';
 
-/** How far a run goes, by what it is for. */
+/** What a run may do, by what it is for: a sync, reviewed lines of a plan, or an undo. */
 export interface RunPolicy {
-  /** It does whatever it decides; else only what a person has reviewed. */
+  /** It carries out whatever it decides; else only what a person has reviewed. */
   readonly doesAll: boolean;
-  /** It looks at every record, at what is held and at creates of before; an undo at what it puts back alone. */
+  /** It looks at every record, conflict and unfinished create; an undo looks only at what it puts back. */
   readonly seesAll: boolean;
-  /** What is done to a row only when the service has proven that its lead is gone. */
+  /** The changes of a row that need a proof that its lead is gone. */
   readonly toProve: readonly ActionKind[];
   /** The problem when there is nothing to do; null: none. */
   readonly idle: Problem | null;
-  /** What its report says of itself. */
-  readonly told: { readonly undoOf?: string };
+  /** Its part of the report. */
+  readonly named: { readonly undoOf?: string };
+  /** The plan, lead by lead, of a run that does not compare the two sides; null: it compares them. */
+  readonly plan: ((pool: pg.Pool, run: Run) => AsyncIterable<readonly PlannedAction[]>) | null;
+  /** Throws `undo.other-place` unless the run may write there. */
+  assertPlace(db: pg.Pool, run: Run, seen: Pick<KnownPlace, 'id' | 'address'>): Promise<void>;
+  /** Stores what follows from these actions beside outcomes and baselines. */
+  remember(db: pg.PoolClient, settings: ConnectionConfig, run: Run, done: readonly Action[]): Promise<void>;
 }
 
-/** The policy of a sync, of the application of reviewed lines, or of an undo. */
 export function runPolicy({ approval, undoOf }: Pick<Run, 'approval' | 'undoOf'>): RunPolicy {
-  if (undoOf === null) {
-    const toProve: readonly ActionKind[] = ['unlink', 'mark-row', 'remove-row'];
-    return { doesAll: approval === null, seesAll: true, toProve, idle: null, told: {} };
-  }
+  if (undoOf === null)
+    return {
+      doesAll: approval === null,
+      seesAll: true,
+      toProve: ['unlink', 'mark-row', 'remove-row'],
+      idle: null,
+      named: {},
+      plan: null,
+      assertPlace: async () => {},
+      remember: async () => {},
+    };
   const message = `nothing was put back: run ${undoOf} wrote nothing, or what it wrote is as it was before already`;
   return {
     doesAll: false,
     seesAll: false,
-    // The mark or the row that an undo takes away was made by a run: there is no deletion to prove.
+    // An undo takes away marks and rows that a run made: no lead was deleted.
     toProve: ['unlink'],
     idle: { code: 'undo.nothing', message },
-    told: { undoOf: String(undoOf) },
+    named: { undoOf: String(undoOf) },
+    plan: (pool, { id, connection }) => planOfUndo(pool, { id, undoOf, connection }),
+    assertPlace: (db, run, seen) => assertPlaceOfUndo(db, run, undoOf, seen),
+    remember: (db, settings, run, done) => rememberUndone(db, settings, run, undoOf, done),
   };
 }

@@ -1,5 +1,5 @@
 import type { Cells, Values } from '../core/lead/value.ts';
-import type { Intent } from '../core/merge/settle.ts';
+import type { Intent } from '../core/merge/match-lost-creates.ts';
 import type { Queryable } from './database.ts';
 
 /** Commits that a lead is about to be created; must be durable before the request leaves. Returns the intent's id. */

@@ -17,7 +17,7 @@ import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
-import type { SettledCreates } from './settle-creates.ts';
+import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
@@ -39,13 +39,13 @@ export async function commitScan(
   await leaveUndecided(db, run.id, found.isAnyones ? undefined : [...found.leadIds]);
   const rowless = creates.rowless.flatMap(({ leadId }) => (found.leadIds.has(leadId) ? [leadId] : []));
   const newPairs = await adoptScan(db, run, isProof, [...creates.leadIds, ...rowless]);
-  await storeSettlements(db, run, creates);
+  await storeLostCreates(db, run, creates);
   if (moves > 0) await makeKeptMoves(db, run.connection);
   await undone.settle(db, run, isProof);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
   await recordPlannedConflicts(db, run);
-  const { linked, waiting } = tally.settle(creates.actions);
+  const { linked, waiting } = tally.finish(creates.actions);
   const counts = {
     records: shown.records - linked - tally.apart - tally.toldWithLead,
     comparedEqual: shown.equal + tally.equal,
@@ -56,7 +56,7 @@ export async function commitScan(
 }
 
 /** What was found out about creates that are not finished. */
-async function storeSettlements(db: pg.PoolClient, run: Run, settled: SettledCreates): Promise<void> {
+async function storeLostCreates(db: pg.PoolClient, run: Run, settled: LostCreates): Promise<void> {
   const made = settled.found.filter(({ intent }) => intent.leadId === null);
   await intentsCreated(
     db,

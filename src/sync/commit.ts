@@ -5,7 +5,6 @@ import type { ActionKind, Changes } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack } from '../core/merge/put-back.ts';
 import type { RowOutcome } from '../ports/target.ts';
-import { settleUndone } from '../review/settle-undone.ts';
 import {
   type Action,
   type ActionOutcome,
@@ -72,7 +71,7 @@ export function commitLead(
     if (written !== undefined) await recordWritten(db, run, action, leadId, written);
     if (agreed === undefined) return;
     const refused = held.map(({ field }) => field);
-    await settleUndone(db, context.connection, run, [action]);
+    await context.runPolicy.remember(db, context.connection, run, [action]);
     await moveBaselines(db, run, movesAfter({ action, leadId, agreed, refused }));
     await insertActions(db, run, actionsOnRow(action, leadId, toRow, intent?.id));
   });
@@ -189,7 +188,7 @@ export function commitRows(context: StepContext, run: Run, ended: readonly RowFa
       ),
     );
     // Before the baselines move: what the scan has seen of a lead may stand there alone.
-    await settleUndone(db, context.connection, run, done);
+    await context.runPolicy.remember(db, context.connection, run, done);
     await moveBaselines(db, run, moves);
     await forgetMatches(db, run.connection, [...bases.keys()]);
     await updateRun(db, run.id, { attempts: 0 });

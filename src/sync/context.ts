@@ -10,6 +10,7 @@ import type { Run } from '../store/runs.ts';
 import { serviceScope } from '../store/throttles.ts';
 import type { Target } from '../ports/target.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
+import type { RunPolicy } from '../review/run-policy.ts';
 import type { ScanBounds } from './scan-bounds.ts';
 
 /** Carries out a part of the work as a span of a trace. Attributes are names and numbers of ours, never data of leads. */
@@ -40,8 +41,8 @@ export interface SyncContext {
   readonly inSpan?: InSpan;
 }
 
-/** What the steps of a run work with. */
-export interface StepContext extends SyncContext {
+/** What works on a connection under its lease. */
+export interface LeasedContext extends SyncContext {
   readonly lease: Pick<Lease, 'token' | 'assertHeld'>;
   /** Aborts when the process should stop or the lease is lost: looked at between two actions. */
   readonly stop: AbortSignal;
@@ -52,12 +53,17 @@ export interface StepContext extends SyncContext {
   readonly cut: AbortSignal;
 }
 
+/** What the steps of a run work with. */
+export interface StepContext extends LeasedContext {
+  readonly runPolicy: RunPolicy;
+}
+
 /**
  * A transaction of the process that holds the lease: without it nothing is claimed or stored. Throws
  * `run.lease-lost` there, and rolls back when `fn` throws.
  */
 export function inLeasedTransaction<T>(
-  { pool, lease }: StepContext,
+  { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
   fn: (db: pg.PoolClient) => Promise<T>,
   durability?: Durability,
 ): Promise<T> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { actionsOfUndo } from '../review/plan-undo.ts';
 import { openReview } from '../review/pick-approved.ts';
+import type { RunPolicy } from '../review/run-policy.ts';
 import { clearActions } from '../store/actions.ts';
 import { enterPlace } from '../store/places.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
@@ -15,53 +15,55 @@ import { judgeTable } from './table-mark.ts';
 import { placeNotes } from './which-place.ts';
 
 /**
- * Makes the plan. A sync then takes over what the scan alone proves, in the same transaction; a plan leaves everything as
- * it was, and so does an undo, which a person has looked at and the guard is not asked about.
+ * Stores the plan of a run. A sync commits in the same transaction what the scan alone proves; a plan (`mode`) changes
+ * nothing else. An undo brings its own plan, which a person has reviewed: the guard does not look at it.
  */
 export async function decide(context: StepContext, staged: Run): Promise<Run> {
-  const { pool } = context;
-  const { verdict: mark, run: judged, again } = await judgeTable(context, staged);
-  if (again) return judged;
-  const next = { phase: judged.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
-  if (actionsOfUndo(pool, judged) !== null) return decideUndo(context, judged, next);
-  const imported = await doubtOfImport(context, judged, readablePolicy(context, judged));
+  const { verdict: mark, run, again } = await judgeTable(context, staged);
+  if (again) return run;
+  const next = { phase: run.mode === 'plan' ? 'finish' : 'push-leads', attempts: 0 } as const;
+  if (context.runPolicy.plan !== null) return storePlan(context, run, next, context.runPolicy.plan);
+  const imported = await doubtOfImport(context, run, readablePolicy(context, run));
   let [written, newPairs] = [0, 0];
   const planned = await inLeasedTransaction(context, async (db) => {
-    const writer = await beginPlan(db, judged);
-    const plan = await makePlan(context, db, judged, writer, { mark, imported });
+    const writer = await beginPlan(db, run);
+    const plan = await makePlan(context, db, run, writer, { mark, imported });
     written = writer.written;
     const { refusals } = plan;
-    if (refusals.length > 0) return updateRun(db, judged.id, { refusals, phase: 'finish', attempts: 0 });
+    if (refusals.length > 0) return updateRun(db, run.id, { refusals, phase: 'finish', attempts: 0 });
     const notes = await placeNotes(db, plan.placement);
-    const others = judged.problems.filter(({ code }) => notes.every((note) => note.code !== code));
+    const others = run.problems.filter(({ code }) => notes.every((note) => note.code !== code));
     const goesOn = { ...next, problems: [...others, ...notes] };
-    if (judged.mode === 'plan') return updateRun(db, judged.id, goesOn);
-    const committed = await commitScan(context, db, judged, plan, goesOn);
+    if (run.mode === 'plan') return updateRun(db, run.id, goesOn);
+    const committed = await commitScan(context, db, run, plan, goesOn);
     newPairs = committed.newPairs;
     return committed.run;
   });
-  if (isMany(written)) await analyzeActions(pool);
-  if (isMany(newPairs)) await analyzePairs(pool);
-  if (judged.mode === 'sync' && planned.refusals.length === 0) await noteAuthors(context, planned);
+  if (isMany(written)) await analyzeActions(context.pool);
+  if (isMany(newPairs)) await analyzePairs(context.pool);
+  if (run.mode === 'sync' && planned.refusals.length === 0) await noteAuthors(context, planned);
   return planned;
 }
 
-async function decideUndo(context: StepContext, judged: Run, next: RunPatch): Promise<Run> {
+async function storePlan(
+  context: StepContext,
+  judged: Run,
+  next: RunPatch,
+  planOf: NonNullable<RunPolicy['plan']>,
+): Promise<Run> {
   const { pool, connection } = context;
-  // What it has to look up is of the place that it is in.
+  // Entered first: the plan looks up what belongs to the place.
   const run =
     judged.mode === 'sync'
       ? await inLeasedTransaction(context, (db) => enterPlace(db, judged, connection.leads.baseUrl))
       : judged;
-  let written = 0;
   const planned = await inLeasedTransaction(context, async (db) => {
     const writer = await beginPlan(db, run);
-    for await (const actions of actionsOfUndo(pool, run) ?? []) await writer.add(...actions);
+    for await (const actions of planOf(pool, run)) await writer.add(...actions);
     await writer.end();
-    written = writer.written;
-    return updateRun(db, run.id, { ...next, records: written });
+    return updateRun(db, run.id, { ...next, records: writer.written });
   });
-  if (isMany(written)) await analyzeActions(pool);
+  if (isMany(planned.records)) await analyzeActions(pool);
   return planned;
 }
 

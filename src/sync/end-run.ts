@@ -1,6 +1,6 @@
 import { explain, type LeadsyncError } from '../errors.ts';
 import { finishRun, getRun, resumeRun, type Run, type RunStatus, updateRun } from '../store/runs.ts';
-import { inLeasedTransaction, type StepContext } from './context.ts';
+import { inLeasedTransaction, type LeasedContext } from './context.ts';
 import type { Forecast } from './forecast.ts';
 import { buildReport, type SyncReport } from './report.ts';
 
@@ -15,7 +15,7 @@ const needsPerson: ReadonlyMap<string, string | null> = new Map([
 
 /** Ends a run for good, with its report; `fault` is what ended it. */
 export async function endRun(
-  context: StepContext,
+  context: LeasedContext,
   run: Run,
   fault: LeadsyncError | null,
   forecast?: Forecast,

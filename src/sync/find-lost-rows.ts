@@ -24,7 +24,7 @@ import {
 import type { Run } from '../store/runs.ts';
 import { planMatchedRow } from '../core/merge/plan-match.ts';
 import type { FoundMatches } from './find-matches.ts';
-import type { SettledCreates } from './settle-creates.ts';
+import type { LostCreates } from './find-lost-creates.ts';
 
 /** Up to this many leads without a row are all kept in memory; of more, only those that a stray row may belong to. */
 const mostGone = 20_000;
@@ -48,7 +48,7 @@ export async function findRows(
   run: Run,
   fields: readonly FieldMapping[],
   policy: Policy,
-  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
+  creates: Pick<LostCreates, 'rows' | 'leadIds' | 'rowless'>,
 ): Promise<FoundRows> {
   const unheard = await unheardRows(pool, run);
   const rowless = [...creates.rowless, ...unheard.filter(({ leadId }) => !creates.leadIds.has(leadId))];

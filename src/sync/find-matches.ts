@@ -31,7 +31,7 @@ import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';
 import type { FoundRows } from './find-lost-rows.ts';
 import { Decisions } from '../review/match-decisions.ts';
-import type { SettledCreates } from './settle-creates.ts';
+import type { LostCreates } from './find-lost-creates.ts';
 import { Words } from './match-words.ts';
 
 /** What is to become of new rows and new leads that may be one. */
@@ -81,7 +81,7 @@ interface Sides {
 export async function findMatches(
   { pool, connection }: StepContext,
   run: Run,
-  creates: Pick<SettledCreates, 'rows' | 'leadIds'>,
+  creates: Pick<LostCreates, 'rows' | 'leadIds'>,
   found: FoundRows,
 ): Promise<FoundMatches> {
   const { match, matchBy } = connection.sync;

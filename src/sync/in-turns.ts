@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Steps } from '../core/merge/steps.ts';
+import type { Steps } from '../core/merge/match-lost-creates.ts';
 
 /** For so long (ms) work in steps keeps all else of the process waiting. */
 const stretchMs = 20;

@@ -28,7 +28,7 @@ import { findMatches, type FoundMatches } from './find-matches.ts';
 import { PlanTally } from './plan-tally.ts';
 import type { PlanWriter } from './plan-writer.ts';
 import { type Placement, placementOf } from './which-place.ts';
-import { type SettledCreates, settleCreates } from './settle-creates.ts';
+import { type LostCreates, findLostCreates } from './find-lost-creates.ts';
 import { doubtsOf } from './table-mark.ts';
 
 /** What a plan has found beside its actions, for the guard and for what the scan proves by itself. */
@@ -54,7 +54,7 @@ export async function makePlan(
   const { fields, name, sync } = context.connection;
   const policy = readablePolicy(context, run);
   const scan = { weight: scanWeight(context, run), filtered: isFiltered(context) };
-  const creates = await settleCreates(db, run, policy, scan);
+  const creates = await findLostCreates(db, run, policy, scan);
   await plan.add(...creates.actions);
   const moved = await movedFields(db, run.connection, policy.fields);
   const found = await findRows(context.pool, run, fields, policy, creates);
@@ -122,7 +122,7 @@ export function readablePolicy(context: StepContext, run: Run): Policy {
 /** What is known of a scan as a whole, before its records are decided one by one. */
 interface Findings {
   readonly policy: Policy;
-  readonly creates: SettledCreates;
+  readonly creates: LostCreates;
   /** Fields whose baseline does not count, because it was another column's. */
   readonly moved: ReadonlySet<string>;
   readonly found: FoundRows;

@@ -37,7 +37,7 @@ export class PlanTally {
    * What was left to unfinished creates, by what is planned for these. `linked`: leads that are one record with a
    * row that does not carry their id yet. `waiting`: records that no action tells of.
    */
-  settle(actions: readonly PlannedAction[]): { readonly linked: number; readonly waiting: number } {
+  finish(actions: readonly PlannedAction[]): { readonly linked: number; readonly waiting: number } {
     const [leads, rows] = [new Set(this.#leads), new Set(this.#rows)];
     let linked = this.#found;
     for (const { kind, leadId, row } of actions) {

@@ -2,7 +2,6 @@ import { setImmediate as written } from 'node:timers/promises';
 import type pg from 'pg';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../errors.ts';
-import { runPolicy } from '../review/run-policy.ts';
 import { clearScannedLeads, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { rememberPageSize } from '../store/page-limits.ts';
 import { loadSeen, type SeenPairs } from '../store/seen-pairs.ts';
@@ -54,8 +53,8 @@ export async function pull(context: StepContext, run: Run): Promise<Run> {
 }
 
 /** Whether rows are made of all new leads. What people are to look at is staged lead by lead. */
-function makesRows({ connection }: StepContext, run: Run): boolean {
-  return run.mode === 'sync' && runPolicy(run).doesAll && policyOf(connection).direction !== 'to-leads';
+function makesRows({ connection, runPolicy }: StepContext, run: Run): boolean {
+  return run.mode === 'sync' && runPolicy.doesAll && policyOf(connection).direction !== 'to-leads';
 }
 
 interface AskedPage extends LeadPage {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import { runPolicy } from '../review/run-policy.ts';
 import { type Action, recordOutcomes } from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/doubted-replies.ts';
 import { forgetWrites, recordLeadWrites } from '../store/history.ts';
@@ -33,8 +32,8 @@ const faultCodes: readonly string[] = ['leads.unavailable', 'leads.unreachable',
 const batchSize = 20;
 
 /** Kinds that need the service: its writes, and the proof that a lead is gone before its row is touched. */
-function kindsOf(run: Run): readonly ActionKind[] {
-  return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy(run).toProve];
+function kindsOf({ runPolicy }: StepContext): readonly ActionKind[] {
+  return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy.toProve];
 }
 
 /** Carries out what concerns the service, in batches; the phase is over when all of it is settled. */
@@ -46,7 +45,7 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   };
   for (;;) {
     context.stop.throwIfAborted();
-    const batch = await inLeasedTransaction(context, (db) => begin(db, run));
+    const batch = await inLeasedTransaction(context, (db) => begin(context, db, run));
     if (batch.length === 0) break;
     await pushBatch(context, run, batch, pushing);
   }
@@ -57,8 +56,8 @@ export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
  * Counts a try of each action of the next batch. A PATCH may take effect without our ever knowing: what it may write over
  * is in the history before the lead is read, so that nothing comes between the look at it and the write.
  */
-async function begin(db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
-  const batch = await beginTries(db, run, kindsOf(run), batchSize);
+async function begin(context: StepContext, db: pg.PoolClient, run: Run): Promise<readonly Action[]> {
+  const batch = await beginTries(db, run, kindsOf(context), batchSize);
   await recordLeadWrites(
     db,
     run,
@@ -164,7 +163,7 @@ async function settleFault(context: StepContext, db: pg.PoolClient, run: Run, fa
     await holdRemaining(db, run, action.kind, error);
     return;
   }
-  const kinds = kindsOf(run);
+  const kinds = kindsOf(context);
   await recordOutcomes(db, [{ actionId: action.id, state: 'deferred', code, message }]);
   if ((await putOffInARow(db, run, kinds, faultCodes)) < faultsThatTell) return;
   await putOffRemaining(db, run, kinds, {

@@ -17,7 +17,13 @@ import { connectionOf } from '../store/places.ts';
 import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
-import { noReceipt, receiptOf, type RunReceipt, strangeProblem, unaccountedProblem } from './run-receipt.ts';
+import {
+  notVerified,
+  strangeProblem,
+  unaccountedProblem,
+  type Verification,
+  verificationOf,
+} from './verification.ts';
 
 /** The result of a sync, to the letter of the contract (docs/architecture.md 8, `sync --json`). */
 export interface SyncReport {
@@ -35,7 +41,7 @@ export interface SyncReport {
   readonly requests: { readonly leads: number; readonly target: number };
   readonly waitedMs: number;
   readonly durationMs: number;
-  readonly receipt: RunReceipt;
+  readonly receipt: Verification;
   /** Only of a run that put another one back: there `equal` means as it was put back, on the side that was written. */
   readonly undoOf?: string;
   /** Only of a plan. */
@@ -76,7 +82,7 @@ export async function buildReport(
           count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
       )
       .reduce((total, { count }) => total + count, 0);
-  const { seesAll, idle, told: named } = runPolicy(run);
+  const { seesAll, idle, named } = runPolicy(run);
   const heldBy = seesAll ? null : run.id;
   const inDoubt = seesAll ? (await unsettledAttempts(db, run.connection)).length : 0;
   const putOffActions = counts
@@ -86,7 +92,7 @@ export async function buildReport(
     .reduce((total, { count }) => total + count, 0);
   const held = await countConflicts(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
-  const { receipt, unaccounted } = receiptOf(run, fates, seesAll);
+  const { verification, unaccounted } = verificationOf(run, fates, seesAll);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
@@ -137,7 +143,7 @@ export async function buildReport(
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
-    receipt,
+    receipt: verification,
     ...named,
     ...(run.approval !== null && { plan: await appliedPlan(db, run.id, run.approval, stale) }),
   };
@@ -238,6 +244,6 @@ export function failedReport(connection: string, problem: Problem, durationMs: n
     requests: { leads: 0, target: 0 },
     waitedMs: 0,
     durationMs,
-    receipt: noReceipt,
+    receipt: notVerified,
   };
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import { LeadsyncError } from '../errors.ts';
-import { attemptOverAfter } from '../core/merge/settle.ts';
+import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { unsettledAttempts } from '../store/intents.ts';
 import { isDatabaseOutage } from '../database-outage.ts';
 import { pausedSince } from '../store/pauses.ts';
@@ -26,6 +26,7 @@ import {
 } from '../store/runs.ts';
 import {
   inLeasedTransaction,
+  type LeasedContext,
   scopeOf,
   settingsHashes,
   type StepContext,
@@ -38,7 +39,7 @@ import { pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
 import { readTarget } from './read-target.ts';
 import { whichPlace } from './which-place.ts';
-import { takeReceipt } from './receipt.ts';
+import { verifyWrites } from './verify.ts';
 import { scan } from './scan.ts';
 
 /**
@@ -76,7 +77,7 @@ const steps: Readonly<Record<Exclude<Phase, 'finish'>, (context: StepContext, ru
   plan: decide,
   'push-leads': pushLeads,
   'push-rows': pushRows,
-  receipt: takeReceipt,
+  receipt: verifyWrites,
 };
 
 /**
@@ -91,10 +92,10 @@ export async function advanceRun(
   const name = leaseName(context.connection.name, request.mode);
   await using lease = await acquireLease(context.pool, name, context.leaseMs);
   if (lease === null) return busy;
-  const step: StepContext = { ...context, lease, ...signalsOf(lease, stop) };
+  const leased = { ...context, lease, ...signalsOf(lease, stop) };
   try {
     // Awaited here: the lease is to be held until the run is settled.
-    return await advance(step, request, stop);
+    return await advance(leased, request, stop);
   } catch (error) {
     if (lease.lost.aborted) return busy;
     throw error;
@@ -104,12 +105,13 @@ export async function advanceRun(
 /** Another process works on the connection, or has taken the lease meanwhile. */
 const busy: RunResult = { kind: 'again', afterMs: 1_000, why: 'busy' };
 
-async function advance(step: StepContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
-  const { pool, log } = step;
+async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSignal): Promise<RunResult> {
+  const { pool, log } = leased;
   // Under the lease: else a run that ends between the look and the lease would be done again.
-  const done = await doneBefore(step, request);
+  const done = await doneBefore(leased, request);
   if (done !== null) return { kind: 'finished', run: done };
-  let run = await startOrResume(step, request);
+  let run = await startOrResume(leased, request);
+  const step: StepContext = { ...leased, runPolicy: runPolicy(run) };
   await resumeRun(pool, run.id);
   const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();
@@ -177,7 +179,7 @@ function unlessFailed(run: Run | null): Run | null {
   return run?.status === 'failed' ? null : run;
 }
 
-async function startOrResume(context: StepContext, request: RunRequest): Promise<Run> {
+async function startOrResume(context: LeasedContext, request: RunRequest): Promise<Run> {
   const { pool, connection } = context;
   const settingsHash = hashRequest(context, request);
   const open = await openRun(pool, connection.name, request.mode);
@@ -210,8 +212,11 @@ function hashRequest({ connection }: SyncContext, { approval, undoOf }: RunReque
 }
 
 /** Ms until another round can tell what became of unfinished creates; null when none is needed or none may follow. */
-async function settleDelay({ pool, connection }: SyncContext, run: Run): Promise<number | null> {
-  if (run.mode === 'plan' || !runPolicy(run).seesAll) return null;
+async function settleDelay(
+  { pool, connection, runPolicy: { seesAll } }: StepContext,
+  run: Run,
+): Promise<number | null> {
+  if (run.mode === 'plan' || !seesAll) return null;
   // A filtered scan may show the lead, but never proves that there is none.
   if (run.round > 1 && Object.keys(connection.leads.query).length > 0) return null;
   if (run.refusals.length > 0 || run.round >= maxRounds) return null;

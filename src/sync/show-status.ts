@@ -1,7 +1,6 @@
 import { sameCell } from '../core/lead/value.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type ConflictFact, inStep, rowStatus } from '../core/merge/row-status.ts';
-import { runPolicy } from '../review/run-policy.ts';
 import { type RowStanding, rowStandings } from '../store/row-facts.ts';
 import type { Run } from '../store/runs.ts';
 import type { RowChange } from '../ports/target.ts';
@@ -14,7 +13,7 @@ import { writeBatches } from './write-batches.ts';
  * undo, and a reviewed plan, which touches nothing but its lines, leave the texts to the next sync.
  */
 export async function showStatus(context: StepContext, run: Run): Promise<void> {
-  if (context.connection.target.statusColumn === undefined || !runPolicy(run).doesAll) return;
+  if (context.connection.target.statusColumn === undefined || !context.runPolicy.doesAll) return;
   await writeBatches(context, run, {
     batches: batchesOf(context, run),
     begin: async () => {},

@@ -11,7 +11,7 @@ import type { Doubts } from './find-older-copy.ts';
 
 /** The mark of a run, and what is to be called after each write that had it. */
 interface RunMark extends MarkToWrite {
-  readonly settle: () => Promise<void>;
+  readonly confirm: () => Promise<void>;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function markOf(context: StepContext, run: Run): Promise<RunMark | 
   return {
     text: markText({ keeper, connection, generation, nonce }),
     arrived: () => (isThere = true),
-    settle: async () => {
+    confirm: async () => {
       if (!isThere || isKnown) return;
       await inLeasedTransaction(context, (db) => confirmMark(db, connection, nonce));
       isKnown = true;

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { OtherPlace } from '../core/merge/guard.ts';
-import { assertPlaceOfUndo } from '../review/plan-undo.ts';
 import { countActions } from '../store/actions.ts';
 import { countKnownPairs } from '../store/pairs.ts';
 import {
@@ -47,7 +46,7 @@ export async function whichPlace(context: StepContext, run: Run): Promise<Run> {
     const baseline = await baselineOf(context, seen, found.isThere, run);
     return updateRun(db, begun.id, { place: seen.id, baseline });
   });
-  await assertPlaceOfUndo(context.pool, placed, seen);
+  await context.runPolicy.assertPlace(context.pool, placed, seen);
   const known = await countKnownPairs(context.pool, placed.connection);
   if (found.isThere || known === 0 || run.allow.includes('target-gone')) return placed;
   // What exactly is wrong the target says, before all leads are read.

@@ -33,7 +33,7 @@ export async function writeBatches<Batch>(
     // A write that has begun may end, so that it is also looked where it arrived.
     const outcomes = await context.target.write(toWrite, context.cut, mark);
     await storing;
-    await mark?.settle();
+    await mark?.confirm();
     const byKey = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
     storing = commit(batch, (key) => {
       const outcome = byKey.get(key);

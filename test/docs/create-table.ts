@@ -1,8 +1,9 @@
 import type { Values } from '../../src/core/lead/value.ts';
 import type { UnknownLead } from '../../src/core/merge/likeness.ts';
-import { attemptOverAfter, type Intent, type ScanProof, settle } from '../../src/core/merge/settle.ts';
+import { attemptOverAfter, type Intent, type ScanProof } from '../../src/core/merge/match-lost-creates.ts';
 import { acme, attempt, idAt, intent, lead } from '../unit/intents.ts';
 import { joined, type Line, markdown } from './table.ts';
+import { matchCreates } from '../support/run-steps.ts';
 
 const sent: Values = { ...acme, region: 'bw' };
 const yesterday = attempt - 24 * 3_600_000;
@@ -37,7 +38,7 @@ export function createTable(): string {
         situation: [[answered ? 'yes' : 'no'], [sight]],
         answers: Object.values(scans).map(({ scan, before }) => {
           const only = intent({ content: sent, answered, scansWithoutIt: before });
-          return settle([only], unknown, scan).get(only.id)?.kind ?? '';
+          return matchCreates([only], unknown, scan).get(only.id)?.kind ?? '';
         }),
       }),
     ),
@@ -60,7 +61,7 @@ export function twinTable(): string {
   const lines = Object.entries(twins).flatMap(([first, both]) =>
     [1, 2, 3].map((count): Line => {
       const leads = Array.from({ length: count }, (_, at) => ({ id: idAt(attempt, at), cells: sent }));
-      const settled = settle(both, leads, late);
+      const settled = matchCreates(both, leads, late);
       return {
         situation: [[first], [String(count)]],
         answers: both.map(({ id }) => settled.get(id)?.kind ?? ''),

@@ -8,7 +8,7 @@ export function decisionsPage(): string {
   return `# What leadsync does when
 
 Every decision that a sync takes about a lead, a row and each of their fields. \`npm run docs\` writes the tables: it calls the
-deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`settle\` in \`src/core/merge\`) with every combination, and a test fails
+deciding code (\`planPair\`, \`mergeField\`, \`planNewRow\` and \`matchLostCreates\` in \`src/core/merge\`) with every combination, and a test fails
 when this page and the code differ. The same in words: [edits.md](edits.md).
 
 How to read them:

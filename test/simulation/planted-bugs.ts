@@ -132,7 +132,7 @@ async function notRecorded(`,
   },
   {
     name: 'creates: one scan proves that a lead was not made',
-    file: 'src/core/merge/settle.ts',
+    file: 'src/core/merge/match-lost-creates.ts',
     from: `export const attemptOverAfter = 10_000;`,
     to: `export const attemptOverAfter = -10_000_000;`,
   },

@@ -1,8 +1,9 @@
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import type { UnknownLead } from '../../src/core/merge/likeness.ts';
-import { attemptOverAfter, type Intent, settle } from '../../src/core/merge/settle.ts';
+import { attemptOverAfter, type Intent } from '../../src/core/merge/match-lost-creates.ts';
 import { fields } from './pair-state.ts';
+import { matchCreates } from '../support/run-steps.ts';
 
 /** When the creates of these tests were tried. */
 export const attempt = Date.UTC(2026, 10, 21, 8);
@@ -45,5 +46,5 @@ export function lead(
 
 /** What becomes of each intent, by its id. */
 export const settled = (intents: readonly Intent[], unknown: readonly UnknownLead[], scan = proof) =>
-  Object.fromEntries(settle(intents, unknown, scan));
+  Object.fromEntries(matchCreates(intents, unknown, scan));
 export const found = (leadId: string) => ({ kind: 'found', leadId });

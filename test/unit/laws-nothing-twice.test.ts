@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { sameCell, type Values } from '../../src/core/lead/value.ts';
 import type { UnknownLead } from '../../src/core/merge/likeness.ts';
 import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
-import { attemptOverAfter, settle } from '../../src/core/merge/settle.ts';
+import { attemptOverAfter } from '../../src/core/merge/match-lost-creates.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyPolicy, recordOf } from './any-pair.ts';
 import { attempt, idAt, intent, minute, proof } from './intents.ts';
+import { matchCreates } from '../support/run-steps.ts';
 
 describe('promise 3: nothing twice, when replies are lost', () => {
   const anyContent = fc.constantFrom<Values>(
@@ -55,7 +56,7 @@ describe('promise 3: nothing twice, when replies are lost', () => {
   test('every intent is settled, one way or another', () => {
     fc.assert(
       fc.property(anyIntents, anyLeads, anyScan, (intents, leads, scan) => {
-        expect([...settle(intents, leads, scan).keys()].toSorted((a, b) => a - b)).toEqual(
+        expect([...matchCreates(intents, leads, scan).keys()].toSorted((a, b) => a - b)).toEqual(
           intents.map(({ id }) => id),
         );
       }),
@@ -65,7 +66,7 @@ describe('promise 3: nothing twice, when replies are lost', () => {
   test('nothing twice: no lead is given to two intents, nor offered while another has it', () => {
     fc.assert(
       fc.property(anyIntents, anyLeads, anyScan, (intents, leads, scan) => {
-        const settlements = [...settle(intents, leads, scan).values()];
+        const settlements = [...matchCreates(intents, leads, scan).values()];
         const given = settlements.flatMap((one) => (one.kind === 'found' ? [one.leadId] : []));
         expect(new Set(given).size).toBe(given.length);
         const offered = settlements.flatMap((one) => (one.kind === 'ambiguous' ? one.candidates : []));
@@ -78,7 +79,7 @@ describe('promise 3: nothing twice, when replies are lost', () => {
   test('nothing twice: "again" only after two complete scans without any lead that fits', () => {
     fc.assert(
       fc.property(anyIntents, anyLeads, anyScan, (intents, leads, scan) => {
-        for (const [id, { kind }] of settle(intents, leads, scan)) {
+        for (const [id, { kind }] of matchCreates(intents, leads, scan)) {
           const one = intents.find((candidate) => candidate.id === id);
           if (kind !== 'again' || one === undefined) continue;
           expect(scan.weight).toBeGreaterThan(0);
@@ -99,7 +100,7 @@ describe('promise 3: nothing twice, when replies are lost', () => {
             Object.entries(content).every(([field, value]) => cells[field as keyof typeof cells] === value) &&
             id >= idAt(attempt - 5 * minute),
         );
-        const kind = settle([only], leads, scan).get(1)?.kind;
+        const kind = matchCreates([only], leads, scan).get(1)?.kind;
         if (fits.length > 0) expect(['found', 'ambiguous']).toContain(kind);
       }),
     );
@@ -109,7 +110,7 @@ describe('promise 3: nothing twice, when replies are lost', () => {
     fc.assert(
       fc.property(anyIntents, anyLeads, anyScan, (intents, leads, scan) => {
         const kinds = (order: readonly UnknownLead[]) =>
-          [...settle(intents, order, scan)].map(([id, one]) => [
+          [...matchCreates(intents, order, scan)].map(([id, one]) => [
             id,
             one.kind === 'ambiguous' ? one.candidates.toSorted() : one,
           ]);

@@ -1,7 +1,6 @@
 import { type Cell, type Cells, sameCell } from '../lead/value.ts';
 import { cellKey, filled } from './likeness.ts';
-import type { Intent } from './settle.ts';
-import { atOnce, type Steps } from './steps.ts';
+import type { Intent, Steps } from './match-lost-creates.ts';
 
 /** Rows an intent may have been created from. `certain`: the only one, and no other intent's. */
 export interface IntentRows<Row> {
@@ -9,20 +8,12 @@ export interface IntentRows<Row> {
   readonly certain: boolean;
 }
 
-/** As `intentRowsInSteps`, without yielding. */
-export function findIntentRows<Row extends { readonly contentHash: string; readonly cells: Cells }>(
-  intents: readonly Intent[],
-  rows: readonly Row[],
-): ReadonlyMap<number, IntentRows<Row>> {
-  return atOnce(intentRowsInSteps(intents, rows));
-}
-
 /**
  * Finds the rows without id that unfinished creates came from: first, rows that show exactly what was sent; then, for
  * rows edited or removed meanwhile, the remaining rows that share the most filled cells, and at least half. Yields
  * between two intents.
  */
-export function* intentRowsInSteps<Row extends { readonly contentHash: string; readonly cells: Cells }>(
+export function* findIntentRows<Row extends { readonly contentHash: string; readonly cells: Cells }>(
   intents: readonly Intent[],
   rows: readonly Row[],
 ): Steps<ReadonlyMap<number, IntentRows<Row>>> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/options.ts';
 import { parseFaults } from '../../../src/sandbox/parse-faults.ts';
 import { Places } from '../../../src/sandbox/lead-table.ts';
-import { attemptOverAfter } from '../../../src/core/merge/settle.ts';
+import { attemptOverAfter } from '../../../src/core/merge/match-lost-creates.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { until } from '../../support/until.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { settle } from '../../src/core/merge/settle.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
+import { matchCreates } from '../support/run-steps.ts';
 
 describe('several creates whose replies were lost', () => {
   const second = intent({ id: 2 });
@@ -21,7 +21,7 @@ describe('several creates whose replies were lost', () => {
   });
 
   test('the same content twice, three made: none is chosen', () => {
-    const kinds = [...settle([intent(), second], [lead(1), lead(2), lead(3)], proof).values()].map(
+    const kinds = [...matchCreates([intent(), second], [lead(1), lead(2), lead(3)], proof).values()].map(
       ({ kind }) => kind,
     );
     expect(kinds).toEqual(['ambiguous', 'ambiguous']);
@@ -29,7 +29,7 @@ describe('several creates whose replies were lost', () => {
 
   test('a rival that came too late for every candidate does not hide that two fit', () => {
     const late = intent({ id: 2, attemptedAt: attempt + 60 * minute });
-    expect(settle([intent(), late], [lead(1), lead(2)], proof).get(1)?.kind).toBe('ambiguous');
+    expect(matchCreates([intent(), late], [lead(1), lead(2)], proof).get(1)?.kind).toBe('ambiguous');
   });
 
   test('a lead that is known to belong to one is not given to another', () => {
@@ -50,7 +50,7 @@ describe('several creates whose replies were lost', () => {
     ]) {
       const fuller = order.find(({ content }) => content === full);
       const other = order.find(({ content }) => content === acme);
-      const settlements = settle(order, [lead(1, full)], proof);
+      const settlements = matchCreates(order, [lead(1, full)], proof);
       expect(settlements.get(fuller?.id ?? 0)).toEqual(found(idAt(attempt, 1)));
       expect(settlements.get(other?.id ?? 0)).toEqual({ kind: 'wait' });
     }
@@ -67,7 +67,7 @@ describe('several creates whose replies were lost', () => {
   test('two contents of which neither includes the other, and one lead that fits both: none is chosen', () => {
     const a = intent({ id: 1, content: { companyName: 'Acme', stage: 'new' } });
     const b = intent({ id: 2, content: { companyName: 'Acme', nextFollowUpAt: full.nextFollowUpAt } });
-    const kinds = [...settle([a, b], [lead(1, full)], proof).values()].map(({ kind }) => kind);
+    const kinds = [...matchCreates([a, b], [lead(1, full)], proof).values()].map(({ kind }) => kind);
     expect(kinds).toEqual(['ambiguous', 'ambiguous']);
   });
 
@@ -95,7 +95,7 @@ describe('several creates whose replies were lost', () => {
     const b = intent({ id: 2, content: { companyName: 'Acme', nextFollowUpAt: full.nextFollowUpAt } });
     const [c, d] = [3, 4].map((id) => intent({ id, content: { companyName: 'Acme' } }));
     const leads = [lead(1, full), lead(2, { companyName: 'Acme' })];
-    const settlements = settle([a, b, ...(c && d ? [c, d] : [])], leads, proof);
+    const settlements = matchCreates([a, b, ...(c && d ? [c, d] : [])], leads, proof);
     expect([...settlements.values()].map(({ kind }) => kind)).toEqual(Array(4).fill('ambiguous'));
   });
 

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
-import { settle } from '../../src/core/merge/settle.ts';
 import { inTurns } from '../../src/sync/in-turns.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { found, idAt, attempt, intent, proof } from './intents.ts';
+import { intentRows, matchCreates } from '../support/run-steps.ts';
 
 const many = 5_000;
 const numbers = Array.from({ length: many }, (_, index) => index + 1);
@@ -42,7 +41,7 @@ test.each<[string, (number: number) => Values, (number: number) => Cells]>([
   ['all alike', () => contentOf(1), () => contentOf(1)],
 ])('thousands of creates find their leads: %s', (_, sent, made) => {
   const before = performance.now();
-  const settled = settle(intentsOf(sent), leadsOf(made), proof);
+  const settled = matchCreates(intentsOf(sent), leadsOf(made), proof);
   expect(performance.now() - before).toBeLessThan(longestMs);
   const leadIds = [...settled.values()].map((one) => one.kind === 'found' && one.leadId);
   expect(new Set(leadIds)).toEqual(new Set(leadsOf(made).map(({ id }) => id)));
@@ -53,8 +52,8 @@ test('thousands that were edited in one column, and thousands that are gone, are
   const rows = numbers.map((number) => ({ contentHash: `row-${number}`, number, cells: contentOf(number) }));
   const edited = rows.map((row) => ({ ...row, cells: { ...row.cells, stage: 'won' } }));
   const before = performance.now();
-  const ofEdited = findIntentRows(intentsOf(contentOf), edited);
-  const ofOthers = findIntentRows(
+  const ofEdited = intentRows(intentsOf(contentOf), edited);
+  const ofOthers = intentRows(
     intentsOf((number) => ({ companyName: `Other ${number}`, region: `x${number}` })),
     rows,
   );
@@ -78,9 +77,9 @@ test('more rows than a call takes arguments are no trouble', () => {
     contentHash: '',
     cells: contentOf(number),
   }));
-  expect(
-    findIntentRows([intent({ content: contentOf(77), contentHash: 'edited' })], rows).get(1)?.rows,
-  ).toEqual([rows[77]]);
+  expect(intentRows([intent({ content: contentOf(77), contentHash: 'edited' })], rows).get(1)?.rows).toEqual([
+    rows[77],
+  ]);
 });
 
 test('work in steps lets timers have their turn', async () => {
@@ -103,12 +102,12 @@ test('how many others there are, and in which order leads come, changes nothing 
         loud ? { ...contentOf(number), region: `R${number % 10}` } : contentOf(number);
       const intents = sent.map((id) => intent({ id, content: contentOf(id), attemptedAt: at(id) }));
       const leads = made.map((number) => ({ id: idAt(at(number), number), cells: spelled(number) }));
-      const settled = settle(intents, leads, proof);
-      expect(Object.fromEntries(settle(intents.toReversed(), leads.toReversed(), proof))).toEqual(
+      const settled = matchCreates(intents, leads, proof);
+      expect(Object.fromEntries(matchCreates(intents.toReversed(), leads.toReversed(), proof))).toEqual(
         Object.fromEntries(settled),
       );
       for (const one of intents) {
-        const alone = settle([one], leads, proof).get(one.id);
+        const alone = matchCreates([one], leads, proof).get(one.id);
         expect(settled.get(one.id)).toEqual(alone);
         expect(alone).toEqual(made.includes(one.id) ? found(idAt(at(one.id), one.id)) : { kind: 'wait' });
       }

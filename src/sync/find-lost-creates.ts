@@ -2,17 +2,17 @@ import type pg from 'pg';
 import type { Cells, Values } from '../core/lead/value.ts';
 import { planLink } from '../core/merge/plan-link.ts';
 import type { Policy } from '../core/merge/policy.ts';
-import { intentRowsInSteps } from '../core/merge/intent-rows.ts';
+import { findIntentRows } from '../core/merge/intent-rows.ts';
 import type { LostLead } from '../core/merge/lost-rows.ts';
 import {
   agreedContent,
   shownContent,
   type Intent,
   isOver,
-  settleInSteps,
+  matchLostCreates,
   speaksAgainst,
   tornWeight,
-} from '../core/merge/settle.ts';
+} from '../core/merge/match-lost-creates.ts';
 import type { NewAction } from '../store/actions.ts';
 import { openIntents } from '../store/intents.ts';
 import { basesOf } from '../store/pairs.ts';
@@ -31,7 +31,7 @@ import {
 const candidatesShown = 5;
 
 /** What the scan says about creates that are not finished. */
-export interface SettledCreates {
+export interface LostCreates {
   readonly actions: readonly NewAction[];
   /** Leads that belong to a create: not planned as new ones. */
   readonly leadIds: ReadonlySet<string>;
@@ -58,18 +58,18 @@ export interface SettledCreates {
 }
 
 /** Finds the lead and the row of every unfinished create and plans the link between them (docs/architecture.md 6, intent journal). */
-export async function settleCreates(
+export async function findLostCreates(
   db: pg.PoolClient,
   run: Run,
   policy: Policy,
   { weight: most, filtered }: { readonly weight: number; readonly filtered: boolean },
-): Promise<SettledCreates> {
+): Promise<LostCreates> {
   const actions: NewAction[] = [];
   const leadIds = new Set<string>();
   const rowless: LostLead[] = [];
   const rows = new Set<number>();
-  const found: SettledCreates['found'][number][] = [];
-  const seen: SettledCreates['seen'][number][] = [];
+  const found: LostCreates['found'][number][] = [];
+  const seen: LostCreates['seen'][number][] = [];
   const linked: number[] = [];
   const abandoned: number[] = [];
   const unseen: number[] = [];
@@ -80,7 +80,7 @@ export async function settleCreates(
 
   const weight = run.scanIncomplete ? Math.min(most, tornWeight(await missedLeads(db, run))) : most;
   const scan = { weight, startedAt: run.scanStartedAt };
-  const settlements = await inTurns(settleInSteps(intents, await unknownLeads(db, run), scan));
+  const settlements = await inTurns(matchLostCreates(intents, await unknownLeads(db, run), scan));
   const foundIds = [...settlements.values()].flatMap((settled) =>
     settled.kind === 'found' ? [settled.leadId] : [],
   );
@@ -92,7 +92,7 @@ export async function settleCreates(
     return settled?.kind === 'found' && inRows.has(settled.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
-  const intentRows = await inTurns(intentRowsInSteps(open, await looseStagedRows(db, run.id)));
+  const intentRows = await inTurns(findIntentRows(open, await looseStagedRows(db, run.id)));
 
   for (const intent of intents) {
     const settlement = settlements.get(intent.id);

@@ -11,7 +11,9 @@ import {
   type Sent,
   type UnknownLead,
 } from './likeness.ts';
-import { atOnce, type Steps } from './steps.ts';
+
+/** Long work that may pause wherever it yields. */
+export type Steps<T> = Generator<void, T, void>;
 
 /** An unfinished create. `leadId` null: in doubt; no reply said whether or which lead was created. */
 export interface Intent {
@@ -36,7 +38,7 @@ export interface Intent {
  * `wait`: not known yet. `ambiguous`: several leads fit. `unrecognised`: the service confirmed a create, but no new
  * lead resembles it.
  */
-export type Settlement =
+export type CreateMatch =
   | { readonly kind: 'found'; readonly leadId: string }
   | { readonly kind: 'again' }
   | { readonly kind: 'wait' }
@@ -83,13 +85,13 @@ export function isOver(intent: Intent, at: number): boolean {
   return at >= intent.attemptedAt + attemptOverAfter;
 }
 
-/** Unsettled creates that sent the same. */
+/** Unmatches creates that sent the same. */
 interface Alike extends Sent {
   readonly open: Set<Intent>;
 }
 
 /** Results by intent id. Intents processed in a row share one candidate list: thousands may have the same thousands. */
-class Settlements extends Map<number, Settlement> {
+class CreateMatches extends Map<number, CreateMatch> {
   #candidates: readonly NewLead[] = [];
   #ids: readonly string[] = [];
 
@@ -101,15 +103,6 @@ class Settlements extends Map<number, Settlement> {
     }
     this.set(intent.id, { kind: 'ambiguous', candidates: this.#ids });
   }
-}
-
-/** As `settleInSteps`, without yielding. */
-export function settle(
-  intents: readonly Intent[],
-  unknown: readonly UnknownLead[],
-  scan: ScanProof,
-): ReadonlyMap<number, Settlement> {
-  return atOnce(settleInSteps(intents, unknown, scan));
 }
 
 /**
@@ -124,28 +117,28 @@ export function settle(
  * confirmed ones go first: the others may not have happened. No lead goes to one intent while it may be another's.
  * Yields between two intents.
  */
-export function* settleInSteps(
+export function* matchLostCreates(
   intents: readonly Intent[],
   unknown: readonly UnknownLead[],
   scan: ScanProof,
-): Steps<ReadonlyMap<number, Settlement>> {
-  const settled = new Settlements();
+): Steps<ReadonlyMap<number, CreateMatch>> {
+  const matches = new CreateMatches();
   const known = new Set<string>();
   for (const { id, leadId } of intents) {
     if (leadId === null) continue;
-    settled.set(id, { kind: 'found', leadId });
+    matches.set(id, { kind: 'found', leadId });
     known.add(leadId);
   }
   const leads = newLeads(unknown.filter(({ id }) => !known.has(id)));
   const names = new Names(leads);
   yield;
-  const open = together(intents.filter(({ id }) => !settled.has(id)));
-  yield* assign(open, exactMatches([...new Set(open.values())], leads), settled);
-  const left = together(intents.filter(({ id }) => !settled.has(id)));
-  yield* assign(left, roughMatches([...new Set(left.values())], leads, names), settled);
+  const open = together(intents.filter(({ id }) => !matches.has(id)));
+  yield* assign(open, exactMatches([...new Set(open.values())], leads), matches);
+  const left = together(intents.filter(({ id }) => !matches.has(id)));
+  yield* assign(left, roughMatches([...new Set(left.values())], leads, names), matches);
   const free = leads.filter((lead) => !lead.given);
   for (const [intent, alike] of left) {
-    if (settled.has(intent.id)) continue;
+    if (matches.has(intent.id)) continue;
     yield;
     const namesakes = names.alike(alike).filter((lead) => !lead.given);
     const named = new Set(namesakes);
@@ -153,14 +146,14 @@ export function* settleInSteps(
       (lead) => isYoung(lead, intent) && (isOfThatTime(lead, intent) || named.has(lead)),
     );
     if (candidates.length > 0) {
-      settled.offer(intent, candidates);
+      matches.offer(intent, candidates);
       continue;
     }
     const weight = speaksAgainst(intent, scan);
     const proven = weight > 0 && intent.scansWithoutIt + weight >= weightThatProves;
-    settled.set(intent.id, { kind: proven ? (intent.answered ? 'unrecognised' : 'again') : 'wait' });
+    matches.set(intent.id, { kind: proven ? (intent.answered ? 'unrecognised' : 'again') : 'wait' });
   }
-  return settled;
+  return matches;
 }
 
 /** Each intent with those that sent the same, itself included; the fullest first, confirmed ones before others. */
@@ -187,7 +180,7 @@ function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
 function* assign(
   intents: ReadonlyMap<Intent, Alike>,
   { leadsOf, sentOf }: Matches<Alike>,
-  settled: Settlements,
+  matches: CreateMatches,
 ): Steps<void> {
   for (const [intent, sent] of intents) {
     const candidates = (leadsOf.get(sent) ?? []).filter((lead) => !lead.given && isYoung(lead, intent));
@@ -196,10 +189,10 @@ function* assign(
     yield;
     const { alike, different } = rivalsFor(candidates, intent, sentOf);
     if (candidates.length > alike || different || candidates.some((lead) => lead.offered)) {
-      settled.offer(intent, candidates);
+      matches.offer(intent, candidates);
       for (const lead of candidates) lead.offered = true;
     } else {
-      settled.set(intent.id, { kind: 'found', leadId: first.id });
+      matches.set(intent.id, { kind: 'found', leadId: first.id });
       first.given = true;
     }
     sent.open.delete(intent);

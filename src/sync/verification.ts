@@ -10,7 +10,7 @@ import type { Run } from '../store/runs.ts';
  * reviewed plan). `unexplained`: does not show what was written, or is in no other number. Each is counted by itself, `equal`
  * too: what was compared and is the same, and what was written and read again; of an undo only the latter, write by write.
  */
-export interface RunReceipt {
+export interface Verification {
   readonly records: number;
   readonly equal: number;
   readonly held: number;
@@ -20,24 +20,27 @@ export interface RunReceipt {
 }
 
 /** `seesAll`: as of `RunPolicy`. `unaccounted`: how many more records there are than were counted by what became of them; less than none: fewer. */
-export function receiptOf(
+export function verificationOf(
   run: Run,
   fates: RecordCounts,
   seesAll: boolean,
-): { readonly receipt: RunReceipt; readonly unaccounted: number } {
+): { readonly verification: Verification; readonly unaccounted: number } {
   const { records } = run;
   // A run that did not come as far as its plan knows of none.
-  if (records === 0) return { receipt: noReceipt, unaccounted: 0 };
+  if (records === 0) return { verification: notVerified, unaccounted: 0 };
   const { held, unexplained } = fates;
   const [equal, putOff, left] = [
     run.comparedEqual + fates.written,
     run.waiting + fates.putOff,
     run.leftAlone + fates.left,
   ];
-  const receipt = { records, equal, held, putOff, left, unexplained };
-  if (!seesAll) return { receipt, unaccounted: 0 };
+  const verification = { records, equal, held, putOff, left, unexplained };
+  if (!seesAll) return { verification, unaccounted: 0 };
   const unaccounted = records - equal - held - putOff - left - unexplained;
-  return { receipt: { ...receipt, unexplained: unexplained + Math.max(0, unaccounted) }, unaccounted };
+  return {
+    verification: { ...verification, unexplained: unexplained + Math.max(0, unaccounted) },
+    unaccounted,
+  };
 }
 
 /** The problem when they do not add up. */
@@ -51,7 +54,14 @@ export function unaccountedProblem(unaccounted: number, records: number): Proble
 }
 
 /** Of a run that did not come as far as its plan. */
-export const noReceipt: RunReceipt = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
+export const notVerified: Verification = {
+  records: 0,
+  equal: 0,
+  held: 0,
+  putOff: 0,
+  left: 0,
+  unexplained: 0,
+};
 
 /** The problem of a write that does not show what was written. */
 export function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {

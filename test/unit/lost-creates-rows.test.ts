@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
-import type { Intent } from '../../src/core/merge/settle.ts';
+import type { Intent } from '../../src/core/merge/match-lost-creates.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { fields } from './pair-state.ts';
+import { intentRows } from '../support/run-steps.ts';
 
 /** The create of a lead of a row that showed `row`. */
 function intent(id: number, row: Cells): Intent {
@@ -35,7 +35,7 @@ describe('the rows that unfinished creates were made of', () => {
   const two = intent(2, gamma);
   const rowsOf = (intents: readonly Intent[], rows: readonly ReturnType<typeof row>[]) =>
     Object.fromEntries(
-      [...findIntentRows(intents, rows)].map(([id, { rows: alike, certain }]) => [
+      [...intentRows(intents, rows)].map(([id, { rows: alike, certain }]) => [
         id,
         [alike.map((found) => found.row), certain],
       ]),
@@ -108,7 +108,7 @@ describe('the rows that unfinished creates were made of', () => {
       fc.property(fc.array(anyRow, { maxLength: 5 }), fc.array(anyRow, { maxLength: 5 }), (sent, left) => {
         const intents = sent.map((content, index) => intent(index, content));
         const rows = left.map((cells, index) => row(index, cells));
-        const claims = [...findIntentRows(intents, rows).values()];
+        const claims = [...intentRows(intents, rows).values()];
         const certain = claims.flatMap((claim) => (claim.certain ? claim.rows : []));
         expect(new Set(certain).size).toBe(certain.length);
         const doubtful = claims.flatMap((claim) => (claim.certain ? [] : claim.rows));

@@ -41,7 +41,7 @@ const timesRead = 3;
  * Reads again what this round wrote, on both sides, and records whether it is there. Throws `receipt.unexplained`
  * (retry now) until it has looked several times; after that the run ends as failed and names the records.
  */
-export async function takeReceipt(context: StepContext, run: Run): Promise<Run> {
+export async function verifyWrites(context: StepContext, run: Run): Promise<Run> {
   await readLeadsAgain(context, run);
   const areTrue = await inLeasedTransaction(context, async (db) => {
     const isTrue = await acceptReplies(db, run);
@@ -186,10 +186,10 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     met += seen.length;
   }
   if (newRows !== null) {
-    const receiptOfNew = (leadId: string): Receipt =>
+    const resultOfNew = (leadId: string): Receipt =>
       changedNew.has(leadId) ? 'changed' : seenNew.mayHave(leadId) ? 'equal' : 'unexplained';
     const areEqual = metNew === newRows.count && changedNew.size === 0;
-    await recordNewRows(context, run, areEqual ? null : receiptOfNew);
+    await recordNewRows(context, run, areEqual ? null : resultOfNew);
   }
   if (met === toMeet.count && isExplained) {
     const rowsReadEqual = equal.reduce((count, isEqual) => count + isEqual, 0);
@@ -211,13 +211,13 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
 async function recordNewRows(
   context: StepContext,
   run: Run,
-  receiptOf: ((leadId: string) => Receipt) | null,
+  resultOf: ((leadId: string) => Receipt) | null,
 ): Promise<void> {
   await inLeasedTransaction(context, async (db) => {
-    if (receiptOf !== null) {
-      const others = await takeLines(db, run, (leadId) => receiptOf(leadId) !== 'equal');
+    if (resultOf !== null) {
+      const others = await takeLines(db, run, (leadId) => resultOf(leadId) !== 'equal');
       const own = others.map((line) =>
-        ownAction(line, { state: 'done', outcome: { receipt: receiptOf(line[0]) } }),
+        ownAction(line, { state: 'done', outcome: { receipt: resultOf(line[0]) } }),
       );
       await insertActions(db, run, own);
     }

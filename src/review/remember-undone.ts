@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import type { ConnectionConfig } from '../config/config.ts';
+import { hashContent } from '../core/lead/content-hash.ts';
+import type { Cells } from '../core/lead/value.ts';
+import { undoneMessages } from '../core/merge/hold-message.ts';
+import { putsBack } from '../core/merge/put-back.ts';
+import { type Action, writtenCells } from '../store/actions.ts';
+import { scannedLeadCells } from '../store/differences.ts';
+import { type NewConflict, recordConflicts } from '../store/conflicts.ts';
+import { abandonIntentsOf } from '../store/intents.ts';
+import { type MatchLine, storeMatches } from '../store/matches.ts';
+import type { Run } from '../store/runs.ts';
+import { keepUndone } from '../store/undone.ts';
+
+/**
+ * Remembers which actions of an undo were carried out, so that the next sync does not make the same again: it holds the
+ * lead or row that is left until that shows something else.
+ */
+export async function rememberUndone(
+  db: pg.PoolClient,
+  { fields, sync }: ConnectionConfig,
+  { id, connection }: Run,
+  undoOf: number,
+  actions: readonly Action[],
+): Promise<void> {
+  const done = actions.filter(putsBack);
+  if (done.length === 0) return;
+  const leadIds = (...kinds: readonly Action['kind'][]): readonly string[] =>
+    done.flatMap(({ kind, leadId }) => (kinds.includes(kind) && leadId !== null ? [leadId] : []));
+  const leads = await scannedLeadCells(db, id, leadIds('remove-row', 'unlink'));
+  const marked = fields.filter(({ field }) => sync.matchBy.includes(field));
+  const parted: MatchLine[] = [];
+  const left: (NewConflict & { readonly contentHash: string; readonly cells: Cells })[] = [];
+  for (const { kind, reason, leadId, row, expect, changes } of done) {
+    const lead = leads.get(leadId ?? '');
+    const cells = kind === 'unlink' ? { ...expect, ...writtenCells(changes) } : lead;
+    if (cells === undefined || (kind !== 'unlink' && kind !== 'remove-row')) continue;
+    const shown = { cells, contentHash: hashContent(cells, fields) };
+    if (reason === 'unmatched') {
+      const marks = { leadMark: null, rowMark: hashContent(cells, marked) };
+      const match = { leadId: leadId ?? '', lead: lead ?? {}, row: row ?? 0, ...shown, ...marks };
+      parted.push({ ...match, score: 1, why: 'an undo took them apart', state: 'undone' });
+    } else {
+      const code = kind === 'unlink' ? 'row.undone' : 'lead.undone';
+      const place = kind === 'unlink' ? { leadId: null, row } : { leadId, row: null };
+      left.push({ ...place, ...shown, code, message: undoneMessages[code] });
+    }
+  }
+  // From now on they are proposed, not linked.
+  if (parted.length > 0) await storeMatches(db, connection, parted, true);
+  // Recorded under the run that was undone: this one has finished its work.
+  await recordConflicts(db, { id: undoOf, connection, round: 0 }, left);
+  if (left.length > 0)
+    await keepUndone(
+      db,
+      connection,
+      left.map((one) => ({ ...one, leadId: one.leadId ?? '' })),
+    );
+  await abandonIntentsOf(db, connection, leadIds('unlink', 'delete-lead'));
+}
