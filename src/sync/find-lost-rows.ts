@@ -11,7 +11,8 @@ import {
   strayMarks,
 } from '../core/merge/lost-rows.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
-import { orphan, type PairState, planFoundRow, planPair } from '../core/merge/plan.ts';
+import { orphan, type PairState, planPair } from '../core/merge/plan.ts';
+import { planFoundRow, planMatchedRow } from '../core/merge/plan-link.ts';
 import { planMovedRow } from '../core/merge/plan-held-rows.ts';
 import type { Policy } from '../core/merge/policy.ts';
 import {
@@ -22,7 +23,6 @@ import {
   unheardRows,
 } from '../store/lost-rows.ts';
 import type { Run } from '../store/runs.ts';
-import { planMatchedRow } from '../core/merge/plan-match.ts';
 import type { FoundMatches } from './find-matches.ts';
 import type { LostCreates } from './find-lost-creates.ts';
 

@@ -13,7 +13,7 @@ import {
   type MatchForms,
   matchForms,
 } from '../core/merge/match-likeness.ts';
-import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-match.ts';
+import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
 import { transaction } from '../store/database.ts';
 import { scannedLeadCells } from '../store/differences.ts';
 import { MatchBlocks, type MatchRecord } from '../store/match-blocks.ts';

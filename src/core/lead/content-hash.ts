@@ -41,7 +41,7 @@ export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): bo
   return fields.some((mapping) => isUnreadable(cells[mapping.field]));
 }
 
-/** As `fingerprint`, or null when a cell is unreadable. */
+/** As `hashContent`, or null when a cell is unreadable. */
 export function readableFingerprint(cells: Cells, fields: readonly FieldMapping[]): string | null {
   return hasUnreadable(cells, fields) ? null : hashContent(cells, fields);
 }

@@ -26,11 +26,7 @@ export function isUnreadable(cell: Cell | undefined): cell is Unreadable {
 /** Fast path: text that is already canonical. */
 const plain = /^[\n -~]*$/;
 
-/**
- * The form in which values are compared: NFC, `
- *
- * ` line ends, empty text as none. Instants are canonical when read (instant.ts).
- */
+/** The form in which values are compared: NFC, line feeds, empty text as none. Instants are canonical when read. */
 export function canonical(value: Value): Value {
   if (value === null || value === '') return null;
   if (plain.test(value)) return value;

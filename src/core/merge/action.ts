@@ -54,6 +54,19 @@ export interface PlannedAction {
   readonly message?: string;
 }
 
+/** An action; what is not given is empty. */
+export function plannedAction(
+  kind: ActionKind,
+  given: Pick<PlannedAction, 'leadId' | 'reason'> & Partial<PlannedAction>,
+): PlannedAction {
+  return { row: null, contentHash: '', changes: {}, expect: {}, ...given, kind };
+}
+
+/** What the written side shows before these changes. */
+export function shownBefore(changes: Changes): Cells {
+  return Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
+}
+
 /** Kinds that write to the target. */
 export const rowKinds: readonly ActionKind[] = [
   'create-row',

@@ -85,92 +85,78 @@ export function guard(
 ): readonly Refusal[] {
   const { knownPairs, byKind } = counts;
   const refusals: Refusal[] = [];
-  const refuse = (code: GuardCode, message: string): void => {
-    if (!allow.includes(code)) refusals.push({ code, message });
+  const refuse = (isRefused: boolean, code: GuardCode, message: string): void => {
+    if (isRefused && !allow.includes(code)) refusals.push({ code, message });
   };
   const elsewhere = counts.otherPlace === null ? null : describeOther(counts.otherPlace);
-  if (elsewhere !== null) refuse('other-target', elsewhere);
+  refuse(elsewhere !== null, 'other-target', elsewhere ?? '');
   if (knownPairs === 0) return refusals;
-  if (counts.rows === 0 && knownPairs >= fewIds) {
-    refuse(
-      'target-gone',
-      `the target has no rows, but ${knownPairs} were in step: nothing was written. Put the rows back, or allow this to write them again`,
-    );
-  }
-
-  if ('by' in counts.mark) refuse(counts.mark.kind, explainMark(counts.mark, knownPairs));
-  if (counts.otherService !== null) {
-    refuse(
-      'other-service',
-      `the baselines of ${knownPairs} leads belong to ${counts.otherService}, but this run reads another service. Give it its own DATA_DIR and its own table, unless it is the same service at a new address`,
-    );
-  }
-  if (counts.leads === 0) {
-    refuse('empty-scan', `the service returned no lead at all, but ${knownPairs} are known`);
-  }
+  refuse(
+    counts.rows === 0 && knownPairs >= fewIds,
+    'target-gone',
+    `the target has no rows, but ${knownPairs} were in step: nothing was written. Put the rows back, or allow this to write them again`,
+  );
+  if ('by' in counts.mark) refuse(true, counts.mark.kind, explainMark(counts.mark, knownPairs));
+  refuse(
+    counts.otherService !== null,
+    'other-service',
+    `the baselines of ${knownPairs} leads belong to ${counts.otherService}, but this run reads another service. Give it its own DATA_DIR and its own table, unless it is the same service at a new address`,
+  );
+  refuse(
+    counts.leads === 0,
+    'empty-scan',
+    `the service returned no lead at all, but ${knownPairs} are known`,
+  );
   const deletes = sum(byKind, ['delete-lead', 'remove-row', 'mark-row']);
   const maxDeletes = allowed(limits.maxDeletes, knownPairs, fewDeletes(knownPairs));
-  if (deletes > maxDeletes) {
-    refuse(
-      'max-deletes',
-      `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`,
-    );
-  }
+  refuse(
+    deletes > maxDeletes,
+    'max-deletes',
+    `${deletes} of ${knownPairs} would be deleted or marked as deleted; the limit is ${maxDeletes}`,
+  );
   const { rewritten } = counts;
   const changes = sum(byKind, ['update-row', 'update-lead', 'create-lead']) + rewritten;
   const maxChanges = allowed(limits.maxChanges, knownPairs, smallNumber);
-  if (changes > maxChanges) {
-    const why =
-      rewritten === 0
-        ? ''
-        : `; ${counted(rewritten, 'is a missing row', 'are missing rows')} that would be written again: is the table truncated or an older copy, or were ids removed?`;
+  const missing =
+    rewritten === 0
+      ? ''
+      : `; ${counted(rewritten, 'is a missing row', 'are missing rows')} that would be written again: is the table truncated or an older copy, or were ids removed?`;
+  refuse(
+    changes > maxChanges,
+    'max-changes',
+    `${counted(changes, 'change')} for ${counted(knownPairs, 'known pair')}; the limit is ${maxChanges}${missing}`,
+  );
+  for (const [field, changed] of Object.entries(counts.byField))
     refuse(
-      'max-changes',
-      `${counted(changes, 'change')} for ${counted(knownPairs, 'known pair')}; the limit is ${maxChanges}${why}`,
+      changed >= knownPairs && knownPairs >= smallNumber,
+      'whole-field',
+      `every known pair would change in ${field}: was the column cleared or filled down?`,
     );
-  }
-  for (const [field, changed] of Object.entries(counts.byField)) {
-    if (changed >= knownPairs && knownPairs >= smallNumber) {
-      refuse(
-        'whole-field',
-        `every known pair would change in ${field}: was the column cleared or filled down?`,
-      );
-    }
-  }
-  for (const [field, { emptied, filled }] of Object.entries(counts.emptied)) {
-    const isWhole = (counts.byField[field] ?? 0) >= knownPairs;
-    if (emptied >= filled && emptied >= smallNumber && !isWhole) {
-      refuse(
-        'whole-field',
-        `${field} would be emptied in all ${filled} leads that have a value: was the column cleared or recreated?`,
-      );
-    }
-  }
+  for (const [field, { emptied, filled }] of Object.entries(counts.emptied))
+    refuse(
+      emptied >= filled && emptied >= smallNumber && (counts.byField[field] ?? 0) < knownPairs,
+      'whole-field',
+      `${field} would be emptied in all ${filled} leads that have a value: was the column cleared or recreated?`,
+    );
   const areStrangers = counts.strangers >= smallNumber && counts.strangers * 20 >= knownPairs;
-  if (areStrangers) {
+  refuse(
+    areStrangers,
+    'rows-shuffled',
+    `${counts.strangers} rows changed in every column at once: was part of the table sorted, leaving ids beside the values of other leads? Undo the sorting in the table`,
+  );
+  for (const [field, rows] of Object.entries(counts.permuted))
     refuse(
+      !areStrangers && rows >= smallNumber,
       'rows-shuffled',
-      `${counts.strangers} rows changed in every column at once: was part of the table sorted, leaving ids beside the values of other leads? Undo the sorting in the table`,
+      `${rows} rows only exchanged their values in ${field} among each other: was part of the table sorted? Undo the sorting in the table`,
     );
-  }
-  for (const [field, rows] of Object.entries(counts.permuted)) {
-    if (!areStrangers && rows >= smallNumber) {
-      refuse(
-        'rows-shuffled',
-        `${rows} rows only exchanged their values in ${field} among each other: was part of the table sorted? Undo the sorting in the table`,
-      );
-    }
-  }
   const { idsUnknown } = counts;
-  if (
+  refuse(
     (idsUnknown >= fewIds && idsUnknown * 4 >= knownPairs) ||
-    (idsUnknown >= smallNumber && idsUnknown * 20 >= knownPairs)
-  ) {
-    refuse(
-      'ids-unknown',
-      `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
-    );
-  }
+      (idsUnknown >= smallNumber && idsUnknown * 20 >= knownPairs),
+    'ids-unknown',
+    `${idsUnknown} rows have unknown ids, and as many of ${knownPairs} known rows disappeared since the last sync: was the id column changed? Put the ids back. A row with an empty id cell gets its id back if it shows what its lead shows`,
+  );
   return refusals;
 }
 

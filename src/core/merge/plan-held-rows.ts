@@ -1,24 +1,14 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, showCell } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import { type PlannedAction, plannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
 import type { Policy } from './policy.ts';
 
 /** A further row with an id that an earlier row has: never written. `mayBe`: leads it may belong to. */
 export function planDuplicateRow(leadId: string, row: number, mayBe?: readonly string[]): PlannedAction {
-  const advice =
-    mayBe === undefined ? 'Clear the id to make a new lead of this row, or delete the row' : idBack(mayBe);
-  const message = `row ${row} repeats the id of a row above it: only the first is synced. ${advice}`;
-  return {
-    kind: 'hold',
-    leadId,
-    row,
-    contentHash: `duplicate:${row}`,
-    changes: {},
-    expect: {},
-    reason: 'row.duplicate-id',
-    message,
-  };
+  const message = `row ${row} repeats the id of a row above it: only the first is synced. ${idAdvice(mayBe)}`;
+  const contentHash = `duplicate:${row}`;
+  return plannedAction('hold', { leadId, row, contentHash, reason: 'row.duplicate-id', message });
 }
 
 /** A row without id that may belong to a lead whose row is gone: neither a second lead nor a second row is created. */
@@ -28,8 +18,8 @@ export function planLostRow(
   mayBe: readonly string[],
   policy: Policy,
 ): PlannedAction {
-  const message = `row ${row}${named(cells)} has no id: no lead was created. ${idBack(mayBe)}`;
-  return heldRow(row, cells, 'row.id-lost', message, policy);
+  const message = `row ${row}${named(cells)} has no id: no lead was created. ${idAdvice(mayBe)}`;
+  return holdRow(row, cells, 'row.id-lost', message, policy);
 }
 
 /** A row whose id cell shows something that is no id and must not be overwritten. */
@@ -42,53 +32,83 @@ export function planUnreadableId(
 ): PlannedAction {
   const whose = mayBe === undefined ? '' : ` It may be the row of lead ${someOf(mayBe)}.`;
   const message = `row ${row}${named(cells)} has ${showCell({ unreadable: shown })} in its id cell, which is not an id: nothing was changed, no lead was created, and until this is fixed no row counts as deleted.${whose} Type the id there as plain text, or empty the cell`;
-  return heldRow(row, cells, 'row.id-unreadable', message, policy);
+  return holdRow(row, cells, 'row.id-unreadable', message, policy);
 }
 
 /** A new row into which no id can be written (`why`, a sentence): every run would create its lead again. */
 export function planClosedId(row: number, cells: Cells, why: string, policy: Policy): PlannedAction {
   const message = `row ${row}${named(cells)} is new, but no id can be written into it: ${why} No lead was created`;
-  return heldRow(row, cells, 'row.id-closed', message, policy);
+  return holdRow(row, cells, 'row.id-closed', message, policy);
 }
 
 /** A row with the id of one lead and the content of others (`others`; empty: its own values are elsewhere). */
-export function planMovedRow(state: PairState, others: readonly string[]): PlannedAction {
+export function planMovedRow({ leadId, row }: PairState, others: readonly string[]): PlannedAction {
   const what =
     others.length === 0
       ? 'values that differ from before, while another row shows the earlier ones'
       : `what lead ${someOf(others)} had`;
-  const message = `row ${state.row?.row ?? '?'} carries the id of lead ${state.leadId} and shows ${what}: nothing was changed. Were ids or rows shifted against each other? Put each id back beside its values; if this is intended, run leadsync sync --allow rows-shuffled`;
-  const { leadId } = state;
-  return {
-    kind: 'hold',
-    leadId,
-    row: state.row?.row ?? null,
-    contentHash: '',
-    changes: {},
-    expect: {},
-    reason: 'row.id-moved',
-    message,
-  };
+  const message = `row ${row?.row ?? '?'} carries the id of lead ${leadId} and shows ${what}: nothing was changed. Were ids or rows shifted against each other? Put each id back beside its values; if this is intended, run leadsync sync --allow rows-shuffled`;
+  return plannedAction('hold', { leadId, row: row?.row ?? null, reason: 'row.id-moved', message });
 }
 
-function heldRow(row: number, cells: Cells, reason: string, message: string, policy: Policy): PlannedAction {
-  const contentHash = hashContent(cells, policy.fields);
-  return { kind: 'hold', leadId: null, row, contentHash, changes: {}, expect: cells, reason, message };
+function holdRow(row: number, expect: Cells, reason: string, message: string, policy: Policy): PlannedAction {
+  const contentHash = hashContent(expect, policy.fields);
+  return plannedAction('hold', { leadId: null, row, contentHash, expect, reason, message });
 }
 
-/** Advice for a row that may belong to some leads. */
-export function idBack(mayBe: readonly string[]): string {
-  const areSeveral = mayBe.length > 1;
-  return areSeveral
-    ? `It may be the row of one of the leads ${someOf(mayBe)}, whose rows are gone and were not written again: type the right id into its id cell. If it is a new row, delete it, sync, and add it again`
-    : `It may be the row of lead ${someOf(mayBe)}, whose row is gone and was not written again: type this id into its id cell. If it is a new row, delete it, sync, and add it again`;
+/** What to do with a row whose id is not its own. `mayBe`: leads without a row, to which it may belong. */
+export function idAdvice(mayBe?: readonly string[]): string {
+  if (mayBe === undefined) return 'Clear the id to make a new lead of this row, or delete the row';
+  const [whose, areGone, id] =
+    mayBe.length > 1
+      ? ['one of the leads', 'rows are gone and were', 'the right id']
+      : ['lead', 'row is gone and was', 'this id'];
+  return `It may be the row of ${whose} ${someOf(mayBe)}, whose ${areGone} not written again: type ${id} into its id cell. If it is a new row, delete it, sync, and add it again`;
 }
 
-const leadsShown = 3;
+/** A new lead and a new row that may be the same, and why. */
+interface LikelyPair {
+  readonly leadId: string;
+  readonly lead: Cells;
+  readonly row: number;
+  readonly contentHash: string;
+  readonly cells: Cells;
+  readonly why: string;
+}
 
-function someOf(leadIds: readonly string[]): string {
-  const more = leadIds.length - leadsShown;
-  return leadIds.slice(0, leadsShown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+const help = 'Neither was created on the other side. leadsync match shows both and records your decision';
+
+/** A lead and a row that are each other's likeliest match. */
+export function planProposed({ leadId, lead, row, contentHash, cells, why }: LikelyPair): PlannedAction {
+  const message = `row ${row}${named(cells)} has no id and may be lead ${leadId}${named(lead)}: ${why}. ${help}`;
+  return plannedAction('hold', { leadId, row, contentHash, reason: 'match.proposed', message });
+}
+
+/** A lead that may be several rows; `rows`: the likeliest first. */
+export function planAmbiguousLead(leadId: string, lead: Cells, rows: readonly number[]): PlannedAction {
+  const message = `lead ${leadId}${named(lead)} may be ${oneOf('row', rows)}; none is certain. No row was written for it. ${help}`;
+  return plannedAction('hold', { leadId, reason: 'match.ambiguous', message });
+}
+
+/** A row that may be several leads, or shares its lead with another row. */
+export function planAmbiguousRow(
+  { row, contentHash, cells }: Pick<LikelyPair, 'row' | 'contentHash' | 'cells'>,
+  leadIds: readonly string[],
+): PlannedAction {
+  const message = `row ${row}${named(cells)} has no id and may be ${oneOf('lead', leadIds)}; none is certain. No lead was created. ${help}`;
+  const reason = 'match.ambiguous';
+  return plannedAction('hold', { leadId: null, row, contentHash, expect: cells, reason, message });
+}
+
+function oneOf(what: 'row' | 'lead', items: readonly (string | number)[]): string {
+  return items.length === 1 ? `${what} ${items[0]}` : `one of the ${what}s ${someOf(items)}`;
+}
+
+const shown = 3;
+
+function someOf(items: readonly (string | number)[]): string {
+  const more = items.length - shown;
+  return items.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function named({ companyName = null }: Cells): string {

@@ -7,9 +7,53 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import { type PlannedAction, plannedAction } from './action.ts';
 import { type PairState, planPair } from './plan.ts';
 import type { Policy } from './policy.ts';
+
+/**
+ * Gives a row without id the id of its lead, with what the merge of the two writes into the row. `others`: what else the
+ * merge does.
+ */
+function linkRow(
+  state: PairState,
+  policy: Policy,
+  reason: string,
+  message?: string,
+): { readonly link: PlannedAction; readonly others: readonly PlannedAction[] } {
+  const { row, cells } = state.row ?? { row: null, cells: {} };
+  const merged = planPair(state, policy);
+  const toRow = merged.find(({ kind }) => kind === 'update-row');
+  const link = plannedAction('link', {
+    leadId: state.leadId,
+    row,
+    contentHash: hashContent(cells, policy.fields),
+    changes: { ...toRow?.changes },
+    expect: cells,
+    reason,
+    ...(message !== undefined && { message }),
+  });
+  return { link, others: merged.filter((one) => one !== toRow) };
+}
+
+const isNoAgreement = ({ kind }: PlannedAction): boolean => kind !== 'agree';
+
+/** Gives a row that lost its id, and shows what its lead shows, the id back. */
+export function planFoundRow(state: PairState, policy: Policy): readonly PlannedAction[] {
+  const { link, others } = linkRow(state, policy, 'id-lost');
+  return [link, ...others];
+}
+
+/**
+ * Links a new row and a new lead that are the same, by the rules of a first sight. The baseline moves with the link, not
+ * before: until then they are two. `message`: the evidence.
+ */
+export function planMatchedRow(state: PairState, policy: Policy, message: string): readonly PlannedAction[] {
+  const { link, others } = linkRow(state, policy, 'matched', message);
+  const { contentHash } = link;
+  const withHash = others.map((one) => (one.kind === 'update-lead' ? { ...one, contentHash } : one));
+  return [...withHash.filter(isNoAgreement), link];
+}
 
 /**
  * Links a row without id to the lead created from it, with later changes of either side. `content`: what was sent. The
@@ -23,14 +67,14 @@ export function planLink(
   row: { readonly row: number; readonly cells: Cells },
   policy: Policy,
 ): readonly PlannedAction[] {
-  const entries = Object.entries(content).map(([field, sent]): [string, Value] => {
+  const base = Object.entries(content).map(([field, sent]): [string, Value] => {
     const stored = lead?.[field] ?? null;
     const isEdited = !sameCell(row.cells[field] ?? null, sent);
     return [field, isEdited && sameButSpelling(sent, stored) && !isUnreadable(stored) ? stored : sent];
   });
   const pair: PairState = {
     leadId,
-    base: Object.fromEntries(entries),
+    base: Object.fromEntries(base),
     lead: lead ?? content,
     row,
     memo: {},
@@ -38,19 +82,6 @@ export function planLink(
     rowAbsences: 0,
     deletionDone: false,
   };
-  const merged = planPair(pair, policy);
-  const toRow = merged.find((candidate) => candidate.kind === 'update-row');
-  const link: PlannedAction = {
-    kind: 'link',
-    leadId,
-    row: row.row,
-    contentHash: hashContent(row.cells, policy.fields),
-    changes: toRow?.changes ?? {},
-    expect: row.cells,
-    reason: 'settled-create',
-  };
-  return [
-    link,
-    ...merged.filter((candidate) => candidate.kind === 'update-lead' || candidate.kind === 'hold'),
-  ];
+  const { link, others } = linkRow(pair, policy, 'settled-create');
+  return [link, ...others.filter(isNoAgreement)];
 }

@@ -1,6 +1,6 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, isUnreadable, sameCell } from '../lead/value.ts';
-import type { Change, PlannedAction } from './action.ts';
+import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
@@ -24,33 +24,36 @@ export function planNewRow(
   policy: Policy,
 ): readonly PlannedAction[] {
   const changes: Record<string, Change> = {};
-  const contentHash = hashContent(cells, policy.fields);
-  const common = { leadId: null, row, contentHash, changes: {}, expect: cells };
+  const given = { leadId: null, row, contentHash: hashContent(cells, policy.fields), expect: cells };
+  const end = (kind: 'hold' | 'report', reason: string, message: string): readonly PlannedAction[] => [
+    plannedAction(kind, { ...given, reason, message }),
+  ];
   const holds: PlannedAction[] = [];
   for (const mapping of policy.fields) {
     const { field } = mapping;
     const cell = cells[field] ?? null;
     if (isUnreadable(cell)) {
-      const held = { [field]: { from: null, to: cell } };
-      const message = holdMessage('row.unreadable', mapping, null, cell);
-      holds.push({ ...common, kind: 'hold', changes: held, reason: 'row.unreadable', message });
+      const reason = 'row.unreadable';
+      const message = holdMessage(reason, mapping, null, cell);
+      holds.push(
+        plannedAction('hold', { ...given, changes: { [field]: { from: null, to: cell } }, reason, message }),
+      );
     } else if (mapping.direction !== 'to-target' && !sameCell(cell, null)) {
       changes[field] = { from: null, to: cell, rule: 'row-edited' };
     }
   }
-  if (policy.direction === 'to-target') {
-    const message = `row ${row} has no id; direction is to-target, so no lead is created`;
-    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
-  }
+  const withoutId = `row ${row} has no id; `;
+  if (policy.direction === 'to-target')
+    return end('report', 'row.without-id', `${withoutId}direction is to-target, so no lead is created`);
   const name = policy.fields.find(({ field }) => field === 'companyName');
   if (name?.direction === 'to-target' || (name === undefined && Object.keys(changes).length === 0)) {
-    const message = `row ${row} has no id; none of its fields travels to the service, so no lead is created`;
-    return [{ ...common, kind: 'report', reason: 'row.without-id', message }];
+    const why = 'none of its fields travels to the service, so no lead is created';
+    return end('report', 'row.without-id', withoutId + why);
   }
   if (name !== undefined && !('companyName' in changes)) {
     const message = `row ${row} is new but has no company name: no lead was created. Fill in the name, or empty the row`;
-    return [{ ...common, kind: 'hold', reason: 'row.company-name-empty', message }];
+    return end('hold', 'row.company-name-empty', message);
   }
-  if (refused !== null) return [{ ...common, kind: 'hold', reason: refused.code, message: refused.message }];
-  return [...holds, { ...common, kind: 'create-lead', changes, reason: 'new-row' }];
+  if (refused !== null) return end('hold', refused.code, refused.message);
+  return [...holds, plannedAction('create-lead', { ...given, changes, reason: 'new-row' })];
 }

@@ -1,17 +1,15 @@
-import { hashContent } from '../lead/content-hash.ts';
+import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
 import {
-  type Cell,
-  type Cells,
-  isUnreadable,
-  sameCell,
-  showCell,
-  type Value,
-  type Values,
-} from '../lead/value.ts';
-import type { ActionKind, Change, PlannedAction } from './action.ts';
+  type ActionKind,
+  type Change,
+  type Changes,
+  type PlannedAction,
+  plannedAction,
+  shownBefore,
+} from './action.ts';
 import { type FieldMemo, mergeField } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
-import { idBack } from './plan-held-rows.ts';
+import { idAdvice } from './plan-held-rows.ts';
 import type { Policy } from './policy.ts';
 
 /** All that is known of one lead id when a plan is made. */
@@ -42,12 +40,13 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
   const { base, lead, row } = state;
   if (lead && row) return planBoth(state, lead, row, policy);
   if (lead && state.merged) {
-    const { row: place, message } = state.merged;
-    return [{ ...action('hold', state, { reason: 'row.merged', message }), row: place }];
+    return [action('hold', state, { ...state.merged, reason: 'row.merged' })];
   }
   if (lead) {
     if (base !== null) return planRowGone(state, base, lead, policy);
-    return state.undone ? [undoneRow(state, state.undone)] : planNewLead(state, lead, policy, 'new-lead');
+    if (!state.undone) return planNewLead(state, lead, policy, 'new-lead');
+    const [reason, contentHash] = ['lead.undone', state.undone] as const;
+    return [action('hold', state, { reason, contentHash, message: undoneMessages[reason] })];
   }
   if (row) return base === null ? [orphan(state, row)] : planLeadGone(state, base, row, policy);
   const isRowGone = state.merged || state.rowAbsences >= absencesThatProve;
@@ -75,14 +74,6 @@ function planNewLead(
     } else changes[field] = { from: null, to: value };
   }
   return [action('create-row', state, { changes, reason }), ...holds];
-}
-
-/** Keeps a row that an undo removed from coming back. */
-function undoneRow(state: PairState, contentHash: string): PlannedAction {
-  return {
-    ...action('hold', state, { reason: 'lead.undone', message: undoneMessages['lead.undone'] }),
-    contentHash,
-  };
 }
 
 function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
@@ -152,15 +143,16 @@ function planBoth(
   for (const mapping of policy.fields) {
     const { field } = mapping;
     const leadCell = lead[field] ?? null;
+    const base = state.base?.[field];
+    const known = base === undefined ? {} : { base };
     if (!(field in row.cells)) {
       // A field this direction did not show is no edit: fill the cell.
       if (mapping.direction === 'to-leads' || policy.direction === 'to-leads') continue;
       if (sameCell(leadCell, null) || isUnreadable(leadCell)) continue;
-      toRow[field] = { from: null, to: leadCell, rule: 'fills-empty', ...knownBase(state.base?.[field]) };
+      toRow[field] = { from: null, to: leadCell, rule: 'fills-empty', ...known };
       continue;
     }
     const rowCell = row.cells[field] ?? null;
-    const base = state.base?.[field];
     const decision = mergeField(
       { base, lead: leadCell, row: rowCell, memo: state.memo[field] },
       mapping,
@@ -170,16 +162,16 @@ function planBoth(
       case 'same':
         break;
       case 'agree':
-        agreed[field] = { from: leadCell, to: decision.value, ...knownBase(base) };
+        agreed[field] = { from: leadCell, to: decision.value, ...known };
         break;
       case 'to-row':
-        toRow[field] = { from: rowCell, to: decision.value, rule: decision.rule, ...knownBase(base) };
+        toRow[field] = { from: rowCell, to: decision.value, rule: decision.rule, ...known };
         break;
       case 'to-lead':
-        toLead[field] = { from: leadCell, to: decision.value, rule: decision.rule, ...knownBase(base) };
+        toLead[field] = { from: leadCell, to: decision.value, rule: decision.rule, ...known };
         break;
       case 'hold': {
-        const changes = { [field]: { from: leadCell, to: rowCell, ...knownBase(base) } };
+        const changes = { [field]: { from: leadCell, to: rowCell, ...known } };
         const message = holdMessage(decision.code, mapping, leadCell, rowCell);
         holds.push(action('hold', state, { changes, reason: decision.code, message }));
         break;
@@ -194,30 +186,14 @@ function planBoth(
   return [...actions, ...holds];
 }
 
-const knownBase = (base: Value | undefined) => (base === undefined ? {} : { base });
-
 /** A row with an unknown id. `mayBe`: leads it may belong to. */
 export function orphan(
   state: PairState,
   row: NonNullable<PairState['row']>,
   mayBe?: readonly string[],
 ): PlannedAction {
-  const advice =
-    mayBe === undefined ? 'Clear the id to make a new lead of it, or delete the row' : idBack(mayBe);
-  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. ${advice}`;
+  const message = `row ${row.row} carries the id ${state.leadId}, which no lead has: nothing was changed. ${idAdvice(mayBe)}`;
   return action('hold', state, { reason: 'row.orphan', message });
-}
-
-/** A row that lost its id and shows what its lead shows gets the id back, with the lead's later changes. */
-export function planFoundRow(state: PairState, policy: Policy): readonly PlannedAction[] {
-  const merged = planPair(state, policy);
-  const toRow = merged.find(({ kind }) => kind === 'update-row');
-  const cells = state.row?.cells ?? {};
-  const link = action('link', state, { changes: { ...toRow?.changes }, expect: cells, reason: 'id-lost' });
-  return [
-    { ...link, contentHash: hashContent(cells, policy.fields) },
-    ...merged.filter((one) => one !== toRow),
-  ];
 }
 
 /** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
@@ -225,36 +201,17 @@ export function planLeadAgain(state: PairState, row: NonNullable<PairState['row'
   return action('unlink', state, { expect: row.cells, reason: 'older-copy' });
 }
 
-function update(
-  kind: 'update-lead' | 'update-row',
-  state: PairState,
-  changes: Record<string, Change>,
-): PlannedAction {
-  const expect: Record<string, Cell> = {};
-  const rules = new Set<string | undefined>();
-  for (const field in changes) {
-    const change = changes[field];
-    if (change === undefined) continue;
-    expect[field] = change.from;
-    rules.add(change.rule);
-  }
-  return action(kind, state, { changes, expect, reason: [...rules].join('+') });
+function update(kind: 'update-lead' | 'update-row', state: PairState, changes: Changes): PlannedAction {
+  const reason = [...new Set(Object.values(changes).map(({ rule }) => rule))].join('+');
+  return action(kind, state, { changes, expect: shownBefore(changes), reason });
 }
 
 function action(
   kind: ActionKind,
-  state: PairState,
-  rest: { changes?: Record<string, Change>; expect?: Cells; reason: string; message?: string },
+  { leadId, row }: PairState,
+  rest: Pick<PlannedAction, 'reason'> & Partial<PlannedAction>,
 ): PlannedAction {
-  return {
-    kind,
-    leadId: state.leadId,
-    row: state.row?.row ?? null,
-    contentHash: '',
-    changes: {},
-    expect: {},
-    ...rest,
-  };
+  return plannedAction(kind, { leadId, row: row?.row ?? null, ...rest });
 }
 
 /** Whether a record shows the baseline in all its fields. */

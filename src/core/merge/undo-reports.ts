@@ -1,9 +1,9 @@
 import { type Cell, showCell } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import { type PlannedAction, plannedAction } from './action.ts';
 
 /** Something an undo leaves alone, and why. */
 export function report(leadId: string, reason: string, message: string): PlannedAction {
-  return { kind: 'report', leadId, row: null, contentHash: '', changes: {}, expect: {}, reason, message };
+  return plannedAction('report', { leadId, reason, message });
 }
 
 /** These fields were edited on this side after the run; `then`: what was not done therefore. */
@@ -13,11 +13,8 @@ export function editedSince(
   fields: readonly string[],
   then: string,
 ): PlannedAction {
-  return report(
-    leadId,
-    'undo.edited-since',
-    `${fields.join(', ')} of the ${side} was edited after the run; ${then}`,
-  );
+  const message = `${fields.join(', ')} of the ${side} was edited after the run; ${then}`;
+  return report(leadId, 'undo.edited-since', message);
 }
 
 /** A later run wrote the field; without a field: created, marked or removed the lead or its row. */
@@ -32,9 +29,6 @@ export function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
 
 /** The earlier value was a formula or unreadable. */
 export function notWritable(leadId: string, side: 'lead' | 'row', field: string, was: Cell): PlannedAction {
-  return report(
-    leadId,
-    'undo.not-writable',
-    `${field} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`,
-  );
+  const message = `${field} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
+  return report(leadId, 'undo.not-writable', message);
 }

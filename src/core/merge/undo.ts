@@ -8,9 +8,11 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import type { Change, PlannedAction } from './action.ts';
+import { type Change, type PlannedAction, plannedAction, shownBefore } from './action.ts';
 import { isPutBack, putBack } from './put-back.ts';
 import { editedSince, gone, notWritable, report, writtenSince } from './undo-reports.ts';
+
+const reason = 'undone';
 
 /** One field that a run wrote on one side. */
 export interface FieldDeed {
@@ -57,11 +59,18 @@ export interface Present {
  * Later edits and later runs' writes stay and are reported. Pure.
  */
 export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction[] {
+  const { leadId, rowMatched, rowMade } = deeds;
+  const part = (row: NonNullable<Present['row']>): PlannedAction => ({
+    ...unlink(deeds, row),
+    reason: 'unmatched',
+  });
+  const remove = ({ row, cells }: NonNullable<Present['row']>): PlannedAction =>
+    plannedAction('remove-row', { leadId, row, expect: cells, reason });
   return [
     ...undoLeadDeleted(deeds),
     ...undoLeadMade(deeds, present),
-    ...undoMatched(deeds, present),
-    ...undoRowMade(deeds, present),
+    ...takeRowBack(deeds, present.row, rowMatched, 'keeps its id', part),
+    ...takeRowBack(deeds, present.row, rowMade, 'was not removed', remove),
     ...undoRowRemoved(deeds, present),
     ...undoRowMarked(deeds, present),
     ...undoWritten(deeds, present),
@@ -71,13 +80,8 @@ export function planUndo(deeds: Deeds, present: Present): readonly PlannedAction
 function undoLeadDeleted({ leadId, leadDeleted }: Deeds): readonly PlannedAction[] {
   if (leadDeleted === null) return [];
   const values = Object.entries(leadDeleted).map(([field, cell]) => `${field} ${showCell(cell)}`);
-  return [
-    report(
-      leadId,
-      'undo.lead-deleted',
-      `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`,
-    ),
-  ];
+  const message = `the lead was deleted in the service and cannot come back under its id. It had ${values.join(', ')}. To create a new lead, type them into a new row without an id`;
+  return [report(leadId, 'undo.lead-deleted', message)];
 }
 
 function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAction[] {
@@ -93,20 +97,24 @@ function undoLeadMade(deeds: Deeds, { lead, row }: Present): readonly PlannedAct
   if (leadEdited.length > 0) return [editedSince(leadId, 'lead', leadEdited, 'it was not deleted')];
   if (rowEdited.length > 0) return [editedSince(leadId, 'row', rowEdited, 'its lead was not deleted')];
   return [
-    ...(lead === null ? [] : [action('delete-lead', leadId, null, {}, lead)]),
+    ...(lead === null ? [] : [plannedAction('delete-lead', { leadId, expect: lead, reason })]),
     ...(row === null ? [] : [unlink(deeds, row)]),
   ];
 }
 
-/** The lead stays, the row loses its id. */
-function undoMatched(deeds: Deeds, { row }: Present): readonly PlannedAction[] {
-  const { leadId, rowMatched, written, later } = deeds;
-  if (rowMatched === null) return [];
+/** Takes a row back that still shows what the run left (`made`, null: nothing to take back); else reports why it stays. */
+function takeRowBack(
+  { leadId, written, later }: Deeds,
+  row: Present['row'],
+  made: Cells | null,
+  stays: string,
+  take: (row: NonNullable<Present['row']>) => PlannedAction,
+): readonly PlannedAction[] {
+  if (made === null) return [];
   if (row === null) return [gone(leadId, 'row')];
-  if (later !== null) return [writtenSince(leadId, later, 'the row keeps its id')];
-  const edited = fieldsThatDiffer(row.cells, { ...rowMatched, ...lastWritten(written, 'row') }, sameCell);
-  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it keeps its id')];
-  return [{ ...unlink(deeds, row), reason: 'unmatched' }];
+  if (later !== null) return [writtenSince(leadId, later, `the row ${stays}`)];
+  const edited = fieldsThatDiffer(row.cells, { ...made, ...lastWritten(written, 'row') }, sameCell);
+  return [edited.length === 0 ? take(row) : editedSince(leadId, 'row', edited, `it ${stays}`)];
 }
 
 /** The row as typed: without the id and the values filled in with it. */
@@ -116,25 +124,14 @@ function unlink({ leadId, written }: Deeds, { row, cells }: NonNullable<Present[
     if (side !== 'row' || isUnreadable(before) || sameCell(from, before)) return [];
     return [[field, { from, to: before, rule: 'undone' }] as const];
   });
-  return action('unlink', leadId, row, Object.fromEntries(changes), cells);
-}
-
-function undoRowMade({ leadId, rowMade, written, later }: Deeds, { row }: Present): readonly PlannedAction[] {
-  if (rowMade === null) return [];
-  if (row === null) return [gone(leadId, 'row')];
-  if (later !== null) return [writtenSince(leadId, later, 'the row was not removed')];
-  const left = { ...rowMade, ...lastWritten(written, 'row') };
-  const edited = fieldsThatDiffer(row.cells, left, sameCell);
-  if (edited.length > 0) return [editedSince(leadId, 'row', edited, 'it was not removed')];
-  return [action('remove-row', leadId, row.row, {}, row.cells)];
+  const restored = Object.fromEntries(changes);
+  return plannedAction('unlink', { leadId, row, changes: restored, expect: cells, reason });
 }
 
 function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present): readonly PlannedAction[] {
   if (rowRemoved === null) return [];
-  if (row !== null)
-    return [
-      report(leadId, 'undo.row-exists', `row ${row.row} carries this id again; no second one was added`),
-    ];
+  const message = `row ${row?.row} carries this id again; no second one was added`;
+  if (row !== null) return [report(leadId, 'undo.row-exists', message)];
   if (later !== null) return [writtenSince(leadId, later, 'the row was not brought back')];
   const filled = Object.entries(rowRemoved).filter(([, cell]) => !sameCell(cell, null));
   const changes = Object.fromEntries(
@@ -144,7 +141,7 @@ function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present):
   );
   const unwritable = filled.filter(([, cell]) => isUnreadable(cell));
   return [
-    action('create-row', leadId, null, changes, {}),
+    plannedAction('create-row', { leadId, changes, reason }),
     ...unwritable.map(([field, cell]) => notWritable(leadId, 'row', field, cell)),
   ];
 }
@@ -152,7 +149,7 @@ function undoRowRemoved({ leadId, rowRemoved, later }: Deeds, { row }: Present):
 function undoRowMarked({ leadId, rowMarked, later }: Deeds, { row }: Present): readonly PlannedAction[] {
   if (!rowMarked || row === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the mark was left')];
-  return [action('mark-row', leadId, row.row, {}, row.cells)];
+  return [plannedAction('mark-row', { leadId, row: row.row, expect: row.cells, reason })];
 }
 
 function undoWritten(deeds: Deeds, present: Present): readonly PlannedAction[] {
@@ -203,9 +200,9 @@ function undoSide(
     if (edited[where].length > 0) reports.push(editedSince(leadId, where, edited[where], then));
   }
   if (Object.keys(changes).length === 0) return reports;
-  const expect = Object.fromEntries(Object.entries(changes).map(([field, { from }]) => [field, from]));
+  const expect = shownBefore(changes);
   const row = side === 'lead' ? null : (present.row?.row ?? null);
-  return [action(side === 'lead' ? 'update-lead' : 'update-row', leadId, row, changes, expect), ...reports];
+  return [plannedAction(`update-${side}`, { leadId, row, changes, expect, reason }), ...reports];
 }
 
 /** What the run left on the side it did not write: the source of the value, or the value both shared before an undo. */
@@ -231,14 +228,4 @@ function lastWritten(written: Deeds['written'], side: 'lead' | 'row'): Cells {
   return Object.fromEntries(
     written.filter((one) => one.side === side).map(({ field, after }) => [field, after]),
   );
-}
-
-function action(
-  kind: PlannedAction['kind'],
-  leadId: string,
-  row: number | null,
-  changes: PlannedAction['changes'],
-  expect: Cells,
-): PlannedAction {
-  return { kind, leadId, row, contentHash: '', changes, expect, reason: 'undone' };
 }
