@@ -6,8 +6,8 @@ import type { MatchMarks, MatchState } from '../store/matches.ts';
 type KnownMatch = MatchMarks & { readonly state: MatchState };
 
 /**
- * What earlier runs and people left of matches, found again in this scan: a lead by its id while it shows the same in the
- * fields that it is recognised by, a row by all that it shows, or by these fields alone when no other row shows them.
+ * Finds the matches of earlier runs, and what people decided on them, in this scan: a lead by its id while its `matchBy`
+ * fields are the same; a row by its whole content, or by these fields alone when no other row shows them.
  */
 export class Decisions {
   readonly #marked: readonly FieldMapping[];
@@ -40,7 +40,7 @@ export class Decisions {
     this.#byMark.get(hashContent(cells, this.#marked))?.push(nth);
   }
 
-  /** The pairs that there is something to know of; asked for once, after all was seen. */
+  /** The pairs with a known match; call it once, after the last `seeLead` and `seeRow`. */
   pairs(): {
     readonly list: readonly { readonly lead: number; readonly row: number }[];
     has(lead: number, row: number): boolean;
@@ -60,7 +60,7 @@ export class Decisions {
     return { list, has: (lead, row) => states.has(`${lead} ${row}`) };
   }
 
-  /** Null: it is met for the first time. */
+  /** Null: seen for the first time. */
   of(lead: number, row: number): MatchState | null {
     return this.#states.get(`${lead} ${row}`) ?? null;
   }

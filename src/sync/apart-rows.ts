@@ -3,21 +3,21 @@ import type { TargetRow } from '../ports/target.ts';
 
 type Row = Pick<TargetRow, 'row' | 'leadId' | 'unreadableId'>;
 
-/** More rows in one piece are no note, but a part of the table whose ids somebody has lost. */
+/** A longer piece without ids is no note, but a part of the table that lost its ids. */
 const longestNote = 1_000;
 
-/** Parts the rows of a table from those that are apart, of which no lead is made until they join it. */
+/** Separates the rows of a table from rows apart, which do not become leads until they join it. */
 export class ApartRows<Shown extends Row> {
   readonly #pieces: TablePieces;
-  /** The rows of a piece in which no id was met yet. */
+  /** The rows of a piece without an id so far. */
   #waiting: Shown[] = [];
 
-  /** `hadIds`: rows of this target have had ids before. */
+  /** `hadIds`: rows of this target had ids before. */
   constructor(hadIds: boolean) {
     this.#pieces = new TablePieces(hadIds);
   }
 
-  /** Rows in the order of the target; returned are those of which it is known by now. */
+  /** Takes rows in the target's order; returns those that are decided by now. */
   see(rows: readonly Shown[]): { readonly table: readonly Shown[]; readonly apart: readonly Shown[] } {
     const table: Shown[] = [];
     const apart: Shown[] = [];
@@ -31,7 +31,7 @@ export class ApartRows<Shown extends Row> {
     return { table, apart };
   }
 
-  /** What is apart at the end of the target. */
+  /** The rows apart at the end of the target. */
   end(): readonly Shown[] {
     return this.#waiting.splice(0);
   }

@@ -21,8 +21,8 @@ import type { LostCreates } from './find-lost-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
- * Takes over what a scan proves without any action, in the transaction that stores its plan; `next`: how the run goes on.
- * Returns also how many pairs were stored, most of which are new.
+ * Commits what a scan proves without any action, in the transaction that stores its plan. `next`: how the run goes on.
+ * `newPairs`: the stored pairs, most of which are new.
  */
 export async function commitScan(
   context: StepContext,
@@ -55,22 +55,21 @@ export async function commitScan(
   return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
 }
 
-/** What was found out about creates that are not finished. */
-async function storeLostCreates(db: pg.PoolClient, run: Run, settled: LostCreates): Promise<void> {
-  const made = settled.found.filter(({ intent }) => intent.leadId === null);
+async function storeLostCreates(db: pg.PoolClient, run: Run, lost: LostCreates): Promise<void> {
+  const made = lost.found.filter(({ intent }) => intent.leadId === null);
   await intentsCreated(
     db,
     made.map(({ intent, leadId }) => ({ id: intent.id, leadId })),
   );
-  const unpaired = settled.found.filter(({ isPair }) => !isPair);
+  const unpaired = lost.found.filter(({ isPair }) => !isPair);
   await advanceBaselines(
     db,
     run.connection,
     unpaired.map(({ leadId, base }) => ({ leadId, values: base })),
   );
-  await rowsSeen(db, settled.seen);
-  await intentsLinked(db, settled.linked);
-  await abandonIntents(db, settled.abandoned);
-  await countScanWithout(db, settled.unseen, settled.weight);
-  await forgetScansWithout(db, settled.offered);
+  await rowsSeen(db, lost.seen);
+  await intentsLinked(db, lost.linked);
+  await abandonIntents(db, lost.abandoned);
+  await countScanWithout(db, lost.unseen, lost.weight);
+  await forgetScansWithout(db, lost.offered);
 }

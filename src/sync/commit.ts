@@ -8,6 +8,7 @@ import type { RowOutcome } from '../ports/target.ts';
 import {
   type Action,
   type ActionOutcome,
+  type NewAction,
   insertActions,
   recordOutcomes,
   writtenCells,
@@ -22,7 +23,7 @@ import {
   storeOthers,
 } from '../store/intents.ts';
 import { forgetMatches } from '../store/matches.ts';
-import { copyPairs, knowLeads, knownOf } from '../store/new-pairs.ts';
+import { copyPairs, knowLeads, knownOf, type NewPair } from '../store/new-pairs.ts';
 import {
   advanceBaselines,
   clearBaselines,
@@ -39,9 +40,9 @@ import { inLeasedTransaction, type StepContext } from './context.ts';
 import { basesOfMatched } from './matched-rows.ts';
 import { actionsOnRow, isReplacing, readable, rowHistory } from './row-change.ts';
 
-/** What became of an action on a lead that was carried out or refused. */
+/** What became of an action on a lead. */
 export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
-  readonly held?: readonly NewConflict[];
+  readonly conflicts?: readonly NewConflict[];
   /** What was written to the lead. */
   readonly written?: Changes;
   /** By field what both sides agree on now; absent: nothing was carried out. */
@@ -52,32 +53,32 @@ export interface LeadOutcome extends Omit<ActionOutcome, 'actionId'> {
   readonly intent?: { readonly id: number; readonly leadId: string | null };
 }
 
-/** Stores what became of an action on a lead, with all that follows. */
+/** Stores the outcome of an action on a lead, and what follows from it. */
 export function commitLead(
   context: StepContext,
   run: Run,
   action: Action,
-  { held = [], written, agreed, toRow = {}, intent, ...fate }: LeadOutcome,
+  { conflicts = [], written, agreed, toRow = {}, intent, ...outcome }: LeadOutcome,
 ): Promise<void> {
   const leadId = action.leadId ?? intent?.leadId ?? '';
   return inLeasedTransaction(context, async (db) => {
     if (intent?.leadId === null) await abandonIntents(db, [intent.id]);
-    await recordOutcomes(db, [{ actionId: action.id, ...fate }]);
+    await recordOutcomes(db, [{ actionId: action.id, ...outcome }]);
     if (typeof intent?.leadId === 'string') {
       await intentCreated(db, intent.id, intent.leadId);
       await releaseRow(db, run, action.contentHash, action.row);
     }
-    await recordConflicts(db, run, held);
+    await recordConflicts(db, run, conflicts);
     if (written !== undefined) await recordWritten(db, run, action, leadId, written);
     if (agreed === undefined) return;
-    const refused = held.map(({ field }) => field);
+    const refused = conflicts.map(({ field }) => field);
     await context.runPolicy.remember(db, context.connection, run, [action]);
     await moveBaselines(db, run, movesAfter({ action, leadId, agreed, refused }));
     await insertActions(db, run, actionsOnRow(action, leadId, toRow, intent?.id));
   });
 }
 
-/** Leaves an action to the next run. What an earlier attempt may have written over stays on record. */
+/** Leaves an action to the next run. The values that an earlier attempt may have overwritten stay on record. */
 export function putOff(
   context: StepContext,
   run: Run,
@@ -128,66 +129,52 @@ const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 /** What became of an action on a row. */
 export interface RowFate extends Omit<ActionOutcome, 'actionId'> {
   readonly action: Action;
-  /** Where the row stands now, when that is known. */
+  /** Where the row stands now, if known. */
   readonly row?: number | undefined;
 }
 
-/** Stores what became of a batch of rows, with all that follows. */
-export function commitRows(context: StepContext, run: Run, ended: readonly RowFate[]): Promise<void> {
-  const carriedOut = ended.filter(({ state }) => state === 'done');
+/** Stores the outcomes of a batch of rows, and what follows from them. */
+export function commitRows(context: StepContext, run: Run, fates: readonly RowFate[]): Promise<void> {
+  const carriedOut = fates.filter(({ state }) => state === 'done');
   const done = carriedOut.map(({ action }) => action);
+  const outcomes = fates.map(({ action, row: _row, ...fate }) => ({ actionId: action.id, ...fate }));
+  const conflicts = fates.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
+    state === 'held' ? [{ leadId, row, code, message }] : [],
+  );
+  // An earlier attempt at an action that is not done now may have arrived: what it overwrote stays on record.
+  const known = fates.filter(({ action, state }) => state === 'done' || action.attempts === 0);
+  const replacing = known.flatMap(({ action }) => (isReplacing(action) ? [action.id] : []));
+  const history = done.filter(isReplacing).map((action) => {
+    return { leadId: action.leadId ?? '', side: 'row' as const, changes: rowHistory(action) };
+  });
+  const linked = done.flatMap(({ kind, intentId }) => (kind === 'link' ? (intentId ?? []) : []));
   return inLeasedTransaction(context, async (db) => {
     const bases = await basesOfMatched(db, run, done);
-    await recordOutcomes(
-      db,
-      ended.map(({ action, row: _row, ...fate }) => ({ actionId: action.id, ...fate })),
-    );
-    await recordConflicts(
-      db,
-      run,
-      ended.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
-        state === 'held' ? [{ leadId, row, code, message }] : [],
-      ),
-    );
-    // Of one that was begun before, and is not done now, the first write may have come about.
-    const known = ended.filter(({ action, state }) => state === 'done' || action.attempts === 0);
-    await forgetWrites(
-      db,
-      run,
-      known
-        .map(({ action }) => action)
-        .filter(isReplacing)
-        .map(({ id }) => id),
-    );
-    await recordHistory(
-      db,
-      run,
-      done.filter(isReplacing).map((action) => {
-        return { leadId: action.leadId ?? '', side: 'row', changes: rowHistory(action) };
-      }),
-    );
-    await intentsLinked(
-      db,
-      done.flatMap(({ kind, intentId }) => (kind === 'link' && intentId !== null ? [intentId] : [])),
-    );
+    await recordOutcomes(db, outcomes);
+    await recordConflicts(db, run, conflicts);
+    await forgetWrites(db, run, replacing);
+    await recordHistory(db, run, history);
+    await intentsLinked(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;
       if (leadId === null) return [];
-      const agreed = { ...readable(writtenCells(changes)), ...bases.get(leadId) };
-      return movesAfter({ action, leadId, agreed, row });
+      return movesAfter({
+        action,
+        leadId,
+        agreed: { ...readable(writtenCells(changes)), ...bases.get(leadId) },
+        row,
+      });
     });
-    // Of the others it is noted with the baseline.
-    const noted = new Set(
-      moves.flatMap((move) => (move.to === 'agreed' && move.row !== undefined ? [move.leadId] : [])),
+    const placed = new Set(
+      moves.map((move) => (move.to === 'agreed' && move.row !== undefined ? move.leadId : null)),
     );
+    const shown = done.flatMap(({ kind, leadId }) => (shownKinds.includes(kind) ? (leadId ?? []) : []));
     await rowsThere(
       db,
       run.connection,
-      done.flatMap(({ kind, leadId }) =>
-        leadId !== null && shownKinds.includes(kind) && !noted.has(leadId) ? [leadId] : [],
-      ),
+      shown.filter((leadId) => !placed.has(leadId)),
     );
-    // Before the baselines move: what the scan has seen of a lead may stand there alone.
+    // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
     await moveBaselines(db, run, moves);
     await forgetMatches(db, run.connection, [...bases.keys()]);
@@ -195,7 +182,7 @@ export function commitRows(context: StepContext, run: Run, ended: readonly RowFa
   });
 }
 
-/** A new row of a page that was written, and what became of it. */
+/** A new row of a page that was written, and its outcome. */
 export interface WrittenLine {
   readonly line: PageLine;
   readonly outcome: RowOutcome;
@@ -204,8 +191,8 @@ export interface WrittenLine {
 const uniqueViolation = '23505';
 
 /**
- * Stores what became of new rows of pages: pairs at once; a line with another fate gets an action of its own. Returns the
- * ids of these. `pagesOf`: the pages, when the lines of these ids have left them.
+ * Stores the outcomes of new rows of pages: pairs at once; any other line gets an action of its own. Returns the lead ids
+ * of those. `pagesOf`: the pages after these lines have left them.
  */
 export async function commitNewRows(
   context: StepContext,
@@ -214,12 +201,13 @@ export async function commitNewRows(
   pagesOf: (own: ReadonlySet<string>) => readonly SettledPage[],
 ): Promise<ReadonlySet<string>> {
   const commit = (known: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
-    const isPlain = ({ line, outcome }: WrittenLine): boolean =>
-      outcome.status === 'done' && !known.has(line[0]);
-    const pairs = lines.filter(isPlain).map(({ line: [leadId, base], outcome }) => {
-      return { leadId, base, row: outcome.status === 'done' ? (outcome.row ?? null) : null };
-    });
-    const others = lines.filter((one) => !isPlain(one));
+    const pairs: NewPair[] = [];
+    const others: WrittenLine[] = [];
+    for (const one of lines) {
+      const [leadId, base] = one.line;
+      if (one.outcome.status !== 'done' || known.has(leadId)) others.push(one);
+      else pairs.push({ leadId, base, row: one.outcome.row ?? null });
+    }
     const own = new Set(others.map(({ line }) => line[0]));
     return inLeasedTransaction(context, async (db) => {
       await copyPairs(db, run.connection, pairs);
@@ -233,40 +221,39 @@ export async function commitNewRows(
     return await commit(new Set());
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error;
-    // The service gave a create of this run the id of a lead that was there already: that is a pair by now.
+    // The service gave a create of this run the id of a lead that was there before: that is a pair by now.
     const leadIds = lines.map(({ line }) => line[0]);
     return commit(await knownOf(context.pool, run.connection, leadIds));
   }
 }
 
-/** Lines with a fate of their own, and those of leads that are pairs already. */
+/** Stores lines that were not written, and those of leads that are pairs already. */
 async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly WrittenLine[]): Promise<void> {
-  await insertActions(
-    db,
-    run,
-    others.map(({ line, outcome }) => {
-      const told = outcome.status === 'done' ? {} : { code: outcome.code, message: outcome.message };
-      return ownAction(line, { state: outcome.status, outcome: told });
-    }),
-  );
-  const done = others.flatMap(({ line: [leadId, values], outcome }) =>
-    outcome.status === 'done' ? [{ leadId, values, row: outcome.row }] : [],
-  );
+  const actions: NewAction[] = [];
+  const done: { leadId: string; values: Values; row: number | undefined }[] = [];
+  const rowless: string[] = [];
+  const conflicts: NewConflict[] = [];
+  for (const { line, outcome } of others) {
+    const [leadId, values] = line;
+    if (outcome.status === 'done') {
+      actions.push(ownAction(line, { state: 'done', outcome: {} }));
+      done.push({ leadId, values, row: outcome.row });
+      continue;
+    }
+    const { status, code, message } = outcome;
+    actions.push(ownAction(line, { state: status, outcome: { code, message } }));
+    rowless.push(leadId);
+    if (status === 'held') conflicts.push({ leadId, row: null, code, message });
+  }
+  await insertActions(db, run, actions);
   await advanceBaselines(db, run.connection, done);
-  const leadIds = others.flatMap(({ line, outcome }) => (outcome.status === 'done' ? [] : [line[0]]));
-  await knowLeads(db, run, leadIds, run.targetRows > 0);
-  await recordConflicts(
-    db,
-    run,
-    others.flatMap(({ line: [leadId], outcome }) =>
-      outcome.status === 'held' ? [{ leadId, row: null, code: outcome.code, message: outcome.message }] : [],
-    ),
-  );
+  await knowLeads(db, run, rowless, run.targetRows > 0);
+  await recordConflicts(db, run, conflicts);
 }
 
 /**
- * Stores what was seen of records that were written. Where a write is lost (an older copy of the file was saved over it, for
- * example), the baseline goes back, so that the next run writes it again and does not take the old value for an edit.
+ * Stores what reading written records again showed. Where a write is lost (an older copy of the file was saved over it,
+ * for example), the baseline goes back, so that the next run writes it again and does not take the old value for an edit.
  */
 export function commitLooks(
   context: StepContext,
@@ -277,12 +264,12 @@ export function commitLooks(
   const store = async (db: pg.PoolClient): Promise<void> => {
     await storeReceipts(db, looks);
     await noteRows(db, run.connection, places);
-    // What an undo wrote is an edit: it has no baseline.
+    // A value that an undo wrote has no baseline: it is an edit.
     for (const { actionId, kind, leadId, receipt, lost, others } of looks.filter((one) => !putsBack(one))) {
       if (others !== undefined) await storeOthers(db, run, leadId, others);
       await restoreBase(db, run.connection, leadId, lost);
       if (kind !== 'create-lead' || receipt !== 'unexplained') continue;
-      // A row with the id of a lead that never was is an orphan, and no deletion.
+      // A row with the id of a lead that never existed is an orphan, not a deletion.
       await forgetPairs(db, run.connection, [leadId]);
       await intentRefuted(db, actionId);
     }

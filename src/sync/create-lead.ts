@@ -26,6 +26,7 @@ import { commitLead, type LeadOutcome, putOff } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 import { readable } from './row-change.ts';
+import { refusal } from './update-lead.ts';
 
 const notReadBack =
   'the lead was made, but could not be read back; the next complete scan shows what became of it';
@@ -33,8 +34,8 @@ const notReadBack =
 const inDoubt = 'the reply does not tell whether, or which, lead was made; the next complete scan settles it';
 
 /**
- * Makes a lead of a new row. The intent is committed just before the request leaves, so that a lost reply leads to a search
- * for the lead and never to a second one (docs/architecture.md 6); a request that waited for long, and was then cut off, leaves none.
+ * Creates the lead of a new row. The intent is committed just before the request leaves, so that after a lost reply the
+ * lead is searched for and never created twice (docs/architecture.md 6). A request that never left leaves no intent.
  */
 export async function createLead(context: StepContext, run: Run, action: Action): Promise<void> {
   if ((await intentOfAction(context.pool, action.id)) !== null) {
@@ -71,7 +72,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   await commitLead(context, run, action, { ...outcome, intent: { id: intentId, leadId: lead.id } });
 }
 
-/** The new lead, or null when it cannot be read now: its id is known, the rest comes with the next scan. */
+/** The new lead; null when it cannot be read now: the next scan shows it. */
 async function readBack(context: StepContext, id: string): Promise<Lead | null> {
   try {
     return await context.leads.get(id, context.cut, 'write');
@@ -81,7 +82,7 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
   }
 }
 
-/** Lets the intent go when certainly no lead was made: then the action is held, or comes again with the next try. */
+/** Abandons the intent when certainly no lead was made; then the action is held, or tried again. */
 async function failed(
   context: StepContext,
   run: Run,
@@ -101,16 +102,12 @@ async function failed(
   const { contentHash, row } = action;
   const code = 'lead.create-refused';
   const message = `no lead was made of row ${row ?? '?'}: ${withoutStop(error.message)}. It is not tried again until the row changes`;
-  const held = [{ leadId: null, contentHash, row, code, message }];
-  await commitLead(context, run, action, {
-    state: 'held',
-    code,
-    held,
-    intent: { id: intentId, leadId: null },
-  });
+  const conflicts = [{ leadId: null, contentHash, row, code, message }];
+  const intent = { id: intentId, leadId: null };
+  await commitLead(context, run, action, { state: 'held', code, conflicts, intent });
 }
 
-/** What came of a create: a field that the service has as it likes is held, or goes to the row. */
+/** The outcome of a create: a field that the service stored differently becomes a conflict, or goes to the row. */
 function outcomeOf(
   { connection: { fields } }: StepContext,
   action: Action,
@@ -118,42 +115,31 @@ function outcomeOf(
   stored: Cells,
   content: Values,
 ): LeadOutcome {
+  const place = { leadId, row: action.row };
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
-  const held: NewConflict[] = [];
+  const conflicts: NewConflict[] = [];
   for (const [field, row] of Object.entries(action.expect)) {
     const lead = stored[field] ?? null;
     if (isUnreadable(row) || isUnreadable(lead)) {
       const code = isUnreadable(row) ? 'row.unreadable' : 'lead.unreadable';
       const { type } = fields.find((mapping) => mapping.field === field) ?? { type: 'text' };
       const message = holdMessage(code, { field, type }, lead, row);
-      held.push({ leadId, field, row: action.row, code, message, lead, rowValue: row });
+      conflicts.push({ ...place, field, code, message, lead, rowValue: row });
       continue;
     }
-    if (sameCell(lead, row)) {
-      agreed[field] = lead;
-    } else if (field in content && !sameButSpelling(lead, row)) {
-      // Nobody's edit: the service made it of what was sent.
-      agreed[field] = lead;
-      const message = `${field} = ${showCell(row)} was not taken by the service when the lead was made: it stored ${showCell(lead)}. It is not sent again until it changes`;
-      held.push({
-        leadId,
-        field,
-        row: action.row,
-        code: 'lead.field-refused',
-        message,
-        lead,
-        rowValue: row,
-      });
-    } else {
-      if (field in content) agreed[field] = lead;
+    // A value that the service made of what was sent is nobody's edit.
+    if (field in content || sameCell(lead, row)) agreed[field] = lead;
+    if (sameCell(lead, row)) continue;
+    if (!(field in content) || sameButSpelling(lead, row))
       toRow[field] = { from: row, to: lead, rule: 'lead-edited' };
-    }
+    else
+      conflicts.push(refusal(place, field, row, lead, `when the lead was made, it stored ${showCell(lead)}`));
   }
-  return { state: 'done', held, written: asStored(action.changes, stored), agreed, toRow };
+  return { state: 'done', conflicts, written: asStored(action.changes, stored), agreed, toRow };
 }
 
-/** What the lead got of what was sent: a field that it does not show was ignored. */
+/** What the lead has of the sent content; the service ignored a field that the lead does not show. */
 function asStored(changes: Changes, stored: Cells): Changes {
   const shown = Object.entries(changes).flatMap(([field, change]) => {
     const to = stored[field] ?? null;

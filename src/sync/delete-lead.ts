@@ -1,5 +1,5 @@
 import { leadCells } from '../core/lead/lead.ts';
-import { unmappedHash } from '../core/lead/unmapped-hash.ts';
+import { unmappedHash } from '../core/lead/content-hash.ts';
 import { sameCell } from '../core/lead/value.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import type { Action } from '../store/actions.ts';

@@ -12,6 +12,7 @@ import {
   likeness,
   type MatchForms,
   matchForms,
+  type Rarity,
 } from '../core/merge/match-likeness.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
 import { transaction } from '../store/database.ts';
@@ -32,20 +33,19 @@ import type { StepContext } from './context.ts';
 import type { FoundRows } from './find-lost-rows.ts';
 import { Decisions } from '../review/match-decisions.ts';
 import type { LostCreates } from './find-lost-creates.ts';
-import { Words } from './match-words.ts';
 
-/** What is to become of new rows and new leads that may be one. */
+/** What becomes of new rows and new leads that may be the same. */
 export interface FoundMatches {
-  /** The rows that get the id of a lead, by the lead; `message`: how it is known. */
+  /** The rows that get the id of a lead, by the lead; `message`: the evidence. */
   readonly rowOf: ReadonlyMap<
     string,
     { readonly row: number; readonly cells: Cells; readonly message: string }
   >;
   readonly linkedRows: ReadonlySet<number>;
-  /** The problem of leads and rows that get no counterpart; null: it is reported with its lead. */
+  /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
   readonly heldLeads: ReadonlyMap<string, PlannedAction>;
   readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
-  /** Null: nobody looked. */
+  /** Null: nothing was compared. */
   readonly lines: readonly MatchLine[] | null;
 }
 
@@ -57,7 +57,7 @@ const noMatches: FoundMatches = {
   lines: null,
 };
 
-/** A name that more records have is nobody's for certain. */
+/** A name that more records share proves nothing. */
 const mostNamesakes = 100;
 
 const batchSize = 1_000;
@@ -68,15 +68,15 @@ interface Compared extends Candidate {
   readonly fields: Likeness['fields'];
 }
 
-/** New leads and new rows in lists of their own. */
+/** The new leads and the new rows, in the order of their indexes. */
 interface Sides {
   readonly leadIds: string[];
   readonly rows: number[];
 }
 
 /**
- * Compares the new rows without id with the new leads. Left out is what belongs to an unsettled create or to a row that has
- * lost its id. With `match: off` nothing is asked.
+ * Compares the new rows without id with the new leads, except those that belong to an unfinished create or to a row that
+ * lost its id. With `match: off` nothing is read.
  */
 export async function findMatches(
   { pool, connection }: StepContext,
@@ -86,7 +86,7 @@ export async function findMatches(
 ): Promise<FoundMatches> {
   const { match, matchBy } = connection.sync;
   if (match === 'off') return noMatches;
-  // Elsewhere what stands apart is a note; in HubSpot a company that nobody asked a lead for.
+  // In HubSpot a row apart is a company without a request for a lead; elsewhere it is a note.
   const isApartToo = connection.target.type === 'hubspot';
   if (!(await isNewOnBothSides(pool, run, isApartToo))) return { ...noMatches, lines: [] };
   const marked = connection.fields.filter(({ field }) => matchBy.includes(field));
@@ -125,7 +125,7 @@ export async function findMatches(
   return describe(pool, run, sides, compared, choice, marked, matchBy);
 }
 
-/** Stores records some at a time; null: what is left. */
+/** Stores records in batches; null: the rest. */
 function batched(blocks: MatchBlocks): (record: MatchRecord | null) => Promise<void> {
   let waiting: MatchRecord[] = [];
   return async (record) => {
@@ -137,7 +137,7 @@ function batched(blocks: MatchBlocks): (record: MatchRecord | null) => Promise<v
   };
 }
 
-/** Pairs that may be one, and those that somebody has decided on or was asked about. */
+/** Pairs that may be the same, and those that a person decided on or that were proposed before. */
 async function compare(
   pool: pg.Pool,
   run: Run,
@@ -155,19 +155,9 @@ async function compare(
     const state = decisions.of(lead, row);
     const like = likeness(leadForms, rowForms, rarity);
     if (like.score < leastScore && state === null) return;
-    const { score, fields, isNamesake } = like;
     const mayLink =
       isExact && like.isExact && state !== 'undone' && words.namesakes(leadForms) <= mostNamesakes;
-    const one = {
-      lead,
-      row,
-      score,
-      fields,
-      isNamesake,
-      isExact: mayLink,
-      isAccepted: state === 'accepted',
-      state,
-    };
+    const one = { lead, row, ...like, isExact: mayLink, isAccepted: state === 'accepted', state };
     if (mayLink) exact.push({ one, forms: leadForms });
     compared.push(one);
   };
@@ -208,36 +198,31 @@ async function describe(
   const rowOf = ({ row }: Compared): number => sides.rows[row] ?? 0;
   const leads = await scannedLeadCells(pool, run.id, [...new Set(told.map(leadIdOf))]);
   const rows = await newRowCells(pool, run.id, [...new Set(told.map(rowOf))]);
+  const shownRow = (row: number) => rows.get(row) ?? { row, contentHash: '', cells: {} };
   const cellsOf = (one: Compared) => {
-    const row = rows.get(rowOf(one)) ?? { row: rowOf(one), contentHash: '', cells: {} };
+    const row = shownRow(rowOf(one));
     const lead = leads.get(leadIdOf(one)) ?? {};
     return { leadId: leadIdOf(one), lead, ...row, why: whyOf(one.fields, matchBy, lead, row.cells) };
   };
   const line = (one: Compared): MatchLine => {
-    const { lead, cells, leadId, row, contentHash, why } = cellsOf(one);
-    const marks = { leadMark: hashContent(lead, marked), rowMark: hashContent(cells, marked) };
-    const kept =
-      one.state === 'accepted' || one.state === 'rejected' || one.state === 'undone' ? one.state : null;
-    const state = kept ?? (isProposed.has(one) ? 'proposed' : 'ambiguous');
-    return { leadId, lead, row, contentHash, cells, why, score: one.score, state, ...marks };
+    const pair = cellsOf(one);
+    const marks = { leadMark: hashContent(pair.lead, marked), rowMark: hashContent(pair.cells, marked) };
+    const isDecided = one.state !== null && one.state !== 'proposed' && one.state !== 'ambiguous';
+    const state = isDecided ? one.state : isProposed.has(one) ? 'proposed' : 'ambiguous';
+    return { ...pair, ...marks, score: one.score, state };
   };
-  const ofLeads = Map.groupBy(ambiguous.toSorted(byScore), ({ lead }) => lead);
-  const ofRows = Map.groupBy(ambiguous.toSorted(byScore), ({ row }) => row);
+  const likeliest = ambiguous.toSorted(byScore);
+  const [ofLeads, ofRows] = [Map.groupBy(likeliest, leadIdOf), Map.groupBy(likeliest, rowOf)];
   const shown = [...ofLeads.values(), ...ofRows.values()].flatMap((ones) => ones.slice(0, listed));
   const accepted = links.filter(({ isAccepted }) => isAccepted);
   const listedOnes = [...new Set([...accepted, ...proposed, ...shown, ...rejected])];
   const heldLeads = new Map(proposed.map((one) => [leadIdOf(one), planProposed(cellsOf(one))]));
   const heldRows = new Map<number, PlannedAction | null>(proposed.map((one) => [rowOf(one), null]));
-  for (const ones of ofLeads.values()) {
-    const [first] = ones;
-    if (first === undefined || heldLeads.has(leadIdOf(first))) continue;
-    heldLeads.set(leadIdOf(first), planAmbiguousLead(leadIdOf(first), cellsOf(first).lead, ones.map(rowOf)));
-  }
-  for (const ones of ofRows.values()) {
-    const [first] = ones;
-    if (first === undefined || heldRows.has(rowOf(first))) continue;
-    heldRows.set(rowOf(first), planAmbiguousRow(cellsOf(first), ones.map(leadIdOf)));
-  }
+  for (const [leadId, ones] of ofLeads)
+    if (!heldLeads.has(leadId))
+      heldLeads.set(leadId, planAmbiguousLead(leadId, leads.get(leadId) ?? {}, ones.map(rowOf)));
+  for (const [row, ones] of ofRows)
+    if (!heldRows.has(row)) heldRows.set(row, planAmbiguousRow(shownRow(row), ones.map(leadIdOf)));
   return {
     rowOf: new Map(
       links.map((one) => {
@@ -255,7 +240,7 @@ async function describe(
 
 const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.lead - b.lead || a.row - b.row;
 
-/** Why two records may be one, in words. */
+/** The evidence that two records are the same, in words. */
 function whyOf(fields: Likeness['fields'], matchBy: readonly string[], lead: Cells, row: Cells): string {
   const said = fields.flatMap((like, nth) => {
     const field = matchBy[nth] ?? '';
@@ -266,4 +251,33 @@ function whyOf(fields: Likeness['fields'], matchBy: readonly string[], lead: Cel
     return [like === 'differs' ? `${field} is another one` : `${field} is empty on one side`];
   });
   return said.join(', ');
+}
+
+/** How many records have each word in each field, and each whole name. */
+class Words {
+  #records = 0;
+  readonly #counts = new Map<string, number>();
+  readonly #names = new Map<string, number>();
+
+  see(forms: MatchForms): void {
+    this.#records += 1;
+    for (const [field, form] of forms.entries())
+      for (const word of new Set(form?.words)) countIn(this.#counts, `${field} ${word}`);
+    countIn(this.#names, forms[0]?.key ?? '');
+  }
+
+  /** 1 for a word of a single record. */
+  readonly rarity: Rarity = (field, word) => {
+    const count = this.#counts.get(`${field} ${word}`) ?? 1;
+    return Math.log(1 + this.#records / count) / Math.log(1 + this.#records);
+  };
+
+  /** How many records have the same name. */
+  namesakes(forms: MatchForms): number {
+    return this.#names.get(forms[0]?.key ?? '') ?? 0;
+  }
+}
+
+function countIn(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

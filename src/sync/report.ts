@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Problem } from '../errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';
-import { countActions, troubledActions } from '../store/actions.ts';
+import { type ActionCount, countActions, troubledActions } from '../store/actions.ts';
 import {
   countApproved,
   countDoneLines,
@@ -18,7 +18,7 @@ import type { Phase, Run, RunStatus } from '../store/runs.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
 import {
-  notVerified,
+  noRecords,
   strangeProblem,
   unaccountedProblem,
   type Verification,
@@ -42,7 +42,7 @@ export interface SyncReport {
   readonly waitedMs: number;
   readonly durationMs: number;
   readonly receipt: Verification;
-  /** Only of a run that put another one back: there `equal` means as it was put back, on the side that was written. */
+  /** Only of an undo: there `equal` counts the writes that the written side shows. */
   readonly undoOf?: string;
   /** Only of a plan. */
   readonly forecast?: Forecast;
@@ -51,8 +51,8 @@ export interface SyncReport {
 }
 
 /**
- * What became of the lines of a reviewed plan; of those that are in no number nothing came: put off, held, or the run
- * did not come so far. `stale`: refused, because what they saw is not so any more.
+ * The lines of a reviewed plan by what became of them; lines in no number were put off or held, or the run ended before
+ * them. `stale`: refused, because the records changed since the plan.
  */
 export interface AppliedPlan {
   readonly lines: number;
@@ -61,12 +61,12 @@ export interface AppliedPlan {
   readonly stale: number;
 }
 
-/** The most problems that a report lists one by one. */
+/** The most problems that a report lists. */
 const maxProblems = 1000;
 
 /**
- * Counts what a run did. `failure` is the fault that ended it, `now` the end (epoch ms). A run is `succeeded` only when nothing is held, put off
- * or left out.
+ * Counts what a run did. `failure`: the fault that ended it; `now`: its end (epoch ms). A run is `succeeded` only when
+ * nothing is held, put off or left out.
  */
 export async function buildReport(
   db: pg.Pool,
@@ -75,35 +75,32 @@ export async function buildReport(
   now: number,
 ): Promise<SyncReport> {
   const counts = await countActions(db, run.id);
-  const done = (kinds: readonly ActionKind[], reason?: string): number =>
-    counts
-      .filter(
-        (count) =>
-          count.state === 'done' && kinds.includes(count.kind) && (reason ?? count.reason) === count.reason,
-      )
-      .reduce((total, { count }) => total + count, 0);
+  const sum = (isCounted: (count: ActionCount) => boolean): number =>
+    counts.filter(isCounted).reduce((total, { count }) => total + count, 0);
+  const done = (...kinds: readonly ActionKind[]): number =>
+    sum(({ state, kind }) => state === 'done' && kinds.includes(kind));
+  const linked = (...reasons: readonly string[]): number =>
+    sum(({ state, kind, reason }) => state === 'done' && kind === 'link' && reasons.includes(reason));
   const { seesAll, idle, named } = runPolicy(run);
   const heldBy = seesAll ? null : run.id;
   const inDoubt = seesAll ? (await unsettledAttempts(db, run.connection)).length : 0;
-  const putOffActions = counts
-    .filter(
-      (count) => count.state === 'deferred' && count.round === run.round && count.kind !== 'create-lead',
-    )
-    .reduce((total, { count }) => total + count, 0);
+  const deferred = sum(
+    ({ state, round, kind }) => state === 'deferred' && round === run.round && kind !== 'create-lead',
+  );
   const held = await countConflicts(db, run.connection, heldBy);
   const fates = await countRecordsByFate(db, run);
   const { verification, unaccounted } = verificationOf(run, fates, seesAll);
   const strange = await strangeReceipts(db, run, maxProblems);
   const stale = await linesNotFound(db, run);
   const changed = strange.filter(({ receipt }) => receipt === 'changed').length;
-  const putOff = putOffActions + inDoubt + changed + stale.refused.length;
+  const putOff = deferred + inDoubt + changed + stale.refused.length;
   const isIdle =
     idle !== null &&
     failure === null &&
     run.refusals.length === 0 &&
     !counts.some(({ state }) => state === 'done') &&
     stale.doneBefore === 0;
-  const told = [
+  const found = [
     ...(failure === null ? [] : [failure]),
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
@@ -113,33 +110,25 @@ export async function buildReport(
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
   ];
-  // What was left alone says itself why.
-  const problems =
-    isIdle && told.length === 0 && !counts.some(({ kind }) => kind === 'report') ? [idle] : told;
+  // What an undo leaves alone has a report of its own.
+  const isNothing = isIdle && found.length === 0 && !counts.some(({ kind }) => kind === 'report');
   const incomplete = isIdle || unaccounted !== 0 || held + putOff > 0 || !run.problems.every(isNote);
+  const ended = run.refusals.length > 0 ? 'stopped' : incomplete ? 'partial' : 'succeeded';
   return {
     runId: String(run.id),
     connection: connectionOf(run.connection),
-    status:
-      failure !== null || fates.unexplained > 0
-        ? 'failed'
-        : run.refusals.length > 0
-          ? 'stopped'
-          : incomplete
-            ? 'partial'
-            : 'succeeded',
+    status: failure !== null || fates.unexplained > 0 ? 'failed' : ended,
     pulled: run.pulled,
     targetRows: run.targetRows,
-    created: { leads: done(['create-lead']) + done(['link'], 'settled-create'), rows: done(['create-row']) },
+    created: { leads: done('create-lead') + linked('settled-create'), rows: done('create-row') },
     updated: {
-      leads: done(['update-lead']),
-      rows:
-        done(['update-row', 'mark-row', 'unlink']) + done(['link'], 'id-lost') + done(['link'], 'matched'),
+      leads: done('update-lead'),
+      rows: done('update-row', 'mark-row', 'unlink') + linked('id-lost', 'matched'),
     },
-    deleted: { leads: done(['delete-lead']), rows: done(['remove-row']) },
+    deleted: { leads: done('delete-lead'), rows: done('remove-row') },
     held,
     putOff,
-    problems: problems.slice(0, maxProblems),
+    problems: (isNothing ? [idle] : found).slice(0, maxProblems),
     requests: { leads: run.leadRequests, target: run.targetRequests },
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
@@ -149,10 +138,10 @@ export async function buildReport(
   };
 }
 
-/** What a plan tells beside its lines: what it could not look at, and what it only tells of. */
+/** The problems of a plan beside its lines. */
 export async function planProblems(db: pg.Pool, run: Run): Promise<readonly Problem[]> {
   if (run.status === 'failed') return (run.report as SyncReport).problems;
-  // What an undo leaves alone is among its lines.
+  // The lines of an undo's plan name what it leaves alone.
   return runPolicy(run).seesAll ? [...run.problems, ...(await putOffProblems(db, run))] : run.problems;
 }
 
@@ -161,7 +150,7 @@ interface LinesNotFound {
   readonly doneBefore: number;
 }
 
-/** Until these are over, it is not known what a run finds. */
+/** In these phases a run has no plan yet. */
 const phasesBeforePlan: readonly Phase[] = ['pull', 'read', 'plan'];
 
 async function linesNotFound(
@@ -187,46 +176,42 @@ async function appliedPlan(
 }
 
 function staleProblem({ id, kind, leadId, row, instead, fingerprint }: StaleLine): Problem {
-  const place = { ...(leadId !== null && { leadId }), ...(row !== null && { row }) };
   const refused = `line ${id} (${kind}) was not carried out`;
   if (fingerprint === editedByHand) {
     const message = `${refused}: it was changed by hand in the file. Type the value into the lead or the row instead, and make a new plan`;
-    return { code: 'plan.line-edited', message, ...place };
+    return problemAt('plan.line-edited', message, { leadId, row });
   }
   const now =
     instead === null
       ? 'there is nothing to be done for it any more'
       : `what would be done now is ${instead === kind ? 'another ' : ''}${instead}`;
   const message = `${refused}: what the plan saw is not so any more, and ${now}. leadsync plan shows it`;
-  return { code: 'plan.stale', message, ...place };
+  return problemAt('plan.stale', message, { leadId, row });
 }
 
 async function heldProblems(db: pg.Pool, run: Run, heldBy: number | null): Promise<Problem[]> {
-  const items = await listConflicts(db, run.connection, maxProblems, heldBy);
-  return items.map((item) => ({
-    code: item.code,
-    message: item.message,
-    ...(item.leadId !== '' && { leadId: item.leadId }),
-    ...(item.row !== null && { row: item.row }),
-    ...(item.field !== '' && { field: item.field }),
-  }));
+  const conflicts = await listConflicts(db, run.connection, maxProblems, heldBy);
+  return conflicts.map(({ code, message, ...place }) => problemAt(code, message, place));
+}
+
+/** A problem with the places that are known; an empty text is none. */
+function problemAt(
+  code: string,
+  message: string,
+  { leadId, row, field }: { leadId: string | null; row: number | null; field?: string | undefined },
+): Problem {
+  const place = { ...(leadId && { leadId }), ...(row !== null && { row }), ...(field && { field }) };
+  return { code, message, ...place };
 }
 
 async function putOffProblems(db: pg.Pool, run: Run): Promise<Problem[]> {
   const actions = await troubledActions(db, run, maxProblems);
-  return actions.map(({ code, message, leadId, row, fields }) => {
-    const [only] = fields;
-    return {
-      code,
-      message,
-      ...(leadId !== null && { leadId }),
-      ...(row !== null && { row }),
-      ...(fields.length === 1 && only !== undefined && { field: only }),
-    };
-  });
+  return actions.map(({ code, message, fields, ...place }) =>
+    problemAt(code, message, { ...place, field: fields.length === 1 ? fields[0] : undefined }),
+  );
 }
 
-/** The report of a sync that could not even begin its run. */
+/** The report of a sync whose run could not begin. */
 export function failedReport(connection: string, problem: Problem, durationMs: number): SyncReport {
   const none = { leads: 0, rows: 0 };
   return {
@@ -244,6 +229,6 @@ export function failedReport(connection: string, problem: Problem, durationMs: n
     requests: { leads: 0, target: 0 },
     waitedMs: 0,
     durationMs,
-    receipt: notVerified,
+    receipt: noRecords,
   };
 }

@@ -17,10 +17,10 @@ import { commitLead, type LeadOutcome, putOff } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
-/** PATCHes of a run that are read again though their replies are as good as receipts: they tell whether the others are. */
+/** The first PATCHes of a run are read again even if their replies show the whole lead: they prove the replies true. */
 export const repliesToCheck = 3;
 
-/** What a step that pushes knows beside what is stored. */
+/** What one push knows beside the store. */
 export interface Pushing {
   /** How many more PATCHes are read again although their replies show the whole lead. */
   repliesToCheck: number;
@@ -29,8 +29,8 @@ export interface Pushing {
 }
 
 /**
- * Writes a row's edits into its lead: read again, PATCH of the changed fields, the stored values read back. A lead that
- * is no longer what the plan saw is put off. A field that the service refuses or ignores is held and named.
+ * Writes a row's edits into its lead: reads the lead again, sends a PATCH of the changed fields, and reads back what is
+ * stored. Puts off a lead that changed since the plan. A field that the service refuses or ignores becomes a conflict.
  */
 export async function updateLead(
   context: StepContext,
@@ -63,20 +63,20 @@ export async function updateLead(
       refused.set(field, `${showCell(to)} does not fit the type of the lead's ${field}`);
     else body[field] = json;
   }
-  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);
+  const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);
   if (after === null) {
     const message = 'the lead was deleted while it was being written';
     return putOff(context, run, action, 'lead.gone', message);
   }
-  const isShown = isReceipt && pushing.repliesToCheck <= 0;
-  if (isReceipt) pushing.repliesToCheck -= 1;
+  const isShown = isWhole && pushing.repliesToCheck <= 0;
+  if (isWhole) pushing.repliesToCheck -= 1;
   const stored = leadCells(after, context.connection.fields);
   await commitLead(context, run, action, outcomeOf(action, { was, stored, refused, isShown }));
 }
 
 /**
- * What the lead showed before this action wrote to it. After an earlier attempt that ended between the PATCH and its
- * commit it shows the action's own value already, perhaps in the service's spelling.
+ * What the lead showed before this action wrote to it. After an attempt that ended between the PATCH and its commit, the
+ * lead shows the action's own value, perhaps in the service's spelling.
  */
 function leadBefore({ changes, attempts }: Action, shown: Cells): Cells {
   const before = Object.entries(changes).map(([field, { from, to }]): [string, Cell] => {
@@ -87,8 +87,8 @@ function leadBefore({ changes, attempts }: Action, shown: Cells): Cells {
 }
 
 /**
- * Sends the fields; when the service rejects them together, one by one, so that the rejected one can be named. Adds to
- * `refused`. Returns the lead as it is stored afterwards, and whether the reply to the PATCH shows that by itself.
+ * Sends the fields; when the service rejects them together, one by one, to name the rejected one in `refused`. Returns the
+ * lead as it is stored then; `isWhole`: the reply to the PATCH shows all of it.
  */
 async function patch(
   context: StepContext,
@@ -96,32 +96,29 @@ async function patch(
   body: Readonly<Record<string, unknown>>,
   refused: Map<string, string>,
   pushing: Pushing,
-): Promise<{ readonly lead: Lead | null; readonly isReceipt: boolean }> {
+): Promise<{ readonly lead: Lead | null; readonly isWhole: boolean }> {
   const fields = Object.keys(body);
   const readBack = async () => ({
     lead: await context.leads.get(action.leadId ?? '', context.cut, 'write'),
-    isReceipt: false,
+    isWhole: false,
   });
   if (fields.length === 0) return readBack();
   const reply = await sendPatch(context, action, body, pushing);
   if (!(reply instanceof LeadsyncError)) {
     // A reply that shows something else than was sent may show what was there before: only reading it back tells.
     if (reply === null || !showsAll(reply, body)) return readBack();
-    return { lead: reply, isReceipt: isWhole(reply, body, context.connection.fields) };
+    return { lead: reply, isWhole: showsWhole(reply, body, context.connection.fields) };
   }
-  if (fields.length === 1) {
-    for (const field of fields) refused.set(field, reply.message);
-  } else {
-    for (const field of fields) {
-      const single = await sendPatch(context, action, { [field]: body[field] }, pushing);
-      if (single instanceof LeadsyncError) refused.set(field, single.message);
-    }
+  for (const field of fields) {
+    const single =
+      fields.length === 1 ? reply : await sendPatch(context, action, { [field]: body[field] }, pushing);
+    if (single instanceof LeadsyncError) refused.set(field, single.message);
   }
   return readBack();
 }
 
 /** Whether a reply shows more than an echo of what was sent: every mapped field, and fields that were not sent. */
-function isWhole(
+function showsWhole(
   { fields }: Lead,
   body: Readonly<Record<string, unknown>>,
   mapped: readonly { readonly field: string }[],
@@ -156,7 +153,7 @@ async function sendPatch(
   }
 }
 
-/** What came of the PATCHes of an action. */
+/** The result of the PATCHes of an action. */
 interface Patched {
   /** What the lead showed before. */
   readonly was: Cells;
@@ -169,53 +166,42 @@ interface Patched {
 
 function outcomeOf(action: Action, { was, stored, refused, isShown }: Patched): LeadOutcome {
   const written: Record<string, Change> = {};
-  // What the lead shows because of this write is nobody's edit, also when the service made something else of it.
+  // What the lead shows because of this write is nobody's edit, even if the service stored it differently.
   const agreed: Record<string, Value> = {};
   const toRow: Record<string, Change> = {};
-  const held: NewConflict[] = [];
+  const conflicts: NewConflict[] = [];
   for (const [field, change] of Object.entries(action.changes)) {
+    const { from, to, base } = change;
     const now = stored[field] ?? null;
-    const isWritten = sameCell(now, change.to) || !sameCell(now, was[field] ?? null);
-    if (isWritten && !isUnreadable(now)) agreed[field] = now;
-    if (sameCell(now, change.to)) {
-      written[field] = { ...change, from: was[field] ?? null };
-    } else if (isUnreadable(now) || !sameButSpelling(now, change.to)) {
-      held.push(refusal(action, field, change, now, refused.get(field)));
-      if (!sameCell(now, change.from)) written[field] = { ...change, to: now };
+    const before = was[field] ?? null;
+    if (!isUnreadable(now) && (sameCell(now, to) || !sameCell(now, before))) agreed[field] = now;
+    if (sameCell(now, to)) {
+      written[field] = { ...change, from: before };
+    } else if (isUnreadable(now) || !sameButSpelling(now, to)) {
+      const why = refused.get(field) ?? `it accepted the request, but has ${showCell(now)}`;
+      conflicts.push({ ...refusal(action, field, to, now, why), base });
+      if (!sameCell(now, from)) written[field] = { ...change, to: now };
     } else {
-      // The service stored something else than was sent (trimmed, for example).
-      written[field] = { ...change, from: was[field] ?? null, to: now };
-      toRow[field] = {
-        from: change.to,
-        to: now,
-        rule: 'lead-edited',
-        ...(change.base !== undefined && { base: change.base }),
-      };
+      // The service stored another spelling (trimmed, for example).
+      written[field] = { ...change, from: before, to: now };
+      toRow[field] = { from: to, to: now, rule: 'lead-edited', ...(base !== undefined && { base }) };
     }
   }
-  const fate =
-    held.length === Object.keys(action.changes).length
+  const outcome =
+    conflicts.length === Object.keys(action.changes).length
       ? ({ state: 'held', code: 'lead.field-refused' } as const)
       : ({ state: 'done', isShown } as const);
-  return { ...fate, held, written, agreed, toRow };
+  return { ...outcome, conflicts, written, agreed, toRow };
 }
 
-function refusal(
-  action: Action,
+/** The conflict of a field that the service refused, ignored, or stored with another value. */
+export function refusal(
+  { leadId, row }: Pick<Action, 'leadId' | 'row'>,
   field: string,
-  change: Change,
-  now: Cell,
-  said: string | undefined,
+  sent: Cell,
+  stored: Cell,
+  why: string,
 ): NewConflict {
-  const why = withoutStop(said ?? `it accepted the request, but has ${showCell(now)}`);
-  return {
-    leadId: action.leadId,
-    field,
-    row: action.row,
-    code: 'lead.field-refused',
-    message: `${field} = ${showCell(change.to)} was not taken by the service: ${why}. It is not sent again until it changes`,
-    base: change.base,
-    lead: now,
-    rowValue: change.to,
-  };
+  const message = `${field} = ${showCell(sent)} was not taken by the service: ${withoutStop(why)}. It is not sent again until it changes`;
+  return { leadId, field, row, code: 'lead.field-refused', message, lead: stored, rowValue: sent };
 }

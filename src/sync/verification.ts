@@ -5,10 +5,9 @@ import type { RecordCounts, StrangeReceipt } from '../store/receipts.ts';
 import type { Run } from '../store/runs.ts';
 
 /**
- * What became of every record of either side, each counted once; what was written was read again. `left`: differs
- * without anything to be done now (the settings want it so, its deletion is not proven yet, or it is no line of the
- * reviewed plan). `unexplained`: does not show what was written, or is in no other number. Each is counted by itself, `equal`
- * too: what was compared and is the same, and what was written and read again; of an undo only the latter, write by write.
+ * Every record of either side, counted once by what became of it. `equal`: compared and the same, or written and read
+ * again; of an undo only its writes. `left`: differs, and is to stay so (settings, a deletion without proof yet, no line
+ * of the reviewed plan). `unexplained`: does not show what was written, or is in no other number.
  */
 export interface Verification {
   readonly records: number;
@@ -19,31 +18,34 @@ export interface Verification {
   readonly unexplained: number;
 }
 
-/** `seesAll`: as of `RunPolicy`. `unaccounted`: how many more records there are than were counted by what became of them; less than none: fewer. */
+/** Of a run that ended before its plan. */
+export const noRecords: Verification = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
+
+/** `seesAll`: see `RunPolicy`. `unaccounted`: records that are in no number; below 0: records counted twice. */
 export function verificationOf(
   run: Run,
   fates: RecordCounts,
   seesAll: boolean,
 ): { readonly verification: Verification; readonly unaccounted: number } {
   const { records } = run;
-  // A run that did not come as far as its plan knows of none.
-  if (records === 0) return { verification: notVerified, unaccounted: 0 };
+  if (records === 0) return { verification: noRecords, unaccounted: 0 };
   const { held, unexplained } = fates;
-  const [equal, putOff, left] = [
-    run.comparedEqual + fates.written,
-    run.waiting + fates.putOff,
-    run.leftAlone + fates.left,
-  ];
-  const verification = { records, equal, held, putOff, left, unexplained };
-  if (!seesAll) return { verification, unaccounted: 0 };
-  const unaccounted = records - equal - held - putOff - left - unexplained;
-  return {
-    verification: { ...verification, unexplained: unexplained + Math.max(0, unaccounted) },
-    unaccounted,
+  const equal = run.comparedEqual + fates.written;
+  const putOff = run.waiting + fates.putOff;
+  const left = run.leftAlone + fates.left;
+  const unaccounted = seesAll ? records - equal - held - putOff - left - unexplained : 0;
+  const verification = {
+    records,
+    equal,
+    held,
+    putOff,
+    left,
+    unexplained: unexplained + Math.max(0, unaccounted),
   };
+  return { verification, unaccounted };
 }
 
-/** The problem when they do not add up. */
+/** The problem of numbers that do not add up. */
 export function unaccountedProblem(unaccounted: number, records: number): Problem {
   const what =
     unaccounted > 0
@@ -52,16 +54,6 @@ export function unaccountedProblem(unaccounted: number, records: number): Proble
   const message = `${what}: it is not known whether both sides show the same. This is a mistake in leadsync: please report it with the log; the next run compares all of them again`;
   return { code: 'receipt.unaccounted', message };
 }
-
-/** Of a run that did not come as far as its plan. */
-export const notVerified: Verification = {
-  records: 0,
-  equal: 0,
-  held: 0,
-  putOff: 0,
-  left: 0,
-  unexplained: 0,
-};
 
 /** The problem of a write that does not show what was written. */
 export function strangeProblem({ kind, leadId, row, receipt }: StrangeReceipt): Problem {

@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../errors.ts';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
-import { unmappedHash } from '../core/lead/unmapped-hash.ts';
+import { unmappedHash } from '../core/lead/content-hash.ts';
 import { type Cells, sameCell, type Value } from '../core/lead/value.ts';
 import { doubtReplies } from '../store/doubted-replies.ts';
 import { IdSet } from '../core/lead/id-set.ts';

@@ -22,12 +22,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
-    from: `  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
+    from: `  const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
     to: `  const { advanceBaselines } = await import('../store/pairs.ts');
   await advanceBaselines(context.pool, run.connection, [
     { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
   ]);
-  const { lead: after, isReceipt } = await patch(context, action, body, refused, pushing);`,
+  const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
   },
   {
     name: 'commit: the baseline of rows moves before the write was confirmed',

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from './lead.ts';
+import { canonicalJson, type Lead } from './lead.ts';
 import type { FieldMapping } from './mapping.ts';
 import { type Cells, isUnreadable } from './value.ts';
 
@@ -12,21 +12,14 @@ export function hashContent(cells: Cells, fields: readonly FieldMapping[]): stri
   return shortHash(parts.join(','));
 }
 
-interface Beginning {
-  readonly name: string;
-  readonly begin: string;
-}
-
-const known = new WeakMap<readonly FieldMapping[], readonly Beginning[]>();
+type Beginnings = readonly { readonly name: string; readonly begin: string }[];
 
 /** Computed once per mapping. */
-function beginnings(fields: readonly FieldMapping[]): readonly Beginning[] {
-  const made =
-    known.get(fields) ??
-    fields
-      .map((mapping) => mapping.field)
-      .toSorted()
-      .map((name) => ({ name, begin: `${JSON.stringify(name)}:` }));
+const known = new WeakMap<readonly FieldMapping[], Beginnings>();
+
+function beginnings(fields: readonly FieldMapping[]): Beginnings {
+  const names = (): readonly string[] => fields.map(({ field }) => field).toSorted();
+  const made = known.get(fields) ?? names().map((name) => ({ name, begin: `${JSON.stringify(name)}:` }));
   known.set(fields, made);
   return made;
 }
@@ -44,4 +37,13 @@ export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): bo
 /** As `hashContent`, or null when a cell is unreadable. */
 export function readableFingerprint(cells: Cells, fields: readonly FieldMapping[]): string | null {
   return hasUnreadable(cells, fields) ? null : hashContent(cells, fields);
+}
+
+/** A hash of the lead's fields that have no column; empty fields count as absent. */
+export function unmappedHash({ fields }: Lead, mapping: readonly FieldMapping[]): string {
+  const mapped = new Set(mapping.map(({ field }) => field));
+  const others = Object.entries(fields).filter(
+    ([name, value]) => !mapped.has(name) && value !== null && value !== undefined && value !== '',
+  );
+  return shortHash(JSON.stringify(others.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
