@@ -31,7 +31,7 @@ export async function openReview(
         const part = coveredBy(action, line);
         if (part === null) continue;
         candidates.splice(index, 1);
-        const covered = { ...action, ...part.covered, planLine: line.planLine };
+        const covered = { ...action, ...part.covered, planId: line.planId, planLine: line.id };
         return part.rest === null ? [covered] : [covered, { ...action, ...part.rest, state: 'left-out' }];
       }
       return [{ ...action, state: 'left-out' }];

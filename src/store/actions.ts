@@ -27,7 +27,8 @@ export interface NewAction extends PlannedAction {
   readonly intentId?: number;
   readonly state?: ActionState;
   readonly outcome?: { readonly code?: string; readonly message?: string; readonly receipt?: Receipt };
-  /** The reviewed line that it carries out; its plan's run and its id. */
+  /** The reviewed line that it carries out: the run of its plan, and its id there. */
+  readonly planId?: number;
   readonly planLine?: string;
 }
 
@@ -54,13 +55,13 @@ export async function insertActions(
   await db.query(
     // One text: arrays of texts take several times as long to write and to read, objects within it a fourth longer.
     `insert into actions (run_id, round, kind, lead_id, row_number, content_hash, changes, expect, reason, message, intent_id,
-       fingerprint, state, plan_line, outcome_code, outcome_message, receipt, done_at)
+       fingerprint, state, plan_id, plan_line, outcome_code, outcome_message, receipt, done_at)
      select $1, $2, kind, "leadId", "row", "contentHash", changes::json, expect::jsonb, reason, message, "intentId",
-       fingerprint, state, "planLine", "outcomeCode", "outcomeMessage", receipt,
+       fingerprint, state, "planId", "planLine", "outcomeCode", "outcomeMessage", receipt,
        case when state in ('done', 'deferred', 'held') then now() end
      from json_to_recordset($3::json) as a (kind text, "leadId" text, "row" bigint, "contentHash" text, changes text,
-       expect text, reason text, message text, "intentId" bigint, fingerprint text, state text, "planLine" text,
-       "outcomeCode" text, "outcomeMessage" text, receipt text)`,
+       expect text, reason text, message text, "intentId" bigint, fingerprint text, state text, "planId" bigint,
+       "planLine" text, "outcomeCode" text, "outcomeMessage" text, receipt text)`,
     [run.id, run.round, JSON.stringify(rows)],
   );
 }

@@ -47,13 +47,8 @@ interface ApprovedRun {
   readonly approval: string;
 }
 
-/** A line that is still to be carried out. */
-interface OpenLine extends ApprovedLine {
-  /** By which it is known for good, and across all runs: the plan's run and the line's id. */
-  readonly planLine: string;
-}
-
-const planLine = `p.plan_id || '/' || p.line`;
+/** Action `a` carries out line `p`. */
+const isOfLine = `a.plan_id = p.plan_id and a.plan_line = p.line`;
 
 /** A create that was begun may have been carried out. */
 const isBegun = `(a.state = 'done' or exists (select from intents i where i.action_id = a.id and i.state <> 'abandoned'))`;
@@ -64,7 +59,7 @@ const doneTo = (
 ): string => `(select max(a.run_id) from actions a join runs r on r.id = a.run_id
    where ${record} and a.fingerprint = p.fingerprint and a.state = 'done' and a.kind = p.kind
      and a.run_id > p.plan_id and a.run_id <> $1 and r.connection = $2
-     and (a.plan_line is null or a.plan_line not like p.plan_id || '/%'))`;
+     and a.plan_id is distinct from p.plan_id)`;
 
 /**
  * The last run but $1 that has carried out line `p`: in its name, or, since the plan was made, in no name or in that of
@@ -72,7 +67,7 @@ const doneTo = (
  */
 const doneBy = `greatest(
   (select max(a.run_id) from actions a
-   where a.plan_line = ${planLine} and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
+   where ${isOfLine} and a.fingerprint = p.fingerprint and a.run_id <> $1 and ${isBegun}),
   ${doneTo(`a.lead_id = p.lead_id`)}, ${doneTo(`a.kind = 'create-lead'`)}, made.run)`;
 
 /** Of a line that makes a row, the last run but $1 that has made it with many others since the plan was made, as `made.run`. */
@@ -86,11 +81,14 @@ const madeWithOthers = `left join (
  * The approved lines that are still to be carried out: each is carried out once, ever. Less those that another run, or
  * an earlier round of this one, has carried out, or has begun when it is a create.
  */
-export async function openLines(db: Queryable, run: ApprovedRun): Promise<readonly OpenLine[]> {
-  const { rows } = await db.query<OpenLine>(
-    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, ${planLine} as "planLine"
+export async function openLines(
+  db: Queryable,
+  run: ApprovedRun,
+): Promise<readonly (ApprovedLine & { readonly planId: number })[]> {
+  const { rows } = await db.query<ApprovedLine & { planId: number }>(
+    `select p.line as id, p.kind, p.lead_id as "leadId", p.row_number as row, p.fingerprint, p.plan_id as "planId"
      from approvals p ${madeWithOthers} where p.batch = $3 and ${doneBy} is null
-       and not exists (select from actions a where a.plan_line = ${planLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
+       and not exists (select from actions a where ${isOfLine} and a.run_id = $1 and a.round < $4 and ${isBegun})
      order by p.line`,
     [run.id, run.connection, run.approval, run.round],
   );
@@ -107,12 +105,7 @@ export async function intentsOfRun(db: Queryable, runId: number): Promise<Readon
 }
 
 /** An approved line that was not carried out, because the plan does not hold it any more. */
-export interface StaleLine {
-  readonly id: string;
-  readonly kind: ActionKind;
-  readonly leadId: string | null;
-  readonly row: number | null;
-  readonly fingerprint: string;
+export interface StaleLine extends ApprovedLine {
   /** The run that has carried it out already, after the plan was made. */
   readonly doneBy: number | null;
   /** What would be done to the same record now, when that is something else. */
@@ -130,7 +123,7 @@ export async function staleLines(
      from approvals p ${madeWithOthers}
      left join (select lead_id, min(kind) as kind from actions where run_id = $1 and round = 1 and state = 'left-out'
                 group by 1) i on i.lead_id = p.lead_id
-     where p.batch = $3 and not exists (select from actions a where a.run_id = $1 and a.plan_line = ${planLine})
+     where p.batch = $3 and not exists (select from actions a where a.run_id = $1 and ${isOfLine})
      order by p.line`,
     [run.id, run.connection, run.approval],
   );
@@ -144,7 +137,7 @@ export async function countDoneLines(
 ): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::int as count from approvals p where p.batch = $2 and exists (
-       select from actions a where a.run_id = $1 and a.plan_line = ${planLine} and (a.state = 'done' or exists (
+       select from actions a where a.run_id = $1 and ${isOfLine} and (a.state = 'done' or exists (
          select from intents i where i.action_id = a.id and i.state in ('created', 'linked'))))`,
     [id, approval],
   );

@@ -300,7 +300,8 @@ create table actions (
   fingerprint text not null default '',
   -- What reading it again showed. Null: not read yet, or for a row: as it was written.
   receipt text check (receipt in ('equal', 'changed', 'unexplained')),
-  -- The line of a reviewed plan that it carries out: the plan and the id of the line, 7/41.
+  -- The line of a reviewed plan that it carries out: the run of the plan, and the id of the line in its file.
+  plan_id bigint,
   plan_line text,
   -- The reply to the write showed the whole lead with what had been sent in it.
   shown boolean
@@ -309,7 +310,7 @@ comment on table actions is
   'The lines of a plan, and their outcomes. Without a foreign key, and with room beside each: an outcome is written'
   ' in place.';
 create index actions_by_lead on actions (lead_id, run_id);
-create index actions_by_plan_line on actions (plan_line) where (plan_line is not null);
+create index actions_by_plan_line on actions (plan_id, plan_line) where (plan_line is not null);
 create index actions_by_fingerprint on actions (fingerprint) where (kind = 'create-lead');
 create index actions_by_run on actions (run_id, round, id);
 
